@@ -1,0 +1,63 @@
+# One place for what people and CI type. `make help` lists the targets.
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+STAMP  := $(VENV)/.setup-stamp
+# What the set-up depends on: when one of these is newer than the stamp, the set-up is done again.
+INPUTS := requirements.lock setup.cfg pyproject.toml framework/ivy.xml framework/jars.sha256
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lint test demo bench lock clean
+.DELETE_ON_ERROR:
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP) ## Create .venv from the lock file and fetch the jars; does nothing when both are up to date
+
+# The environment stands apart from its contents, so that a failed download does not throw it away.
+$(PYTHON):
+	@python=; for candidate in python3.11 python3; do \
+	  if $$candidate -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1; then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "make setup: Python 3.11 was not found: neither python3.11 nor python3 on PATH is one. Nothing was set up." >&2; \
+	  echo "Install Python 3.11 and run the same command again." >&2; exit 1; \
+	fi; \
+	$$python -m venv $(VENV)
+
+# pyspark is published as source only. It is built with the locked setuptools, which therefore goes in first;
+# build isolation would fetch one that no hash vouches for.
+$(STAMP): $(INPUTS) | $(PYTHON)
+	awk '/^[^ #]/ {wanted = /^setuptools==/} wanted' requirements.lock > $(VENV)/setuptools.lock
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/setuptools.lock
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(PYTHON) -m framework.runtime.jars
+	@touch $@
+
+lint: setup ## Ruff, and mypy in strict mode on framework/
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy --strict framework
+
+test: setup ## All tests
+	$(PYTHON) -m pytest
+
+demo: setup ## The main job on data it makes itself
+	$(PYTHON) -m tests.demo
+
+bench: setup ## Ratios against a hand-written script, and start-up times
+	$(PYTHON) -m tests.benchmarks
+
+# pip-tools lives in an environment of its own, because what it needs is no part of what is locked. Existing pins
+# stay; to move one, delete its lines from requirements.lock first.
+lock: | $(PYTHON) ## Write requirements.lock anew from setup.cfg
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check 'pip-tools~=7.6'
+	env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND='make lock' build/lock/bin/pip-compile --quiet \
+	  --generate-hashes --allow-unsafe --strip-extras --no-annotate --extra test --build-deps-for editable \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.lock setup.cfg
+
+clean: ## Remove the environment and everything that was built; the jar cache stays
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find framework tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,102 @@
+"""``freshet validate``, ``freshet compile`` and ``freshet schema``: what the files say, without looking at any table."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import click
+
+from framework.cli.options import load, project_options, selection_options
+from framework.cli.output import Output, message, reporting
+from framework.errors import Exit
+from framework.plan.compile import RunRequest, compile_plan
+from framework.plan.describe import plan_json, plan_text
+from framework.spec.json_schema import json_schema
+from framework.spec.model import Project
+from framework.state.table import MemoryState
+
+
+@click.command()
+@selection_options
+@project_options
+@reporting
+def validate(
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, root: Path, env: str | None,
+    overrides: tuple[str, ...],
+) -> Exit:
+    """Check the files: every problem of every file at once, each with its place.
+
+    \b
+    Examples:
+      freshet validate
+      freshet validate --env prod --output json
+    """
+    project = load(root, env, overrides, names, tags, everything)
+    count = len(project.pipelines)
+    output.result(f"{count} pipeline{'s' * (count != 1)}: no problems", {
+        "env": project.env,
+        "pipelines": [{"name": p.name, "file": p.file, "target": p.target.ref.name, "source": p.source.table.path,
+                       "upstream": list(project.upstream.get(p.name, ())), "fingerprint": p.fingerprint}
+                      for p in project.pipelines],
+    })
+    return Exit.OK
+
+
+@click.command("compile")
+@selection_options
+@click.option("--spark-submit", is_flag=True, help="Print the command that runs the same job on a cluster.")
+@project_options
+@reporting
+def compile_(
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, spark_submit: bool, root: Path,
+    env: str | None, overrides: tuple[str, ...],
+) -> Exit:
+    """Print the plan that the files compile into, every option of the Hudi writer included.
+
+    Looks at no table: the same files give the same text. `freshet plan` shows what the next run will read.
+
+    \b
+    Examples:
+      freshet compile trip_earnings
+      freshet compile --all --output json > plans.json
+      freshet compile trip_earnings --env prod --spark-submit
+    """
+    project = load(root, env, overrides, names, tags, everything)
+    if spark_submit:
+        return _show_command(project, overrides, output)
+    plans = [compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)) for spec in project.pipelines]
+    output.result("\n\n".join(plan_text(p, show_options=True) for p in plans), {"plans": [plan_json(p) for p in plans]})
+    return Exit.OK
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Write configs/pipeline.schema.json, which the pipelines' first line names.")
+@click.option("--project", "-C", "root", type=click.Path(file_okay=False, path_type=Path), default=Path(),
+              help="The project's folder.  [default: here]")
+def schema(write: bool, root: Path) -> None:
+    """Print the JSON Schema of a pipeline's YAML, by which an editor completes and checks it.
+
+    \b
+    Example:
+      freshet schema --write
+    """
+    text = json.dumps(json_schema(), indent=1, sort_keys=True)
+    if not write:
+        click.echo(text)
+        return
+    path = root / "configs" / "pipeline.schema.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n", encoding="utf-8")
+    message(f"wrote {path}")
+
+
+def _show_command(project: Project, overrides: tuple[str, ...], output: Output) -> Exit:
+    # Only this needs the jars and PySpark's configuration.
+    from framework.runtime.submit import submit_command, write_archive
+
+    archive = write_archive(project.root, Path(project.root) / ".freshet" / "freshet.zip")
+    words = submit_command(project, [p.name for p in project.pipelines], overrides, archive)
+    output.result(shlex.join(words), {"command": words})
+    return Exit.OK

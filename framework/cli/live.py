@@ -1,0 +1,58 @@
+"""Progress on a terminal: one line per finished step, and a live line with the time and Spark's tasks of the present one."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from framework.metrics.events import Event, Listener
+from framework.spec.secrets import redact
+
+_POLL_SECONDS = 0.25
+
+
+@contextmanager
+def live_progress() -> Iterator[Listener]:
+    """Yield a listener that draws on stderr until the block ends."""
+    console = Console(stderr=True, highlight=False)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        ended = threading.Event()
+
+        def listen(event: Event) -> None:
+            words = escape(redact(f"{event.pipeline}: {event.message}"))
+            if event.name == "phase":
+                bar.reset(task, description=words, total=None)
+            else:
+                console.print(words, soft_wrap=True)
+
+        def follow_spark() -> None:
+            while not ended.wait(_POLL_SECONDS):
+                counts = _spark_tasks()
+                if counts:
+                    bar.update(task, completed=counts[0], total=counts[1])
+
+        follower = threading.Thread(target=follow_spark, daemon=True)
+        follower.start()
+        try:
+            yield listen
+        finally:
+            ended.set()
+            follower.join()
+
+
+def _spark_tasks() -> tuple[int, int] | None:
+    pyspark = sys.modules.get("pyspark")
+    context = pyspark.SparkContext._active_spark_context if pyspark else None
+    if context is None:
+        return None
+    tracker = context.statusTracker()
+    stages = [info for stage in tracker.getActiveStageIds() if (info := tracker.getStageInfo(stage))]
+    return (sum(s.numCompletedTasks for s in stages), sum(s.numTasks for s in stages)) if stages else None

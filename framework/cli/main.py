@@ -1,0 +1,52 @@
+"""The ``freshet`` command: a thin layer of options over the framework."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from framework import __version__
+
+# Each command's module is imported when it is called for: a tick must not pay for what it does not use.
+_COMMANDS = {
+    "init": "framework.cli.init",
+    "validate": "framework.cli.files",
+    "compile": "framework.cli.files",
+    "schema": "framework.cli.files",
+    "plan": "framework.cli.run",
+    "run": "framework.cli.run",
+    "status": "framework.cli.state",
+    "checkpoint": "framework.cli.state",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        name = "compile_" if cmd_name == "compile" else cmd_name
+        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="freshet")
+def main() -> None:
+    """Incremental ETL on Apache Hudi: a DDL, a YAML and a SQL or Python transformer become an upserted table.
+
+    \b
+    Examples:
+      freshet init my_project              a project that runs
+      freshet validate                     every problem of every file, with its place
+      freshet plan trip_earnings           what the next run will read and write
+      freshet run --all                    every pipeline, upstream first
+      freshet status                       where every pipeline stands
+
+    \b
+    Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
+    4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong.
+    """

@@ -1,0 +1,95 @@
+"""``freshet plan`` and ``freshet run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from framework.cli.options import load, project_options, selection_options
+from framework.cli.output import Output, message, progress, reporting
+from framework.errors import Exit, FreshetError
+from framework.plan.compile import RunRequest, compile_plan
+from framework.plan.describe import plan_json, plan_text
+from framework.runtime.runner import RunResult, in_words, run_project
+from framework.spec.model import Project
+from framework.state.timeline import TimelineState
+
+
+@click.command()
+@selection_options
+@project_options
+@reporting
+def plan(
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, root: Path, env: str | None,
+    overrides: tuple[str, ...],
+) -> Exit:
+    """Show what the next run will do: window, rows waiting, checkpoint before and after, schema changes.
+
+    Reads only timelines, starts no Spark and writes nothing. The same as `run --dry-run`.
+
+    \b
+    Examples:
+      freshet plan                         every pipeline
+      freshet plan trip_earnings
+      freshet plan --tag hourly --output json
+    """
+    return _show_plans(load(root, env, overrides, names, tags, everything), output)
+
+
+@click.command()
+@selection_options
+@click.option("--drain", is_flag=True, help="Repeat until the source has no commit left.")
+@click.option("--dry-run", is_flag=True, help="Only show the plan.")
+@click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+              help="How long to wait for another run of the same target.  [default: lease.wait_seconds, or 0]")
+@project_options
+@reporting
+def run(
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, drain: bool, dry_run: bool,
+    wait_seconds: float | None, root: Path, env: str | None, overrides: tuple[str, ...],
+) -> Exit:
+    """Run pipelines: read what is new, transform it, and publish rows and checkpoint in one commit.
+
+    Several pipelines run upstream first within one Spark session. One that fails skips those that read what it writes;
+    the others run. Where nothing is new, no Spark starts.
+
+    \b
+    Examples:
+      freshet run trip_earnings            one pipeline
+      freshet run --all --env prod         every pipeline, with configs/prod.yml
+      freshet run --tag hourly --drain     until the sources have nothing left
+      freshet run trip_earnings --wait 600 --output json
+    """
+    project = load(root, env, overrides, names, tags, everything, required=True)
+    if dry_run:
+        return _show_plans(project, output)
+    with progress() as listen:
+        results = run_project(project, TimelineState(), listen, drain, wait_seconds)
+    output.result("\n".join(f"{r.pipeline}: {in_words(r)}" for r in results), {"runs": [r.as_json() for r in results]})
+    return _exit_code(results)
+
+
+def _show_plans(project: Project, output: Output) -> Exit:
+    texts: list[str] = []
+    found: list[dict[str, object]] = []
+    code = Exit.OK
+    for spec in project.pipelines:
+        try:
+            made = compile_plan(spec, TimelineState(), RunRequest())
+        except FreshetError as error:
+            message(str(error))
+            found.append({"pipeline": spec.name, "error": error.as_json()})
+            code = code or error.exit_code
+            continue
+        texts.append(plan_text(made))
+        found.append(plan_json(made))
+    output.result("\n\n".join(texts), {"plans": found})
+    return code
+
+
+def _exit_code(results: tuple[RunResult, ...]) -> Exit:
+    codes = {r.error.exit_code for r in results if r.error}
+    if not codes:
+        return Exit.OK
+    return codes.pop() if len(codes) == 1 else Exit.FAILED

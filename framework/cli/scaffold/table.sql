@@ -1,0 +1,9 @@
+CREATE TABLE derived.@NAME@ (
+  id         STRING NOT NULL COMMENT 'record key',
+  amount     DECIMAL(10,2),
+  updated_at TIMESTAMP NOT NULL COMMENT 'ordering field: of two rows of one id the newer wins',
+  datestr    STRING NOT NULL COMMENT 'partition, yyyy-MM-dd'
+)
+USING hudi
+PARTITIONED BY (datestr)
+TBLPROPERTIES (primaryKey = 'id', preCombineField = 'updated_at', type = 'cow');

@@ -1,0 +1,6 @@
+-- <SRC> is what changed in the source since the last run. The columns are those of ddl/@NAME@.sql.
+SELECT id,
+       amount,
+       updated_at,
+       datestr
+FROM <SRC>

@@ -1,0 +1,109 @@
+"""What can go wrong, as types: a code and parameters for machines, a sentence for people, an exit code for shells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of the command, documented in the README. 2 is click's own, for a wrong command line."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    INVALID = 3
+    RETRY = 4
+    STATE = 5
+    DATA = 6
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One thing wrong with one place of one file.
+
+    Args:
+        file: Path relative to the project's root, as the user would open it.
+        line: 1-based line; 0 where the whole file is meant.
+        code: Stable name of the problem, such as ``UNKNOWN_KEY``; tests and tools match on it.
+        message: A sentence that says what is wrong.
+        hint: What to write instead; empty where there is nothing to suggest.
+    """
+
+    file: str
+    line: int
+    code: str
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.code}: {self.message}" + (f" {self.hint}" if self.hint else "")
+
+
+class FreshetError(Exception):
+    """Base of every error that is meant for the user.
+
+    Args:
+        code: Stable name such as ``CHECKPOINT_EXPIRED``.
+        message: What happened and where.
+        effect: What was or was not read and written.
+        next_step: The command or edit that mends it.
+        details: Parameters for machines, JSON-serialisable.
+    """
+
+    exit_code: Exit = Exit.FAILED
+    retryable: bool = False
+
+    def __init__(self, code: str, message: str, effect: str = "", next_step: str = "", **details: object) -> None:
+        self.code = code
+        self.message = message
+        self.effect = effect
+        self.next_step = next_step
+        self.details = details
+        super().__init__(" ".join(part for part in (f"{code}: {message}", effect, next_step) if part))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the error as a JSON-serialisable mapping."""
+        return {
+            "code": self.code, "message": self.message, "effect": self.effect,
+            "next": self.next_step, "retryable": self.retryable, "details": self.details,
+        }
+
+
+class SpecError(FreshetError):
+    """The project's files are wrong; carries every problem of every file, sorted by place."""
+
+    exit_code = Exit.INVALID
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(sorted(set(problems)))
+        count = len(self.problems)
+        super().__init__(
+            "INVALID_PROJECT", f"{count} problem{'s' * (count != 1)} in the project's files.",
+            "Nothing was read or written.", "",
+            problems=[vars(p) | {"text": str(p)} for p in self.problems],
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(str(p) for p in self.problems)
+
+
+class StateError(FreshetError):
+    """The tables' state forbids the run: checkpoint missing or expired, table made with another key or index."""
+
+    exit_code = Exit.STATE
+
+
+class DataError(FreshetError):
+    """The batch does not fit the target: column, type, null, SQL."""
+
+    exit_code = Exit.DATA
+
+
+class RetryableError(FreshetError):
+    """The same command may succeed later: another run holds the lease, another writer won a conflict."""
+
+    exit_code = Exit.RETRY
+    retryable = True

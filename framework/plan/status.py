@@ -1,0 +1,85 @@
+"""Where every pipeline stands, from the timelines alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from framework.errors import FreshetError
+from framework.plan.window import completion_of, horizon, next_window
+from framework.spec.model import PipelineSpec
+from framework.state.table import StateReader
+
+
+@dataclass(frozen=True)
+class PipelineStatus:
+    """One pipeline's standing.
+
+    Args:
+        pipeline: Its name.
+        state: ``new`` (no target yet), ``up_to_date``, ``behind``, or an error's code such as CHECKPOINT_EXPIRED.
+        last_commit: Completion time of the target's last commit.
+        checkpoint: The main source's position, as a completion time.
+        commits_behind: Source commits since the checkpoint.
+        rows_behind: Rows of those commits.
+        minutes_behind: Minutes from the checkpoint to the source's last commit; 0 where nothing waits.
+        horizon: Completion time of the oldest commit that the source can still be read from.
+        minutes_to_horizon: Minutes from the horizon to the checkpoint: how much history is left before it expires;
+            None where the source was never cleaned or archived.
+        message: The error, where ``state`` is one.
+    """
+
+    pipeline: str
+    state: str
+    last_commit: str = ""
+    checkpoint: str = ""
+    commits_behind: int = 0
+    rows_behind: int = 0
+    minutes_behind: float = 0.0
+    horizon: str = ""
+    minutes_to_horizon: float | None = None
+    message: str = ""
+
+
+def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
+    """Look at a pipeline's target and source.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+
+    Returns:
+        Its standing; an error becomes its ``state``.
+    """
+    last, position = "", ""
+    try:
+        target = state.table(spec.target.ref)
+        if target and target.commits:
+            last = target.commits[-1].completed
+        checkpoint = target.latest_checkpoint() if target else None
+        source = state.table(spec.source.table)
+        if source is None:
+            return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")
+        main = checkpoint.main if checkpoint else None
+        position = completion_of(spec.name, source, main) if main else ""
+        waiting = source.commits_between(begin_exclusive=position)
+        oldest = horizon(source)
+        trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
+        window = next_window(spec.name, source, spec.source, main)
+    except FreshetError as error:
+        return PipelineStatus(spec.name, error.code, last, position, message=str(error))
+    return PipelineStatus(
+        spec.name,
+        "new" if target is None else "up_to_date" if window.kind == "idle" else "behind",
+        last, position, len(waiting), sum(source.info(i).rows for i in waiting),
+        _minutes(position, waiting[-1].completed) if position and waiting else 0.0,
+        oldest, _minutes(oldest, position) if trimmed and oldest and position else None,
+    )
+
+
+def _minutes(begin: str, end: str) -> float:
+    return round((_moment(end) - _moment(begin)).total_seconds() / 60, 1)
+
+
+def _moment(instant: str) -> datetime:
+    return datetime.strptime(instant[:14], "%Y%m%d%H%M%S")

@@ -1,0 +1,120 @@
+"""Compare the target as it stands with what the pipeline declares: what differs is a change, or a refusal. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from framework.errors import StateError
+from framework.plan.options import index_record
+from framework.plan.stages import SchemaChange
+from framework.spec.model import PipelineSpec
+from framework.spec.types import Column, may_widen
+from framework.spec.types_json import from_avro
+from framework.state.checkpoint import INDEX_KEY
+from framework.state.table import TableState
+
+_UNTOUCHED = "The table was not touched."
+_BUCKET_FILE = re.compile(r"^(\d{8})-")
+
+
+def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange, ...]:
+    """Check that the table was made the way the pipeline declares it.
+
+    Args:
+        spec: The pipeline.
+        target: Its target's state.
+
+    Returns:
+        What the next commit will change about the table's schema.
+
+    Raises:
+        StateError: KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED, INDEX_CHANGED or SCHEMA_CHANGED.
+    """
+    declared, stands = spec.target, target.config
+    for code, what, before, after in (
+        ("KEY_CHANGED", "record key", ",".join(stands.record_key), ",".join(declared.record_key)),
+        ("PARTITIONING_CHANGED", "partitioning", ",".join(stands.partition_by), ",".join(declared.partition_by)),
+        ("ORDERING_CHANGED", "ordering field", stands.ordering_field or declared.ordering_field, declared.ordering_field),
+        ("TABLE_TYPE_CHANGED", "table type", stands.table_type, declared.table_type),
+    ):
+        if before != after:
+            raise StateError(
+                code, f"{spec.name}: the table {declared.ref.path} was made with {what} '{before}', "
+                      f"and {declared.file} says '{after}'.",
+                _UNTOUCHED, f"Put '{before}' back, or write to a new table.", before=before, after=after,
+            )
+    _compare_index(spec, target)
+    schema = target.latest_extra("schema")
+    return _compare_schema(spec, from_avro(schema)) if schema else ()
+
+
+def _compare_index(spec: PipelineSpec, target: TableState) -> None:
+    declared = index_record(spec.index)
+    recorded = target.latest_extra(INDEX_KEY)
+    if recorded == declared:
+        return
+    if recorded is None:
+        seen = _foreign_index(spec, target)
+        if not seen:
+            return
+    else:
+        seen = _in_words(recorded)
+    raise StateError(
+        "INDEX_CHANGED",
+        f"{spec.name}: the rows of {spec.target.ref.path} were written with {seen}, "
+        f"and the pipeline says {_in_words(declared)}. Updates would not find their rows and leave duplicates.",
+        _UNTOUCHED, "Put the old setting back, or load the rows into a new table.",
+        recorded=recorded or seen, declared=declared,
+    )
+
+
+def _foreign_index(spec: PipelineSpec, target: TableState) -> str:
+    """Say what forbids the declared index on a table that another writer made; empty where nothing does.
+
+    A bucket's file id begins with its number in eight digits (Hudi's BucketIdentifier), so a table shows its buckets.
+    """
+    if spec.index.type != "BUCKET" or not target.data_commits:
+        return ""
+    ids = {f for instant in target.data_commits for f in target.info(instant).file_ids}
+    buckets = [int(match[1]) for f in ids if (match := _BUCKET_FILE.match(f))]
+    if len(buckets) != len(ids):
+        return "no bucket index (its file names carry no bucket numbers)"
+    count = int(spec.index.parameters["hoodie.bucket.index.num.buckets"])
+    return f"at least {max(buckets) + 1} buckets" if buckets and max(buckets) >= count else ""
+
+
+def _in_words(record: str) -> str:
+    index = json.loads(record)
+    parameters = ", ".join(f"{k}={v}" for k, v in index["parameters"].items())
+    return f"{index['type']} ({parameters})" if parameters else str(index["type"])
+
+
+def _compare_schema(spec: PipelineSpec, table: tuple[Column, ...]) -> tuple[SchemaChange, ...]:
+    declared = {c.name.lower(): c for c in spec.target.columns}
+    stands = {c.name.lower(): c for c in table}
+    changes: list[SchemaChange] = []
+    refused: list[str] = []
+    for name, column in stands.items():
+        if name not in declared:
+            refused.append(f"column {column.name} {column.type} of the table is not in the DDL, and new rows would null it")
+        elif declared[name].type != column.type:
+            now = declared[name].type
+            if may_widen(column.type, now):
+                changes.append(SchemaChange(column.name, "widen", str(column.type), str(now)))
+            else:
+                refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
+    for name, column in declared.items():
+        if name not in stands:
+            if column.nullable:
+                changes.append(SchemaChange(column.name, "add", "", str(column.type)))
+            else:
+                refused.append(f"new column {column.name} is NOT NULL, and the rows that stand there have no value for it")
+    if refused:
+        raise StateError(
+            "SCHEMA_CHANGED", f"{spec.name}: {spec.target.file} does not fit the table {spec.target.ref.path}: "
+            + "; ".join(refused) + ".",
+            _UNTOUCHED, "A DDL may add nullable columns and widen int to bigint or double, and float to double. "
+            "For anything else write to a new table.", differences=refused,
+        )
+    return tuple(changes)

@@ -1,0 +1,149 @@
+"""Choose the next window of the main source: pure, from its timeline and the pipeline's position."""
+
+from __future__ import annotations
+
+from framework.errors import StateError
+from framework.plan.stages import Window
+from framework.spec.model import SourceSpec
+from framework.state.checkpoint import Position
+from framework.state.table import Instant, TableState
+
+
+def next_window(name: str, source: TableState, spec: SourceSpec, position: Position | None) -> Window:
+    """Choose what the next run reads.
+
+    Args:
+        name: The pipeline's name, for messages.
+        source: The source's timeline now.
+        spec: The pipeline's source settings.
+        position: Where the pipeline stands; None where its target carries no checkpoint.
+
+    Returns:
+        A window of whole commits, at most ``spec.max_commits`` of them.
+
+    Raises:
+        StateError: NO_CHECKPOINT, CHECKPOINT_OF_ANOTHER_TABLE, CHECKPOINT_AHEAD or CHECKPOINT_EXPIRED.
+    """
+    if position is None:
+        return _first_window(name, source, spec)
+    if position.table and position.table != spec.table.path:
+        raise StateError(
+            "CHECKPOINT_OF_ANOTHER_TABLE",
+            f"{name}: the checkpoint belongs to {position.table}, and the pipeline reads {spec.table.path}.",
+            "Nothing was read or written.",
+            f"If the table only moved: freshet checkpoint set {name} {position.instant}; "
+            f"to start over: freshet checkpoint reset {name}",
+            checkpoint_table=position.table, source=spec.table.path,
+        )
+    read_upto = completion_of(name, source, position)
+    waiting = source.commits_between(begin_exclusive=read_upto)
+    lost = _lost_since(source, read_upto, waiting)
+    if lost:
+        if not spec.full_scan_when_expired:
+            raise _expired(name, spec, read_upto, lost)
+        return _whole_table(source, f"the checkpoint {read_upto} is older than the source's history: "
+                                    "hoodie.datasource.read.incr.fallback.fulltablescan.enable is set")
+    if not waiting:
+        newest = source.data_commits[-1].completed if source.data_commits else read_upto
+        if newest < read_upto:
+            raise StateError(
+                "CHECKPOINT_AHEAD",
+                f"{name}: the checkpoint {read_upto} is newer than the source's last commit {newest}: "
+                f"{spec.table.path} was restored to an earlier time, or replaced.",
+                "Nothing was read or written.",
+                f"To go on from the source's present end: freshet checkpoint set {name} {newest}",
+                checkpoint=read_upto, newest=newest,
+            )
+        return Window("idle", end_inclusive=read_upto, reason="no commit since the checkpoint")
+    return _increment(source, waiting, spec.max_commits)
+
+
+def completion_of(name: str, source: TableState, position: Position) -> str:
+    """Return a position as a completion time; HoodieStreamer's V1 key holds a request time.
+
+    Raises:
+        StateError: CHECKPOINT_UNKNOWN_COMMIT: the request time is of no commit that the source still lists.
+    """
+    if position.basis == "completed":
+        return position.instant
+    active = {i.requested: i.completed for i in source.commits}
+    if position.instant in active:
+        return active[position.instant]
+    for instant, _ in source.load_archived():
+        if instant.requested == position.instant:
+            return instant.completed
+    raise StateError(
+        "CHECKPOINT_UNKNOWN_COMMIT",
+        f"{name}: HoodieStreamer's checkpoint names the commit requested at {position.instant}, "
+        f"which {source.ref.path} does not list.",
+        "Nothing was read or written.",
+        f"Name a completion time instead: freshet checkpoint set {name} INSTANT", instant=position.instant,
+    )
+
+
+def horizon(source: TableState) -> str:
+    """Return the completion time of the oldest commit that can still be read incrementally; empty where there is none."""
+    readable = [i for i in source.data_commits if not _cleaned(source, i)]
+    return readable[0].completed if readable else ""
+
+
+def _first_window(name: str, source: TableState, spec: SourceSpec) -> Window:
+    if spec.missing_checkpoint == "ERROR":
+        raise StateError(
+            "NO_CHECKPOINT", f"{name}: the target carries no checkpoint, and the pipeline does not say where to begin.",
+            "Nothing was read or written.",
+            "Add to the YAML's hoodie: hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: "
+            "READ_UPTO_LATEST_COMMIT (the whole table first) or READ_LATEST (only what comes from now on)",
+        )
+    if not source.data_commits:
+        return Window("idle", reason="the source has no commit yet")
+    if spec.missing_checkpoint == "READ_UPTO_LATEST_COMMIT":
+        return _whole_table(source, "no checkpoint yet: READ_UPTO_LATEST_COMMIT")
+    newest = source.data_commits[-1]
+    return Window("start_at_latest", end_inclusive=newest.completed, reason="no checkpoint yet: READ_LATEST")
+
+
+def _whole_table(source: TableState, reason: str) -> Window:
+    newest = source.data_commits[-1]
+    return Window("whole_table", end_inclusive=newest.completed, requested=(newest.requested,), reason=reason)
+
+
+def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: int) -> Window:
+    taken, left = waiting[:max_commits], waiting[max_commits:]
+    infos = [source.info(i) for i in taken]
+    return Window(
+        "increment", begin_inclusive=taken[0].completed, end_inclusive=taken[-1].completed,
+        requested=tuple(i.requested for i in taken), rows=sum(i.rows for i in infos),
+        unseen_deletes=sum(i.deletes for i in infos), waiting_commits=len(left),
+        waiting_rows=sum(source.info(i).rows for i in left),
+        reason=f"{len(taken)} commit{'s' * (len(taken) != 1)} since the checkpoint",
+    )
+
+
+def _lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...]) -> str:
+    """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
+    cleaned = [i.completed for i in waiting if _cleaned(source, i)]
+    # An active commit at or before the checkpoint proves that nothing behind it was archived: no need to open the archive.
+    if not source.commits or source.commits[0].completed > read_upto:
+        cleaned += [i.completed for i, info in source.load_archived()
+                    if i.completed > read_upto and info.operation not in ("CLUSTER", "COMPACT", "LOG_COMPACT")]
+    return min(cleaned, default="")
+
+
+def _cleaned(source: TableState, instant: Instant) -> bool:
+    kept = source.retained_from
+    # A trailing "+" means: what follows that time (see timeline._retained_from).
+    return bool(kept) and (instant.requested <= kept[:-1] if kept.endswith("+") else instant.requested < kept)
+
+
+def _expired(name: str, spec: SourceSpec, read_upto: str, lost: str) -> StateError:
+    return StateError(
+        "CHECKPOINT_EXPIRED",
+        f"{name}: the checkpoint is {read_upto}, and {spec.table.path} has already cleaned or archived a later commit ({lost}), "
+        "so an incremental read would leave a gap.",
+        "Nothing was read or written.",
+        "To read the whole table once: freshet checkpoint reset " + name + " with READ_UPTO_LATEST_COMMIT; to always do so: "
+        "hoodie.datasource.read.incr.fallback.fulltablescan.enable: true; to prevent it, raise hoodie.clean.commits.retained "
+        "and hoodie.keep.min.commits of the source.",
+        checkpoint=read_upto, first_lost=lost,
+    )

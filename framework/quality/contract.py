@@ -1,0 +1,82 @@
+"""Hold the batch against the DDL: same columns, types that fit, no null where none may be. In the one pass of the write."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from framework.errors import DataError
+from framework.plan.stages import Conform
+from framework.spec.types import Column, Fit, fit
+from framework.spec.types_sql import parse_type
+
+# Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
+MARK = "FRESHET_REFUSED"
+
+
+def conform(batch: DataFrame, stage: Conform, file: str) -> DataFrame:
+    """Project and cast the batch to the target's columns.
+
+    Args:
+        batch: The transformation's result.
+        stage: The target's columns and which of them must have a value.
+        file: The DDL file, for messages.
+
+    Returns:
+        The batch with exactly the target's columns, in its order and types. A value that does not fit or is null where
+        none may be fails the job that reads it.
+
+    Raises:
+        DataError: BATCH_MISMATCH, with every difference between the batch and the DDL.
+    """
+    found = [(name, parse_type(kind)) for name, kind in _simple_types(batch)]
+    names = [name.lower() for name, _ in found]
+    declared = {c.name.lower() for c in stage.columns}
+    wrong = [f"column {name} stands twice in the batch" for name in sorted({n for n in names if names.count(n) > 1})]
+    wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in found if name.lower() not in declared]
+    types = {name.lower(): kind for name, kind in found}
+    fits: dict[str, Fit] = {}
+    for column in stage.columns:
+        kind = types.get(column.name.lower())
+        if kind is None:
+            wrong.append(f"column {column.name} ({column.type}) is missing from the batch")
+            continue
+        fits[column.name] = fit(kind, column.type)
+        if fits[column.name] is Fit.NO:
+            wrong.append(f"column {column.name} is {kind} in the batch and {column.type} in the DDL: cast it in the SQL")
+    if wrong:
+        raise DataError(
+            "BATCH_MISMATCH", f"the batch does not fit {file}: " + "; ".join(wrong) + ".",
+            "Nothing was written: the table, its schema and the checkpoint stay.",
+            f"Change the transformation's last step or {file}.", differences=wrong,
+        )
+    return batch.select(*(_guarded(column, fits[column.name], stage).alias(column.name) for column in stage.columns))
+
+
+def _simple_types(batch: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in batch.schema.fields]
+
+
+def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
+    raw = F.col(f"`{column.name}`")
+    value = raw
+    if how is Fit.WIDENS:
+        value = raw.cast(str(column.type))
+    elif how is Fit.CHECKED:
+        # A plain cast of a number that is too large gives null, in silence; try_cast tells the two nulls apart.
+        value = F.expr(f"try_cast(`{column.name}` AS {column.type})")
+        value = F.when(raw.isNotNull() & value.isNull(), _refuse("OVERFLOW", column, stage)).otherwise(value)
+    if column.name in stage.required:
+        empty = value.isNull()
+        if column.name in stage.keys and str(column.type) == "string":
+            empty = empty | (value == "")
+        value = F.when(empty, _refuse("NULL_VALUE", column, stage)).otherwise(value)
+    return value
+
+
+def _refuse(code: str, column: Column, stage: Conform) -> SparkColumn:
+    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), F.coalesce(F.col(f"`{column.name}`").cast("string"), F.lit("null"))]
+    for key in stage.keys:
+        shown += [F.lit(f"|{key}="), F.coalesce(F.col(f"`{key}`").cast("string"), F.lit("null"))]
+    return F.raise_error(F.substring(F.concat(*shown, F.lit("|")), 1, 500))

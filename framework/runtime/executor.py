@@ -1,0 +1,172 @@
+"""Run one plan on Spark: walk its stages, publish one commit, and read back from the timeline what it did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from pyspark.sql import DataFrame, SparkSession
+
+from framework.errors import FreshetError, RetryableError
+from framework.plan.compile import conform_stage
+from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql
+from framework.quality.contract import conform
+from framework.runtime.session import start_session
+from framework.sinks.hudi import empty_batch, write_commit
+from framework.sources.hudi import read_increment, read_snapshot
+from framework.spec.model import PipelineSpec
+from framework.state.checkpoint import MAIN, RUN_ID_KEY
+from framework.state.table import CommitInfo, Instant, StateReader, TableState
+from framework.transform.python import Context, run_python
+from framework.transform.sql import run_sql
+
+Phase = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a run published.
+
+    Args:
+        instant: The commit, as the target's timeline has it.
+        info: What it did, by its own metadata.
+        seconds: Seconds by phase: ``session``, ``transform`` (reads are lazy: analysis only), ``write``.
+    """
+
+    instant: Instant
+    info: CommitInfo
+    seconds: dict[str, float]
+
+
+def execute(
+    plan: Plan, spec: PipelineSpec, root: str, env: str, state: StateReader, writer_file: Path, run_id: str, phase: Phase,
+) -> Committed:
+    """Run a plan that has stages.
+
+    Args:
+        plan: The plan.
+        spec: Its pipeline.
+        root: The project's root.
+        env: The environment's name.
+        state: Reader of the tables, asked once before the commit and once after it.
+        writer_file: Lock file that the writing JVM holds (see ``runtime.lease``).
+        run_id: Of this run; stands in the commit.
+        phase: Told what goes on, in words.
+
+    Returns:
+        The commit.
+
+    Raises:
+        FreshetError: What the stages raise; RetryableError CHECKPOINT_MOVED where another writer was faster.
+    """
+    seconds: dict[str, float] = {}
+    with _timed(seconds, "session"):
+        phase("starting Spark")
+        spark = _session_for(spec)
+    with _jvm_lock(spark, writer_file):
+        with _timed(seconds, "transform"):
+            phase(_reading(plan))
+            batch, commit = _batch(plan, spec, spark, root, env)
+        _fence(plan, spec, state)
+        with _timed(seconds, "write"):
+            phase(f"writing {plan.target.name}")
+            try:
+                write_commit(batch, commit, run_id)
+            except FreshetError:
+                # Hudi runs its table services after the commit: when one of them fails, the rows are published all the same.
+                found = _find_commit(state.table(plan.target), run_id)
+                if found is None:
+                    raise
+            else:
+                found = _find_commit(state.table(plan.target), run_id)
+    if found is None:
+        raise FreshetError(
+            "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
+            f"run {run_id}.", "Nothing was written, and the checkpoint stays.", "Run the same command again.", run_id=run_id,
+        )
+    return Committed(*found, seconds)
+
+
+def _session_for(spec: PipelineSpec) -> SparkSession:
+    # A session of its own keeps one pipeline's views and settings from the next; the Spark application is shared.
+    spark = start_session(spec.spark_conf).newSession()
+    for key, value in spec.spark_conf.items():
+        if spark.conf.isModifiable(key):
+            spark.conf.set(key, value)
+    return spark
+
+
+def _batch(plan: Plan, spec: PipelineSpec, spark: SparkSession, root: str, env: str) -> tuple[DataFrame, Commit]:
+    inputs: dict[str, DataFrame] = {}
+    context = Context(spark, spec.name, env, spec.variables)
+    for stage in plan.stages:
+        match stage:
+            case ReadIncrement():
+                inputs[MAIN] = read_increment(spark, stage)
+                inputs[MAIN].createOrReplaceTempView(MAIN)
+            case ReadSnapshot():
+                inputs[stage.view] = read_snapshot(spark, stage)
+                inputs[stage.view].createOrReplaceTempView(stage.view)
+            case RunSql():
+                inputs[MAIN] = run_sql(spark, stage)
+                inputs[MAIN].createOrReplaceTempView(MAIN)
+            case RunPython():
+                inputs[MAIN] = run_python(root, stage.file, inputs, context)
+                inputs[MAIN].createOrReplaceTempView(MAIN)
+            case Conform():
+                inputs[MAIN] = conform(inputs[MAIN], stage, spec.target.file)
+            case Commit():
+                return (empty_batch(spark, conform_stage(spec)) if stage.empty else inputs[MAIN]), stage
+            case _:
+                assert_never(stage)
+    raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
+
+
+def _reading(plan: Plan) -> str:
+    window = plan.window
+    if window.kind == "increment":
+        return f"reading {len(window.requested)} commits ({window.rows:,} rows) up to {window.end_inclusive}"
+    if window.kind == "whole_table":
+        return f"reading the whole source as of {window.end_inclusive}"
+    return f"no rows to read: {window.reason}"
+
+
+def _fence(plan: Plan, spec: PipelineSpec, state: StateReader) -> None:
+    target = state.table(plan.target)
+    now = target.latest_checkpoint() if target else None
+    if now != plan.checkpoint_before:
+        raise RetryableError(
+            "CHECKPOINT_MOVED", f"{spec.name}: another writer moved the checkpoint of {plan.target.path} since this run was "
+            "planned.", "Nothing was written.", "Run the same command again.",
+        )
+
+
+def _find_commit(target: TableState | None, run_id: str) -> tuple[Instant, CommitInfo] | None:
+    if target is None:
+        return None
+    return next(((i, info) for i in reversed(target.commits) if (info := target.info(i)).extra.get(RUN_ID_KEY) == run_id), None)
+
+
+@contextmanager
+def _jvm_lock(spark: SparkSession, path: Path) -> Iterator[None]:
+    file = spark._jvm.java.io.RandomAccessFile(str(path), "rw")  # type: ignore[union-attr]
+    try:
+        if file.getChannel().tryLock() is None:
+            raise RetryableError("ALREADY_RUNNING", f"another JVM is writing ({path}).", "Nothing was read or written.",
+                                 "Run the same command again.")
+        yield
+    finally:
+        file.close()
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    start = time.monotonic()
+    try:
+        yield
+    finally:
+        seconds[name] = round(time.monotonic() - start, 3)

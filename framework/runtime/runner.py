@@ -1,0 +1,178 @@
+"""Run pipelines: lease, plan, execute, repeat while draining; in dependency order, within one Spark session."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from framework.errors import FreshetError
+from framework.metrics.events import Event, Listener
+from framework.plan.compile import RunRequest, compile_override, compile_plan
+from framework.plan.stages import Plan
+from framework.runtime.lease import Lease, hold_lease
+from framework.spec.model import PipelineSpec, Project
+from framework.state.table import StateReader
+
+Outcome = Literal["committed", "idle", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What became of one pipeline.
+
+    Args:
+        pipeline: Its name.
+        outcome: ``committed``, ``idle`` (nothing new), ``failed`` or ``skipped`` (an upstream pipeline failed).
+        run_id: Of the last run, as it stands in its commit; empty where nothing ran.
+        commits: Completion times of the commits made; more than one only when draining.
+        inserts, updates, deletes: Rows, by the commits' own metadata.
+        checkpoint: The main source's position afterwards; empty where there is none.
+        waiting_commits: Source commits left for the next run.
+        seconds: Wall time, and by phase for the last run.
+        error: Why it failed.
+        reason: Why it was idle or skipped.
+    """
+
+    pipeline: str
+    outcome: Outcome
+    run_id: str = ""
+    commits: tuple[str, ...] = ()
+    inserts: int = 0
+    updates: int = 0
+    deletes: int = 0
+    checkpoint: str = ""
+    waiting_commits: int = 0
+    seconds: dict[str, float] | None = None
+    error: FreshetError | None = None
+    reason: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the result as a JSON-serialisable mapping."""
+        return {**vars(self), "commits": list(self.commits), "error": self.error.as_json() if self.error else None}
+
+
+def run_project(
+    project: Project, state: StateReader, listen: Listener, drain: bool = False, wait_seconds: float | None = None,
+) -> tuple[RunResult, ...]:
+    """Run every pipeline of the project, upstream first.
+
+    A pipeline that fails skips those that read what it writes; the others run.
+
+    Args:
+        project: Pipelines in dependency order.
+        state: Reader of the tables.
+        listen: Told what happens.
+        drain: Repeat each pipeline until its source has nothing left.
+        wait_seconds: How long to wait for another run of the same target; None takes the pipeline's own setting.
+
+    Returns:
+        One result per pipeline, in the order run.
+    """
+    results: dict[str, RunResult] = {}
+    for spec in project.pipelines:
+        blocking = [name for name in project.upstream.get(spec.name, ())
+                    if name in results and results[name].outcome in ("failed", "skipped")]
+        if blocking:
+            reason = f"upstream {', '.join(blocking)} did not finish"
+            results[spec.name] = RunResult(spec.name, "skipped", reason=reason)
+            listen(Event("skipped", spec.name, f"skipped: {reason}"))
+            continue
+        results[spec.name] = run_pipeline(project, spec, state, listen, drain, wait_seconds)
+    return tuple(results.values())
+
+
+def run_pipeline(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, drain: bool = False,
+    wait_seconds: float | None = None,
+) -> RunResult:
+    """Run one pipeline under its target's lease; failures become the result."""
+    def planned() -> Plan:
+        return compile_plan(spec, state, RunRequest())
+
+    return _leased(project, spec, state, listen, planned, drain, wait_seconds)
+
+
+def set_checkpoint(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, instant: str | None,
+) -> RunResult:
+    """Publish a commit without rows that sets the checkpoint to ``instant``, or resets it where that is None."""
+    return _leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), False, None)
+
+
+def _leased(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan],
+    drain: bool, wait_seconds: float | None,
+) -> RunResult:
+    start = time.monotonic()
+    wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
+    result = RunResult(spec.name, "idle")
+    try:
+        with hold_lease(spec.target.ref, _new_run_id(), wait, lambda words: listen(Event("waiting", spec.name, words))) as lease:
+            while True:
+                done = _run_once(project, spec, state, listen, planned, lease)
+                result = _sum(result, done)
+                if not (drain and done.outcome == "committed" and done.waiting_commits):
+                    break
+    except FreshetError as error:
+        result = _sum(result, RunResult(spec.name, "failed", error=error))
+        listen(Event("failed", spec.name, str(error), error.as_json()))
+    whole = round(time.monotonic() - start, 3)
+    return RunResult(**{**vars(result), "seconds": {**(result.seconds or {}), "total": whole}})
+
+
+def _run_once(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan], lease: Lease,
+) -> RunResult:
+    plan = planned()
+    for notice in plan.notices:
+        listen(Event("notice", spec.name, f"{notice.code}: {notice.message}"))
+    before = plan.checkpoint_before.main if plan.checkpoint_before else None
+    if not plan.stages:
+        listen(Event("idle", spec.name, f"nothing to do: {plan.window.reason}"))
+        return RunResult(spec.name, "idle", checkpoint=before.instant if before else "", reason=plan.window.reason)
+    # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
+    from framework.runtime.executor import execute
+
+    run_id = _new_run_id()
+    done = execute(
+        plan, spec, project.root, project.env, state, lease.writer_file, run_id,
+        lambda words: listen(Event("phase", spec.name, words)),
+    )
+    after = plan.checkpoint_after.main if plan.checkpoint_after else None
+    result = RunResult(
+        spec.name, "committed", run_id, (done.instant.completed,), done.info.inserts, done.info.updates, done.info.deletes,
+        after.instant if after else "", plan.window.waiting_commits, done.seconds,
+    )
+    listen(Event("committed", spec.name, in_words(result), result.as_json()))
+    return result
+
+
+def in_words(result: RunResult) -> str:
+    """Return a run's outcome as one line."""
+    rows = f"{result.inserts:,} inserted, {result.updates:,} updated, {result.deletes:,} deleted"
+    match result.outcome:
+        case "committed":
+            left = f", {result.waiting_commits} source commits left" if result.waiting_commits else ""
+            return f"committed {', '.join(result.commits)}: {rows}; checkpoint {result.checkpoint or 'none'}{left}"
+        case "failed":
+            return f"failed: {result.error}"
+        case _:
+            return f"{result.outcome}: {result.reason}"
+
+
+def _sum(first: RunResult, then: RunResult) -> RunResult:
+    return RunResult(
+        then.pipeline,
+        # A drain that ended idle has still committed.
+        "committed" if then.outcome == "idle" and first.commits else then.outcome,
+        then.run_id or first.run_id, (*first.commits, *then.commits), first.inserts + then.inserts,
+        first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
+        then.waiting_commits, then.seconds or first.seconds, then.error, then.reason,
+    )
+
+
+def _new_run_id() -> str:
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + "-" + uuid.uuid4().hex[:8]

@@ -1,0 +1,98 @@
+"""Start Spark, once per process: the jars that are pinned, a quiet JVM, no secret on its command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from framework.runtime.jars import resolve_jars
+from framework.runtime.java import find_java_home
+from framework.spec.secrets import redact
+
+# UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
+# The last two keep a library that Hudi measures objects with from printing warnings at every start.
+_JAVA_OPTIONS = (
+    "-Duser.timezone=UTC -Dlog4j2.configurationFile=file:{log4j} "
+    "-Djdk.attach.allowAttachSelf=true -Djol.skipHotspotSAAttach=true"
+)
+# What Hudi's Spark integration asks for (https://hudi.apache.org/docs/quick-start-guide).
+_HUDI = {
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+}
+_DEFAULTS = {
+    "spark.master": "local[*]",
+    "spark.app.name": "freshet",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+def session_conf(conf: Mapping[str, str], jars: tuple[Path, ...]) -> dict[str, str]:
+    """Return the whole configuration of a session.
+
+    Args:
+        conf: The project's ``spark:`` settings; they win, and their Java options are added to freshet's own.
+        jars: The pinned jars.
+    """
+    java_options = _JAVA_OPTIONS.format(log4j=Path(__file__).with_name("log4j2.properties"))
+    merged = {**_DEFAULTS, **_HUDI, **conf}
+    driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
+    merged[driver] = f"{java_options} {conf.get(driver, '')}".strip()
+    merged[executor] = f"-Duser.timezone=UTC {conf.get(executor, '')}".strip()
+    own = ",".join(str(jar) for jar in jars)
+    merged["spark.jars"] = ",".join(part for part in (own, conf.get("spark.jars", "")) if part)
+    return dict(sorted(merged.items()))
+
+
+def start_session(conf: Mapping[str, str]) -> SparkSession:
+    """Return the process's session, starting Spark where none runs.
+
+    Under spark-submit the JVM, its jars and its memory are those that spark-submit was given.
+
+    Raises:
+        FreshetError: JAVA_NOT_FOUND, JAR_MISSING or JAR_ALTERED.
+    """
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    whole = session_conf(conf, () if submitted else resolve_jars())
+    if submitted:
+        whole = {k: v for k, v in whole.items() if k not in ("spark.master", "spark.jars", "spark.driver.extraJavaOptions")}
+        whole.update({k: v for k, v in conf.items() if redact(v) != v})
+    else:
+        os.environ["JAVA_HOME"] = str(find_java_home())
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+        whole.setdefault("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "freshet-spark-warehouse"))
+        # What stands on a command line can be read by every user of the machine: secrets follow over the gateway.
+        public = {k: v for k, v in whole.items() if redact(v) == v}
+        with _stdout_to_stderr():
+            SparkContext._ensure_initialized(gateway=launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items()))))
+    return SparkSession.builder.config(map=whole).getOrCreate()
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    # The JVM inherits our stdout, and one of Hudi's libraries prints there; stdout is for results.
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -1,0 +1,65 @@
+"""The spark-submit command that runs the same pipelines on a cluster."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import framework
+from framework.runtime.jars import resolve_jars
+from framework.runtime.session import session_conf
+from framework.spec.model import Project
+from framework.spec.secrets import redact
+
+# Folders of a project that a run reads; what else lies there is not shipped.
+_PROJECT_FOLDERS = ("pipelines", "ddl", "configs", "transformers")
+
+
+def submit_command(project: Project, names: Sequence[str], overrides: Sequence[str], archive: Path) -> list[str]:
+    """Return the command, one word an element.
+
+    Settings that hold a secret are left out: the driver reads them from its own environment.
+
+    Args:
+        project: The project with the pipelines to run.
+        names: Their names.
+        overrides: ``--set`` values, passed on.
+        archive: Where ``write_archive`` puts framework and project files, which the executors import from.
+    """
+    conf = session_conf(project.pipelines[0].spark_conf, resolve_jars())
+    words = ["spark-submit", "--master", conf.pop("spark.master"), "--name", "freshet-" + "-".join(names),
+             "--jars", conf.pop("spark.jars"), "--py-files", str(archive)]
+    conf.pop("spark.app.name")
+    words += [word for key, value in conf.items() if redact(value) == value for word in ("--conf", f"{key}={value}")]
+    words += [str(Path(framework.__file__).with_name("__main__.py")), "run", *names, "--project", project.root]
+    words += ["--env", project.env]
+    return words + [word for override in overrides for word in ("--set", redact(override))]
+
+
+def write_archive(root: str, archive: Path) -> Path:
+    """Zip framework and project files, for executors that do not have them.
+
+    Args:
+        root: The project's root.
+        archive: The zip to write; replaced in one step.
+
+    Returns:
+        ``archive``.
+    """
+    package = Path(framework.__file__).parent
+    files = [(path, Path("framework") / path.relative_to(package)) for path in _shipped(package)]
+    for folder in _PROJECT_FOLDERS:
+        files += [(path, path.relative_to(root)) for path in _shipped(Path(root) / folder)]
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = archive.with_suffix(f".{os.getpid()}.tmp")
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for path, name in sorted(files, key=lambda pair: str(pair[1])):
+            bundle.write(path, str(name))
+    os.replace(unfinished, archive)
+    return archive
+
+
+def _shipped(folder: Path) -> list[Path]:
+    return [p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts]

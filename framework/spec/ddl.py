@@ -1,0 +1,100 @@
+"""The target table as its DDL file declares it: what was written where, before it is compared with the pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from framework.spec.suggest import Problems
+from framework.spec.types import Column
+
+_HEADER = re.compile(
+    r"\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<name>(?:`[^`]+`|[\w]+)(?:\s*\.\s*(?:`[^`]+`|[\w]+))*)",
+    re.IGNORECASE,
+)
+_LOCATION = re.compile(r"\bLOCATION\s+(?:'(?P<one>[^']+)'|\"(?P<two>[^\"]+)\")", re.IGNORECASE)
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value and where it stands.
+
+    Args:
+        value: The value as text.
+        file: File relative to the project, or ``--set``.
+        line: 1-based line.
+    """
+
+    value: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class DdlTable:
+    """What one CREATE TABLE says.
+
+    Args:
+        name: ``database.table``, or the bare name where no database is written.
+        file: The DDL file.
+        line: Line of the CREATE.
+        columns: Columns in order.
+        column_lines: Line of each column by its name.
+        partition_by: Columns of PARTITIONED BY; None where the clause is absent.
+        location: LOCATION, or None.
+        settings: ``primaryKey``, ``preCombineField``, ``type`` and ``hoodie.*`` of TBLPROPERTIES.
+    """
+
+    name: str
+    file: str
+    line: int
+    columns: tuple[Column, ...]
+    column_lines: Mapping[str, int]
+    partition_by: Setting | None
+    location: Setting | None
+    settings: Mapping[str, Setting]
+
+
+def parse_ddl(text: str, file: str, problems: Problems) -> DdlTable | None:
+    """Parse a DDL file: one ``CREATE TABLE ... USING hudi`` in Spark's SQL.
+
+    Args:
+        text: The file's text, templates rendered.
+        file: Its name, relative to the project.
+        problems: Receives everything that is wrong, each with its line.
+
+    Returns:
+        The table, or None where the text could not be understood well enough to go on checking.
+    """
+    # sqlglot costs 0.15 s to import: an idle run takes the parsed form from the cache instead.
+    from framework.spec import ddl_cache
+
+    cached = ddl_cache.load(text, file)
+    if cached is not None:
+        return cached
+    from framework.spec.ddl_syntax import read_create_table
+
+    before = len(problems)
+    table = read_create_table(text, file, problems)
+    if table is not None and len(problems) == before:
+        ddl_cache.store(text, table)
+    return table
+
+
+def ddl_header(text: str) -> tuple[str, str | None] | None:
+    """Find a DDL's table name and LOCATION without parsing it, for pipelines that only matter as neighbours.
+
+    Args:
+        text: The file's text, templates rendered.
+
+    Returns:
+        Name and location, or None where there is no CREATE TABLE.
+    """
+    bare = _COMMENT.sub(" ", text)
+    header = _HEADER.search(bare)
+    if header is None:
+        return None
+    location = _LOCATION.search(bare)
+    return re.sub(r"[`\s]", "", header["name"]), (location["one"] or location["two"]) if location else None

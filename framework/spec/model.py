@@ -1,0 +1,177 @@
+"""What a valid project is, typed and frozen: the output of ``spec`` and the input of ``plan``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from framework.spec.statements import Statement
+from framework.spec.types import Column
+
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+MissingCheckpoint = Literal["READ_UPTO_LATEST_COMMIT", "READ_LATEST", "ERROR"]
+IncrementalFormat = Literal["latest_state", "cdc", "auto"]
+Operation = Literal["upsert", "insert", "delete"]
+
+
+@dataclass(frozen=True)
+class TableRef:
+    """A Hudi table: its dotted name where the project knows one (else its path), and its base path.
+
+    Args:
+        name: ``database.table``, or the path where no DDL and no warehouse root names it.
+        path: Absolute local path or URI of the table's base path.
+    """
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """The target as its DDL file declares it.
+
+    Args:
+        ref: Name and base path (``warehouse`` root of the database + table name, or the DDL's LOCATION).
+        file: DDL file, relative to the project.
+        columns: Columns in the table's order, partition columns included.
+        partition_by: Partition column names, in order; empty for a non-partitioned table.
+        record_key: Record key column names.
+        ordering_field: Column whose larger value wins between two rows of one key.
+        table_type: COPY_ON_WRITE or MERGE_ON_READ.
+        properties: The DDL's other ``hoodie.*`` TBLPROPERTIES.
+        column_lines: Line of each column's definition in the DDL, by column name.
+    """
+
+    ref: TableRef
+    file: str
+    columns: tuple[Column, ...]
+    partition_by: tuple[str, ...]
+    record_key: tuple[str, ...]
+    ordering_field: str
+    table_type: TableType
+    properties: Mapping[str, str]
+    column_lines: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """The main source, read incrementally as ``<SRC>``.
+
+    Args:
+        table: The source table.
+        max_commits: Bound on data commits per run (HoodieStreamer's ``num_instants``).
+        missing_checkpoint: What to read when the target has no checkpoint.
+        full_scan_when_expired: Read the whole table when the checkpoint is older than the source's history
+            (Hudi's ``hoodie.datasource.read.incr.fallback.fulltablescan.enable``); False is an error.
+        incremental_format: ``cdc`` passes deletes on, ``latest_state`` does not, ``auto`` is cdc where the table records it.
+    """
+
+    table: TableRef
+    max_commits: int
+    missing_checkpoint: MissingCheckpoint
+    full_scan_when_expired: bool
+    incremental_format: IncrementalFormat
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """Another table that the transformation names.
+
+    Args:
+        name: Name used in the SQL and as key of ``inputs`` in Python.
+        table: The table.
+        read: Read strategy.
+        line: Line in the pipeline's YAML.
+    """
+
+    name: str
+    table: TableRef
+    read: Literal["snapshot"]
+    line: int
+
+
+@dataclass(frozen=True)
+class TransformSpec:
+    """One file of the chain.
+
+    Args:
+        file: Path relative to the project.
+        kind: ``sql`` or ``python``.
+        statements: The SQL's statements after Jinja; none for Python.
+    """
+
+    file: str
+    kind: Literal["sql", "python"]
+    statements: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True)
+class IndexSpec:
+    """The index of the target and the parameters that must never change once rows are written.
+
+    Args:
+        type: ``BUCKET`` or ``RECORD_INDEX``.
+        parameters: Immutable parameters by Hudi key, such as the bucket count.
+    """
+
+    type: Literal["BUCKET", "RECORD_INDEX"]
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PipelineSpec:
+    """One validated pipeline.
+
+    Args:
+        name: File name of the YAML without its ending.
+        file: YAML file, relative to the project.
+        owner, description, tags, schedule: What people and schedulers read.
+        target: The table written.
+        source: The main source.
+        inputs: Other tables, by name order of the YAML.
+        transform: The chain, in order.
+        operation: Hudi write operation.
+        index: The target's index.
+        write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
+        spark_conf: ``spark.*`` settings of the session.
+        variables: The merged ``vars``, for Python steps.
+        lease_wait_seconds: How long a run waits for another run of the same target.
+        fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
+    """
+
+    name: str
+    file: str
+    owner: str
+    description: str
+    tags: tuple[str, ...]
+    schedule: str
+    target: TableSpec
+    source: SourceSpec
+    inputs: tuple[InputSpec, ...]
+    transform: tuple[TransformSpec, ...]
+    operation: Operation
+    index: IndexSpec
+    write_options: Mapping[str, str]
+    spark_conf: Mapping[str, str]
+    variables: Mapping[str, str]
+    lease_wait_seconds: float
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Project:
+    """All pipelines of a project that were asked for, valid, in dependency order.
+
+    Args:
+        root: Absolute path of the project.
+        env: Name of the environment (``configs/<env>.yml``).
+        pipelines: Upstream before downstream; ties by name.
+        upstream: For each pipeline, the names of the pipelines whose targets it reads.
+    """
+
+    root: str
+    env: str
+    pipelines: tuple[PipelineSpec, ...]
+    upstream: Mapping[str, tuple[str, ...]]

@@ -1,0 +1,218 @@
+"""The shape of a pipeline file and of a config file: what keys there are, of what type, and what they mean.
+
+The same models validate the files and give the JSON Schema that editors complete from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+
+from framework.spec.files import Place
+from framework.spec.suggest import Problems, did_you_mean, nearest
+
+Scalar = bool | int | float | str
+Name = Annotated[str, StringConstraints(min_length=1)]
+
+
+def _one_as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _known_read(value: Any) -> Any:
+    if value in ("incremental", "affected_partitions"):
+        raise ValueError(f"NOT_SUPPORTED|read '{value}' comes with a later version.|Write 'read: snapshot'.")
+    return value
+
+
+def _text_of_cron(value: str) -> str:
+    if value and len(value.split()) != 5:
+        raise ValueError(
+            "BAD_VALUE|a schedule has five fields: minute, hour, day, month, weekday."
+            '|Write for instance "*/30 * * * *".'
+        )
+    return value
+
+
+class Model(BaseModel):
+    """Base of all models: nothing unknown, nothing changed, nothing of the input in an error's text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, strict=True)
+
+
+class Lease(Model):
+    """How two runs of one pipeline at the same moment treat each other."""
+
+    wait_seconds: float = Field(
+        0.0,
+        ge=0,
+        le=86400,
+        strict=False,
+        description="Seconds that a run waits for another run of the same pipeline; 0 ends at once.",
+    )
+
+
+class Input(Model):
+    """Another table that the transformation names."""
+
+    table: Name = Field(description="Table as database.table; the database is one of the warehouse's.")
+    read: Annotated[Literal["snapshot"], BeforeValidator(_known_read)] = Field(
+        "snapshot", description="How the table is read: snapshot is the whole table as it is when the run starts."
+    )
+
+
+class Shared(Model):
+    """Keys that configs and pipelines both may hold; a pipeline's value wins."""
+
+    vars: dict[str, Scalar] = Field(default_factory=dict, description="Variables for templates: {{ var.name }}.")
+    lease: Lease = Field(
+        Lease(wait_seconds=0.0), description="How long a run waits for another run of the same pipeline."
+    )
+    hoodie: dict[str, str] = Field(
+        default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."
+    )
+    spark: dict[str, str] = Field(default_factory=dict, description="Settings of the Spark session: spark.*.")
+
+
+class ConfigFile(Shared):
+    """A file in configs/: what differs between environments."""
+
+    warehouse: dict[str, str] = Field(
+        default_factory=dict, description="Folder or URI of each database, by its name: raw.trips lies in <raw>/trips."
+    )
+
+
+class PipelineFile(Shared):
+    """A file in pipelines/: one target table and how it is computed."""
+
+    ddl: Name = Field(description="DDL file of the target table, relative to the project.")
+    transform: Annotated[list[Name], Field(min_length=1), BeforeValidator(_one_as_list)] = Field(
+        description="SQL and Python files, relative to the project, applied in this order."
+    )
+    owner: str = Field("", description="Who answers for the table.")
+    description: str = Field("", description="What the table holds, in one sentence.")
+    schedule: Annotated[str, AfterValidator(_text_of_cron)] = Field(
+        "",
+        examples=["*/30 * * * *"],
+        description="When a scheduler should run the pipeline: cron text with five fields, UTC.",
+    )
+    tags: Annotated[list[Name], BeforeValidator(_one_as_list)] = Field(
+        default_factory=list, description="Labels that select pipelines on the command line."
+    )
+    inputs: dict[str, Input] = Field(
+        default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
+    )
+    partition_is_stable: bool = Field(
+        False,
+        strict=False,
+        description="A promise: a key's partition never changes. A bucket index on a partitioned table needs it.",
+    )
+
+
+class Settings(PipelineFile):
+    """A pipeline after its configs were laid below it."""
+
+    warehouse: dict[str, str] = Field(default_factory=dict, description="Folder or URI of each database.")
+
+
+PlaceOf = Callable[[tuple[str, ...]], Place]
+
+
+def validate_settings(values: Mapping[str, Any], problems: Problems, place_of: PlaceOf) -> Settings | None:
+    """Validate a pipeline's merged settings.
+
+    Args:
+        values: Plain values by key.
+        problems: Receives what does not fit.
+        place_of: Gives the place of a path of keys, of the nearest place that exists.
+
+    Returns:
+        The settings, or None where something did not fit.
+    """
+    try:
+        return Settings.model_validate(dict(values))
+    except ValidationError as error:
+        # include_input is off: a value may hold a secret.
+        seen: set[tuple[str, ...]] = set()
+        for found in error.errors(include_url=False, include_input=False, include_context=False):
+            path = tuple(str(part) for part in found["loc"])
+            _note(path, found["type"], found["msg"], problems, place_of, seen)
+        return None
+
+
+def check_keys(entries: Mapping[str, int], model: type[Model], file: str, problems: Problems) -> None:
+    """Report top-level keys that a file of this kind cannot have.
+
+    Args:
+        entries: Line of each key.
+        model: ConfigFile or PipelineFile.
+        file: The file.
+        problems: Receives UNKNOWN_KEY, or MISPLACED_KEY where another kind of file may hold it.
+    """
+    known = model.model_fields
+    for key, line in entries.items():
+        if key in known:
+            continue
+        if key in Settings.model_fields:
+            other = "configs/base.yml or configs/<env>.yml" if key == "warehouse" else "a file in pipelines/"
+            problems.add(file, line, "MISPLACED_KEY", f"'{key}' cannot stand in this file.", f"It belongs in {other}.")
+        else:
+            problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{key[:80]}'.", unknown_key_hint(key, known))
+
+
+def unknown_key_hint(key: str, known: Mapping[str, Any]) -> str:
+    """Say where a key belongs that stands in the wrong place, or which one is meant."""
+    if key.startswith("hoodie."):
+        return "Hudi's properties belong under 'hoodie:'."
+    if key.startswith("spark."):
+        return "Spark's settings belong under 'spark:'."
+    return did_you_mean(key, known)
+
+
+def _note(
+    path: tuple[str, ...],
+    kind: str,
+    message: str,
+    problems: Problems,
+    place_of: PlaceOf,
+    seen: set[tuple[str, ...]],
+) -> None:
+    place = place_of(path)
+    file, line = place.file, place.line
+    dotted = ".".join(path)
+    if kind == "missing":
+        problems.add(file, line, "MISSING_KEY", f"The key '{dotted}' is missing.", _example(path[-1]))
+    elif kind == "extra_forbidden":
+        known = (
+            Input.model_fields
+            if path[0] == "inputs"
+            else Lease.model_fields
+            if path[0] == "lease"
+            else Settings.model_fields
+        )
+        near = nearest(path[-1], known)
+        problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
+    elif kind == "value_error" and "|" in message:
+        code, text, hint = message.removeprefix("Value error, ").split("|")
+        problems.add(file, line, code, f"{dotted}: {text}", hint)
+    else:
+        # A union reports one error per member; one sentence is enough for one value.
+        shown = path[:2] if path[0] == "vars" else path
+        if shown not in seen:
+            seen.add(shown)
+            message = "must be one value" if path[0] == "vars" else message[:1].lower() + message[1:]
+            problems.add(file, line, "WRONG_TYPE", f"{'.'.join(shown)}: {message}.", _example(path[0]))
+
+
+def _example(key: str) -> str:
+    return {
+        "ddl": "Write 'ddl: ddl/<table>.sql'.",
+        "transform": "Write 'transform: transformers/<name>.sql' or a list.",
+        "table": "Write 'table: <database>.<table>'.",
+        "inputs": "Write '<name>: {table: <database>.<table>}'.",
+        "vars": "Write '<name>: <text or number>'.",
+        "schedule": 'Write it in quotes, as "*/30 * * * *".',
+        "partition_is_stable": "Write 'partition_is_stable: true'.",
+    }.get(key, "")

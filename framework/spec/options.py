@@ -1,0 +1,74 @@
+"""Names of the Hudi and HoodieStreamer options that freshet itself reads or sets, with the reasons.
+
+Source: Hudi 1.0.2's config classes and HoodieStreamer's (``HoodieIncrSourceConfig``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+RECORD_KEY = "hoodie.datasource.write.recordkey.field"
+ORDERING_FIELD = "hoodie.datasource.write.precombine.field"
+PARTITION_BY = "hoodie.datasource.write.partitionpath.field"
+OPERATION = "hoodie.datasource.write.operation"
+TABLE_TYPE = "hoodie.datasource.write.table.type"
+
+INDEX_TYPE = "hoodie.index.type"
+BUCKET_COUNT = "hoodie.bucket.index.num.buckets"
+BUCKET_FIELD = "hoodie.bucket.index.hash.field"
+BUCKET_ENGINE = "hoodie.index.bucket.engine"
+RECORD_INDEX_ENABLE = "hoodie.metadata.record.index.enable"
+RECORD_INDEX_MOVES = "hoodie.record.index.update.partition.path"
+METADATA_ENABLE = "hoodie.metadata.enable"
+
+STREAMER_PREFIX = "hoodie.streamer."
+SOURCE_PATH = "hoodie.streamer.source.hoodieincr.path"
+MAX_COMMITS = "hoodie.streamer.source.hoodieincr.num_instants"
+MISSING_CHECKPOINT = "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy"
+FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
+INCREMENTAL_FORMAT = "hoodie.datasource.query.incremental.format"
+
+MERGE_MODE = "hoodie.record.merge.mode"
+PAYLOAD_CLASS = "hoodie.datasource.write.payload.class"
+
+#: HoodieStreamer's default of MAX_COMMITS.
+DEFAULT_MAX_COMMITS = 5
+
+#: Index types of Hudi that freshet does not write.
+OTHER_INDEXES = ("HBASE", "BLOOM", "GLOBAL_BLOOM", "SIMPLE", "GLOBAL_SIMPLE", "INMEMORY", "FLINK_STATE")
+
+#: Write operations of Hudi beside upsert, insert and delete, and what to do instead.
+OTHER_OPERATIONS: Mapping[str, str] = {
+    "bulk_insert": "Write 'insert': it is checked before it is published, bulk_insert is not.",
+    "insert_overwrite": "Write 'upsert' to change rows; overwriting partitions comes with a later version.",
+    "insert_overwrite_table": "Write 'upsert' to change rows; to rebuild a table, delete it and run again.",
+    "delete_partition": "Write 'delete' to delete the rows that the transformation returns.",
+    "insert_prepped": "Write 'insert'.",
+    "upsert_prepped": "Write 'upsert'.",
+    "delete_prepped": "Write 'delete'.",
+    "bulk_insert_prepped": "Write 'insert'.",
+    "bootstrap": "Write 'upsert'.",
+}
+
+#: Options that freshet sets itself, because a checkpoint, a window or the table's identity hangs on them.
+RESERVED: Mapping[str, str] = {
+    "hoodie.table.name": "The table's name comes from CREATE TABLE.",
+    "hoodie.datasource.write.table.name": "The table's name comes from CREATE TABLE.",
+    "hoodie.database.name": "The database comes from CREATE TABLE.",
+    "hoodie.base.path": "The path comes from 'warehouse:' or the DDL's LOCATION.",
+    "hoodie.table.base.file.format": "freshet writes Parquet.",
+    "hoodie.table.type": "Write type = 'cow' or 'mor' in TBLPROPERTIES.",
+    "hoodie.table.version": "The table's version is the pinned Hudi's.",
+    "hoodie.write.table.version": "The table's version is the pinned Hudi's.",
+    "hoodie.table.recordkey.fields": "Write primaryKey in TBLPROPERTIES.",
+    "hoodie.table.precombine.field": "Write preCombineField in TBLPROPERTIES.",
+    "hoodie.table.partition.fields": "Write PARTITIONED BY in the DDL.",
+    "hoodie.datasource.write.commitmeta.key.prefix": "The checkpoint is stored under it.",
+    "hoodie.datasource.query.type": "The main source is read incrementally, inputs as 'inputs:' says.",
+    "hoodie.datasource.read.begin.instanttime": "The window follows from the checkpoint; see 'freshet checkpoint set'.",
+    "hoodie.datasource.read.end.instanttime": "The window follows from the checkpoint and num_instants.",
+    "as.of.instant": "Inputs are read as they are when the run starts.",
+    "hoodie.write.set.null.for.missing.columns": "A batch must hold every column of the DDL; select NULL for those that it lacks.",
+    "hoodie.schema.on.read.enable": "The schema changes with the DDL file only.",
+    "hoodie.datasource.write.reconcile.schema": "The schema changes with the DDL file only.",
+}

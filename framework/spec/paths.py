@@ -1,0 +1,52 @@
+"""Base paths of tables: one spelling per place, so that two pipelines can be seen to mean the same table."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from framework.spec.model import TableRef
+
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+
+
+def normal_path(text: str, root: Path) -> str:
+    """Return the one spelling of a table's base path.
+
+    Args:
+        text: Local path, relative to the project or absolute, or a URI.
+        root: The project's folder, absolute.
+
+    Returns:
+        An absolute local path, also for ``file:`` URIs, or the URI without a trailing or doubled slash.
+    """
+    text = text.strip()
+    if text.lower().startswith("file:"):
+        text = "/" + text[len("file:") :].lstrip("/")
+    uri = _URI.fullmatch(text)
+    if uri is None:
+        return posixpath.normpath(posixpath.join(str(root), text))
+    return f"{uri[1].lower()}://{re.sub('/+', '/', uri[2]).rstrip('/')}"
+
+
+def named_table(path: str, targets: Mapping[str, str], warehouse: Mapping[str, str]) -> TableRef:
+    """Find the name of the table at a path.
+
+    Args:
+        path: Normal base path.
+        targets: Base path of each table that a pipeline of the project writes, by name.
+        warehouse: Normal root path of each database.
+
+    Returns:
+        The table; its name is the path where neither knows it.
+    """
+    for name, target in targets.items():
+        if target == path:
+            return TableRef(name, path)
+    parent, _, last = path.rpartition("/")
+    for database, folder in warehouse.items():
+        if parent == folder and last:
+            return TableRef(f"{database}.{last}", path)
+    return TableRef(path, path)

@@ -1,0 +1,286 @@
+"""One pipeline from its files: first a draft that knows its tables, then the checked and frozen spec."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framework.spec import layers, options, source, target
+from framework.spec.ddl import DdlTable, Setting, ddl_header, parse_ddl
+from framework.spec.files import Place, ProjectFiles
+from framework.spec.hoodie import agreed, check_hoodie
+from framework.spec.lineage import Neighbour
+from framework.spec.model import InputSpec, PipelineSpec, TableRef
+from framework.spec.models import Settings, validate_settings
+from framework.spec.paths import normal_path
+from framework.spec.secrets import Redactor
+from framework.spec.suggest import Problems, did_you_mean
+from framework.spec.template import TemplateContext, render, text_of
+from framework.spec.transforms import read_chain
+from framework.spec.yaml_text import ListNode, MapNode, ScalarNode
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A pipeline whose settings are merged and rendered, and whose tables are known by name and path.
+
+    Args:
+        name: The pipeline.
+        file: Its YAML.
+        tree: Merged, rendered settings.
+        context: What its SQL may see.
+        warehouse: Normal root path of each database.
+        ddl_text: The DDL, rendered; None where it cannot be read.
+        target: The table written; None where it is not known.
+        secrets: The secrets that its own files read.
+    """
+
+    name: str
+    file: str
+    tree: MapNode
+    context: TemplateContext
+    warehouse: Mapping[str, str]
+    ddl_text: str | None
+    target: TableRef | None
+    secrets: Redactor
+
+    def place(self, *path: str) -> Place:
+        """Return the place of a path of keys in the pipeline's merged settings."""
+        return layers.place_in(self.tree, self.file, path)
+
+
+def draft(
+    name: str,
+    file: str,
+    tree: MapNode,
+    context: TemplateContext,
+    variables: Mapping[str, object],
+    files: ProjectFiles,
+    secrets: Redactor,
+    problems: Problems,
+) -> Draft:
+    """Render a pipeline's settings and find the table it writes.
+
+    Args:
+        name: The pipeline.
+        file: Its YAML.
+        tree: Merged settings, ``vars`` among them.
+        context: What settings may see.
+        variables: The values of ``vars``.
+        files: The project's files.
+        secrets: Collects what the context's ``env`` gives away.
+        problems: Receives what is wrong.
+    """
+    rendered = MapNode(
+        {
+            key: node if key == "vars" else layers.render_node(node, context, problems)
+            for key, node in tree.entries.items()
+        },
+        tree.file,
+        tree.line,
+    )
+    warehouse = {
+        database: normal_path(setting.value, files.root)
+        for database, setting in layers.text_settings(rendered, "warehouse").items()
+        if setting.value.strip()
+    }
+    sql = TemplateContext(
+        variables,
+        None,
+        context.names,
+        None,
+        {
+            **context.unknown_hints,
+            "env": "SQL is printed by plan, so it cannot read env.*: read it in 'vars:' and use var.*.",
+        },
+    )
+    ddl_text = None
+    named = rendered.entries.get("ddl")
+    if isinstance(named, ScalarNode) and isinstance(named.value, str) and named.value:
+        raw = files.read(named.value, Place(named.file, named.line), "DDL file", problems)
+        ddl_text = None if raw is None else render(raw, sql, named.value, 1, problems)
+    header = ddl_header(ddl_text) if ddl_text is not None else None
+    ref = None
+    if header is not None:
+        table, location = header
+        database, _, short = table.rpartition(".")
+        root = warehouse.get(database)
+        path = normal_path(location, files.root) if location else f"{root}/{short}" if root else ""
+        ref = TableRef(table, path) if path else None
+    return Draft(name, file, rendered, sql, warehouse, ddl_text, ref, secrets)
+
+
+def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
+    """Say what lineage needs of a draft, as far as it is known.
+
+    Args:
+        one: The draft.
+        root: The project's folder.
+        targets: Paths of the project's own tables, by name.
+    """
+    settings = layers.text_settings(one.tree, "hoodie")
+    reads = {source.source_path(settings, root)}
+    inputs = one.tree.entries.get("inputs")
+    for entry in inputs.entries.values() if isinstance(inputs, MapNode) else ():
+        table = entry.entries.get("table") if isinstance(entry, MapNode) else None
+        if isinstance(table, ScalarNode):
+            found = source.table_by_name(table.text, Place("", 0), targets, one.warehouse, Problems())
+            reads.add(found.path if found else None)
+    setting = settings.get(options.SOURCE_PATH)
+    place = Place(setting.file, setting.line) if setting and setting.file == one.file else Place(one.file, 1)
+    return Neighbour(one.name, place, one.target.path if one.target else "", frozenset(path for path in reads if path))
+
+
+def build(one: Draft, files: ProjectFiles, targets: Mapping[str, str], problems: Problems) -> PipelineSpec | None:
+    """Check everything about a pipeline and freeze it.
+
+    Args:
+        one: Its draft.
+        files: The project's files.
+        targets: Paths of the project's own tables, by name.
+        problems: Receives what is wrong.
+
+    Returns:
+        The pipeline, or None where something is wrong with it.
+    """
+    before = len(problems)
+    settings = validate_settings(layers.plain_settings(one.tree), problems, lambda path: one.place(*path))
+    _check_spark(layers.text_settings(one.tree, "spark"), problems)
+    hoodie = layers.text_settings(one.tree, "hoodie")
+    check_hoodie(hoodie, problems)
+    chain = read_chain(_named_files(one.tree), files, one.context, problems)
+    main = source.read_source(hoodie, one.place("hoodie"), files.root, targets, one.warehouse, problems)
+    inputs = _inputs(settings, one, targets, problems)
+    at_ddl = one.place("ddl")
+    ddl = parse_ddl(one.ddl_text, _ddl_file(one.tree), problems) if one.ddl_text is not None else None
+    if ddl is None:
+        return None
+    values = agreed(hoodie, ddl, problems)
+    rules = target.TargetRules(ddl, values, at_ddl, problems)
+    ref = _target(ddl, one, files.root, problems)
+    table = rules.table(ref or TableRef(ddl.name, ""))
+    operation = rules.operation()
+    stable = settings.partition_is_stable if settings is not None else True
+    index = rules.index(table, partition_is_stable=stable)
+    if len(problems) > before or settings is None or main is None or ref is None:
+        return None
+    own = target.OWN_KEYS | source.OWN_KEYS
+    write_options = {
+        key: value.value
+        for key, value in sorted(values.items())
+        if key not in own and not key.startswith(options.STREAMER_PREFIX)
+    }
+    defining = {
+        "table": [
+            ref.path,
+            table.table_type,
+            table.record_key,
+            table.ordering_field,
+            table.partition_by,
+            [(c.name, str(c.type), c.nullable) for c in table.columns],
+        ],
+        "source": [main.table.path, main.incremental_format],
+        "inputs": [(item.name, item.table.path, item.read) for item in inputs],
+        "transform": [(step.kind, text) for step, text in chain],
+        "vars": {name: text_of(value) for name, value in (one.context.var or {}).items()}
+        if any(step.kind == "python" for step, _ in chain)
+        else {},
+        "operation": operation,
+        "index": [index.type, dict(index.parameters)],
+        "write_options": write_options,
+    }
+    return PipelineSpec(
+        name=one.name,
+        file=one.file,
+        owner=settings.owner,
+        description=settings.description,
+        tags=tuple(settings.tags),
+        schedule=settings.schedule,
+        target=table,
+        source=main,
+        inputs=inputs,
+        transform=tuple(step for step, _ in chain),
+        operation=operation,
+        index=index,
+        write_options=write_options,
+        spark_conf=dict(sorted(settings.spark.items())),
+        variables={name: text_of(value) for name, value in (one.context.var or {}).items()},
+        lease_wait_seconds=settings.lease.wait_seconds,
+        fingerprint=_fingerprint(defining, files.root, one.secrets),
+    )
+
+
+def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:
+    # Only this pipeline's secrets: the process's redactor knows more or less of them by what else is loaded.
+    text = json.dumps(secrets.redact_tree(defining), sort_keys=True, ensure_ascii=False)
+    # The same project in another folder is the same pipeline.
+    text = text.replace(json.dumps(str(root), ensure_ascii=False)[1:-1], ".")
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _target(ddl: DdlTable, one: Draft, root: Path, problems: Problems) -> TableRef | None:
+    if ddl.location is not None:
+        if not ddl.location.value.strip():
+            problems.add(
+                ddl.file,
+                ddl.location.line,
+                "BAD_VALUE",
+                "LOCATION is empty.",
+                "Write the table's base path, or remove it.",
+            )
+            return None
+        return TableRef(ddl.name, normal_path(ddl.location.value, root))
+    return source.table_by_name(ddl.name, Place(ddl.file, ddl.line), {}, one.warehouse, problems)
+
+
+def _inputs(
+    settings: Settings | None,
+    one: Draft,
+    targets: Mapping[str, str],
+    problems: Problems,
+) -> tuple[InputSpec, ...]:
+    found = []
+    for name, item in settings.inputs.items() if settings is not None else ():
+        at = one.place("inputs", name)
+        if not name.isidentifier() or name.upper() == "SRC":
+            problems.add(
+                at.file,
+                at.line,
+                "BAD_VALUE",
+                f"'{name[:80]}' cannot be the name of an input.",
+                "Use letters, digits and '_'; SRC is the main source.",
+            )
+        table = source.table_by_name(item.table, one.place("inputs", name, "table"), targets, one.warehouse, problems)
+        if table is not None:
+            found.append(InputSpec(name, table, item.read, at.line))
+    return tuple(found)
+
+
+def _named_files(tree: MapNode) -> list[tuple[str, Place]]:
+    node = tree.entries.get("transform")
+    items = node.items if isinstance(node, ListNode) else (node,)
+    return [
+        (item.value, Place(item.file, item.line))
+        for item in items
+        if isinstance(item, ScalarNode) and isinstance(item.value, str) and item.value
+    ]
+
+
+def _ddl_file(tree: MapNode) -> str:
+    node = tree.entries["ddl"]
+    return node.text if isinstance(node, ScalarNode) else ""
+
+
+def _check_spark(settings: Mapping[str, Setting], problems: Problems) -> None:
+    for key, setting in settings.items():
+        if not key.startswith("spark."):
+            hint = (
+                "Hudi's properties belong under 'hoodie:'."
+                if key.startswith("hoodie.")
+                else did_you_mean(f"spark.{key}", [f"spark.{key}"])
+            )
+            problems.add(setting.file, setting.line, "UNKNOWN_KEY", f"'{key[:80]}' is not a setting of Spark.", hint)

@@ -1,0 +1,261 @@
+"""Loading a project: every file, every problem at once, or all pipelines valid and in order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from framework.errors import SpecError
+from framework.spec import layers
+from framework.spec.files import Place, ProjectFiles
+from framework.spec.lineage import check_lineage, in_order, upstream_of
+from framework.spec.model import Project
+from framework.spec.models import ConfigFile, PipelineFile
+from framework.spec.pipeline import Draft, build, draft, neighbour
+from framework.spec.secrets import REDACTOR, Redactor
+from framework.spec.suggest import Problems, did_you_mean
+from framework.spec.template import TemplateContext
+from framework.spec.yaml_text import MapNode, parse_yaml
+
+DEFAULT_ENV = "local"
+_ENV_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_YAML = (".yml", ".yaml")
+_WINDOW_HINTS = dict.fromkeys(
+    ("start", "end"), "It is defined during a backfill only: write '{% if start is defined %}' around it."
+)
+
+
+def load_project(
+    root: Path,
+    env: str | None = None,
+    overrides: Sequence[str] = (),
+    *,
+    names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
+    window: tuple[str, str] | None = None,
+) -> Project:
+    """Load and check a project's pipelines.
+
+    Args:
+        root: The project's folder.
+        env: Environment, ``configs/<env>.yml``; None is ``local`` where that file exists, else the base config alone.
+        overrides: ``key=value`` texts, the topmost layer.
+        names: Pipelines to load.
+        tags: Load the pipelines that carry one of these tags; with neither names nor tags, all.
+        environ: What templates read as ``env.*``; the process's environment by default.
+        window: ``start`` and ``end`` for templates, during a backfill.
+
+    Returns:
+        The project with the selected pipelines, upstream before downstream. Files of the others are read only for
+        the tables they name, and what is wrong with them does not count.
+
+    Raises:
+        SpecError: With every problem of every file that was asked for, without secrets.
+    """
+    problems = Problems()
+    loader = _Loader(
+        ProjectFiles(Path(os.path.realpath(root))), dict(os.environ) if environ is None else environ, window, problems
+    )
+    project = loader.load(env, overrides, names, tags)
+    if problems.found or project is None:
+        raise SpecError(
+            [
+                replace(
+                    p, message=REDACTOR.redact(p.message), hint=REDACTOR.redact(p.hint), file=REDACTOR.redact(p.file)
+                )
+                for p in problems.found
+            ]
+        )
+    return project
+
+
+class _Loader:
+    def __init__(
+        self,
+        files: ProjectFiles,
+        environ: Mapping[str, str],
+        window: tuple[str, str] | None,
+        problems: Problems,
+    ) -> None:
+        self.files = files
+        self.environ = environ
+        self.names = dict(zip(("start", "end"), window, strict=True)) if window else {}
+        self.problems = problems
+
+    def load(
+        self,
+        env: str | None,
+        overrides: Sequence[str],
+        names: Sequence[str],
+        tags: Sequence[str],
+    ) -> Project | None:
+        found = self._pipeline_files()
+        env_name, configs = self._configs(env)
+        top = layers.override_layer(overrides, self.problems)
+        trees, raw_tags = self._trees(found, set(names), bool(tags))
+        selected = self._select(found, raw_tags, names, tags)
+        drafts = {}
+        for name, file in found.items():
+            problems = self.problems if name in selected else Problems()
+            tree = trees.get(name)
+            if tree is None and name in selected:
+                tree = self._tree(file, problems)
+            if tree is not None:
+                checked = layers.check_layer(tree, PipelineFile, problems)
+                drafts[name] = self._draft(name, file, layers.merge(*configs, checked, top), problems)
+        return self._project(env_name, drafts, selected)
+
+    def _project(self, env: str, drafts: Mapping[str, Draft], selected: Sequence[str]) -> Project | None:
+        targets: dict[str, str] = {}
+        for one in drafts.values():
+            if one.target is not None:
+                targets.setdefault(one.target.name, one.target.path)
+        neighbours = [neighbour(one, self.files.root, targets) for one in drafts.values()]
+        check_lineage(neighbours, selected, self.problems)
+        specs = {
+            name: spec
+            for name in selected
+            if name in drafts and (spec := build(drafts[name], self.files, targets, self.problems)) is not None
+        }
+        upstream = upstream_of(neighbours)
+        if self.problems.found:
+            return None
+        order = [name for name in in_order(upstream) if name in specs]
+        return Project(
+            str(self.files.root), env, tuple(specs[name] for name in order), {name: upstream[name] for name in order}
+        )
+
+    def _pipeline_files(self) -> dict[str, str]:
+        if not (self.files.root / "pipelines").is_dir():
+            self.problems.add(
+                "pipelines",
+                0,
+                "NO_PIPELINES",
+                f"There is no folder 'pipelines' in {self.files.root}.",
+                "Change to the project's folder, or scaffold one: freshet init.",
+            )
+            return {}
+        found: dict[str, str] = {}
+        for file in self.files.names("pipelines", *_YAML):
+            name = PurePosixPath(file).stem
+            if not _NAME.fullmatch(name):
+                self.problems.add(
+                    file,
+                    0,
+                    "BAD_NAME",
+                    f"'{name[:80]}' cannot be the name of a pipeline.",
+                    "Use letters, digits, '_' and '-' in the file's name.",
+                )
+            elif name in found:
+                self.problems.add(
+                    file, 0, "DUPLICATE_PIPELINE", f"'{found[name]}' has the same name.", "Rename one of them."
+                )
+            else:
+                found[name] = file
+        if not found and not self.problems.found:
+            self.problems.add(
+                "pipelines",
+                0,
+                "NO_PIPELINES",
+                "The folder 'pipelines' holds no .yml file.",
+                "Scaffold a pipeline: freshet init.",
+            )
+        return found
+
+    def _configs(self, env: str | None) -> tuple[str, list[MapNode]]:
+        known = [PurePosixPath(name).stem for name in self.files.names("configs", *_YAML)]
+        if env is None:
+            env = DEFAULT_ENV if DEFAULT_ENV in known else "base"
+        if not _ENV_NAME.fullmatch(env) or env not in {*known, "base"}:
+            self.problems.add(
+                f"configs/{env[:80]}.yml",
+                0,
+                "UNKNOWN_ENV",
+                f"There is no environment '{env[:80]}'.",
+                did_you_mean(env, [name for name in known if name != "base"]),
+            )
+            env = "base"
+        trees = []
+        for name in dict.fromkeys(("base", env)):
+            file = next(
+                (
+                    f"configs/{name}{ending}"
+                    for ending in _YAML
+                    if (self.files.root / f"configs/{name}{ending}").is_file()
+                ),
+                None,
+            )
+            tree = self._tree(file, self.problems) if file else None
+            if tree is not None:
+                trees.append(layers.check_layer(tree, ConfigFile, self.problems))
+        return env, trees or [MapNode({}, "configs/base.yml", 0)]
+
+    def _tree(self, file: str, problems: Problems) -> MapNode | None:
+        text = self.files.read(file, Place(file, 0), "file", problems)
+        return None if text is None else parse_yaml(text, file, problems)
+
+    def _trees(
+        self, found: Mapping[str, str], names: set[str], by_tag: bool
+    ) -> tuple[dict[str, MapNode], dict[str, set[str]]]:
+        """Read the pipelines that lineage or tags need beside the named ones; their problems do not count here."""
+        trees, tags = {}, {}
+        everything = not names and not by_tag
+        for name, file in found.items():
+            tree = None if everything or name in names else self._tree(file, Problems())
+            if tree is not None:
+                trees[name] = tree
+                given = layers.plain(tree.entries["tags"]) if "tags" in tree.entries else []
+                tags[name] = set(map(str, given)) if isinstance(given, list) else {str(given)}
+        return trees, tags
+
+    def _select(
+        self,
+        found: Mapping[str, str],
+        raw_tags: Mapping[str, set[str]],
+        names: Sequence[str],
+        tags: Sequence[str],
+    ) -> list[str]:
+        if not names and not tags:
+            return list(found)
+        for name in names:
+            if name not in found:
+                self.problems.add(
+                    "pipelines",
+                    0,
+                    "UNKNOWN_PIPELINE",
+                    f"There is no pipeline '{name[:80]}'.",
+                    did_you_mean(name, found),
+                )
+        for tag in tags:
+            every = {t for given in raw_tags.values() for t in given}
+            if tag not in every and not names:
+                self.problems.add(
+                    "pipelines", 0, "UNKNOWN_TAG", f"No pipeline has the tag '{tag[:80]}'.", did_you_mean(tag, every)
+                )
+        return [name for name in found if name in names or raw_tags.get(name, set()) & set(tags)]
+
+    def _draft(self, name: str, file: str, tree: MapNode, problems: Problems) -> Draft:
+        secrets = Redactor()
+
+        def on_secret(variable: str, value: str) -> None:
+            REDACTOR.register(variable, value)
+            secrets.register(variable, value)
+
+        only_env = TemplateContext(
+            None,
+            self.environ,
+            self.names,
+            on_secret,
+            {
+                **_WINDOW_HINTS,
+                "var": "A variable may use env.* only, not another variable.",
+            },
+        )
+        variables = layers.variables(tree, only_env, problems)
+        context = TemplateContext(variables, self.environ, self.names, on_secret, _WINDOW_HINTS)
+        return draft(name, file, tree, context, variables, self.files, secrets, problems)

@@ -1,0 +1,110 @@
+"""Cut a SQL file into statements without parsing SQL: Spark's own parser decides what each one means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+SOURCE_MARK = "<SRC>"
+# As long as the mark, so that the columns Spark names in its errors are those of the file.
+SOURCE_VIEW = "`SRC`"
+
+_TOKEN = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))
+      | (?P<quoted>'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|`(?:``|[^`])*(?:`|\Z))
+      | (?P<mark><SRC>)
+      | (?P<end>;)
+      | (?P<space>\s+)
+      | (?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+# A transformer reads; what it may leave behind lives in the run's own session and goes with it.
+_ALLOWED = re.compile(
+    r"\(*\s*(select|with|from|values|table|map|reduce"
+    r"|create\s+(or\s+replace\s+)?(global\s+)?temp(orary)?\s+view|cache\s|uncache\s|set\s)", re.IGNORECASE,
+)
+_LAST = re.compile(r"\(*\s*(select|with|from|values|table)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One SQL statement.
+
+    Args:
+        text: Its text, ``<SRC>`` replaced by the view's name; the first line is padded to its column in the file.
+        line: 1-based line of the file that it starts on.
+    """
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class StatementProblem:
+    """A statement that a transformer may not hold."""
+
+    line: int
+    code: str
+    message: str
+
+
+def split_statements(text: str) -> tuple[Statement, ...]:
+    """Cut ``text`` at each ``;`` that stands outside literals, quoted names and comments.
+
+    Args:
+        text: A SQL file after Jinja.
+
+    Returns:
+        The statements that hold more than comments, in order.
+    """
+    statements: list[Statement] = []
+    parts: list[str] = []
+    start: int | None = None
+    for token in [*_TOKEN.finditer(text), None]:
+        if token is None or token.lastgroup == "end":
+            if start is not None:
+                statements.append(_statement(text, start, "".join(parts)))
+            parts, start = [], None
+            continue
+        if start is None:
+            if token.lastgroup in ("comment", "space"):
+                continue
+            start = token.start()
+        parts.append(SOURCE_VIEW if token.lastgroup == "mark" else token.group())
+    return tuple(statements)
+
+
+def mentions_source(text: str) -> bool:
+    """Say whether ``<SRC>`` stands in the text outside literals and comments."""
+    return any(token.lastgroup == "mark" for token in _TOKEN.finditer(text))
+
+
+def check_statements(statements: tuple[Statement, ...]) -> list[StatementProblem]:
+    """Return what a transformer's statements may not be: empty, changing tables, or ending without rows."""
+    if not statements:
+        return [StatementProblem(1, "EMPTY_SQL", "the file holds no statement.")]
+    problems = [
+        StatementProblem(s.line, "SQL_NOT_ALLOWED", f"a transformer only reads: {_head(s)!r} is not among select, with, "
+                         "values, table, create temporary view, cache table, set.")
+        for s in statements if not _ALLOWED.match(_bare(s))
+    ]
+    last = statements[-1]
+    if not problems and not _LAST.match(_bare(last)):
+        problems.append(StatementProblem(
+            last.line, "SQL_NO_RESULT", f"the last statement must be a query, and {_head(last)!r} is none."))
+    return problems
+
+
+def _statement(text: str, start: int, body: str) -> Statement:
+    column = start - (text.rfind("\n", 0, start) + 1)
+    return Statement(" " * column + body.rstrip(), text.count("\n", 0, start) + 1)
+
+
+def _bare(statement: Statement) -> str:
+    return "".join(
+        " " if t.lastgroup in ("comment", "space") else t.group() for t in _TOKEN.finditer(statement.text)
+    ).strip()
+
+
+def _head(statement: Statement) -> str:
+    return " ".join(_bare(statement).split()[:3])

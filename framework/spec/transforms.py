@@ -1,0 +1,117 @@
+"""The chain of SQL and Python files: read, rendered, and checked as far as that needs no Spark."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from framework.spec.files import Place, ProjectFiles
+from framework.spec.model import TransformSpec
+from framework.spec.statements import check_statements, mentions_source, split_statements
+from framework.spec.suggest import Problems, did_you_mean
+from framework.spec.template import TemplateContext, render
+
+FUNCTION = "transform"
+
+
+def read_chain(
+    names: Sequence[tuple[str, Place]],
+    files: ProjectFiles,
+    context: TemplateContext,
+    problems: Problems,
+) -> tuple[tuple[TransformSpec, str], ...]:
+    """Read the files of a chain, each with its text; a SQL's after Jinja.
+
+    Args:
+        names: File names with the place that names each, in order.
+        files: The project's files.
+        context: What the SQL's templates may see.
+        problems: Receives what is wrong with each file, and SOURCE_NOT_USED where no step reads ``<SRC>``.
+    """
+    before = len(problems)
+    chain = [step for name, place in names if (step := _read(name, place, files, context, problems)) is not None]
+    reads_source = any(step.kind == "python" or mentions_source(text) for step, text in chain)
+    if chain and not reads_source and len(problems) == before:
+        place = names[0][1]
+        problems.add(
+            place.file,
+            place.line,
+            "SOURCE_NOT_USED",
+            "No SQL of the chain reads <SRC>, so what changed would not matter.",
+            "Write FROM <SRC> where the increment of the main source belongs.",
+        )
+    return tuple(chain)
+
+
+def _read(
+    name: str,
+    place: Place,
+    files: ProjectFiles,
+    context: TemplateContext,
+    problems: Problems,
+) -> tuple[TransformSpec, str] | None:
+    ending = PurePosixPath(name).suffix.lower()
+    if ending not in (".sql", ".py"):
+        problems.add(
+            place.file,
+            place.line,
+            "BAD_VALUE",
+            f"The transformer '{name[:80]}' is neither .sql nor .py.",
+            "Name a .sql or a .py file.",
+        )
+        return None
+    text = files.read(name, place, "transformer", problems)
+    if text is None:
+        return None
+    if ending == ".py":
+        _check_python(text, name, problems)
+        return TransformSpec(name, "python"), text
+    rendered = render(text, context, name, 1, problems)
+    if rendered is None:
+        return None
+    statements = split_statements(rendered)
+    for found in check_statements(statements):
+        problems.add(
+            name,
+            found.line,
+            found.code,
+            found.message[:1].upper() + found.message[1:],
+            "Write SELECT ... FROM <SRC>." if not statements else "",
+        )
+    return TransformSpec(name, "sql", statements), rendered
+
+
+def _check_python(text: str, file: str, problems: Problems) -> None:
+    try:
+        tree = ast.parse(text, filename=file)
+    except SyntaxError as error:
+        problems.add(file, error.lineno or 0, "PYTHON_SYNTAX", f"Not valid Python: {error.msg}.")
+        return
+    except (ValueError, RecursionError, MemoryError):
+        problems.add(file, 0, "PYTHON_SYNTAX", "Not valid Python: the file cannot be parsed.")
+        return
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    found = functions.get(FUNCTION)
+    hint = "Write 'def transform(inputs, context):' at the top level; it returns a DataFrame."
+    if found is None:
+        near = did_you_mean(FUNCTION, functions) if functions else ""
+        problems.add(
+            file,
+            0,
+            "NO_TRANSFORM_FUNCTION",
+            "The file defines no function 'transform'.",
+            f"{hint} '{near.split(chr(39))[1]}' comes near." if near.startswith("Did") else hint,
+        )
+        return
+    arguments = found.args
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    named_only = len(arguments.kwonlyargs) - sum(default is not None for default in arguments.kw_defaults)
+    if not (positional - len(arguments.defaults) <= 2 <= positional or arguments.vararg) or named_only:
+        problems.add(
+            file,
+            found.lineno,
+            "NO_TRANSFORM_FUNCTION",
+            "The function 'transform' must take two arguments, inputs and context.",
+            hint,
+        )

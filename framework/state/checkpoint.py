@@ -1,0 +1,135 @@
+"""The vector checkpoint: where a pipeline stands in each of its incremental sources, and its one encoding.
+
+It travels in the ``extraMetadata`` of the commit that publishes the rows it speaks of. Hudi copies every write option
+whose key starts with ``hoodie.datasource.write.commitmeta.key.prefix`` into that map; since HoodieStreamer's own key
+must be among them, all keys here share its prefix ``streamer.``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from framework.errors import StateError
+
+METADATA_PREFIX = "streamer."
+CHECKPOINT_KEY = "streamer.freshet.checkpoint"
+PIPELINE_KEY = "streamer.freshet.pipeline"
+RUN_ID_KEY = "streamer.freshet.run_id"
+FINGERPRINT_KEY = "streamer.freshet.fingerprint"
+INDEX_KEY = "streamer.freshet.index"
+ORIGIN_KEY = "streamer.freshet.origin"
+# HoodieStreamer's own keys: V2 holds a completion time (table version 8), V1 a request time (version 6).
+STREAMER_V2_KEY = "streamer.checkpoint.key.v2"
+STREAMER_V1_KEY = "deltastreamer.checkpoint.key"
+
+MAIN = "SRC"
+VERSION = 1
+
+Basis = Literal["completed", "requested"]
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far one Hudi table has been read.
+
+    Args:
+        instant: Time of the last commit read, ``yyyyMMddHHmmssSSS`` in the source table's time zone.
+        table: Base path of the table it belongs to; empty where HoodieStreamer wrote it, which does not say.
+        basis: ``completed``: a completion time; ``requested``: the request time that HoodieStreamer's V1 key holds.
+    """
+
+    instant: str
+    table: str = ""
+    basis: Basis = "completed"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One position per incremental input, by the name the SQL uses; the main source is ``SRC``.
+
+    An empty vector is a checkpoint too: it says that the pipeline was reset.
+    """
+
+    positions: Mapping[str, Position] = field(default_factory=dict)
+
+    @property
+    def main(self) -> Position | None:
+        """Return the main source's position, None where there is none."""
+        return self.positions.get(MAIN)
+
+    def with_main(self, position: Position) -> Checkpoint:
+        """Return a copy with the main source moved to ``position``."""
+        return Checkpoint({**self.positions, MAIN: position})
+
+    def as_json(self) -> dict[str, object]:
+        """Return the vector as a JSON-serialisable mapping, versioned."""
+        positions = {
+            name: {"kind": "hudi", "table": p.table, "instant": p.instant, "basis": p.basis}
+            for name, p in sorted(self.positions.items())
+        }
+        return {"version": VERSION, "positions": positions}
+
+
+def encode(checkpoint: Checkpoint) -> dict[str, str]:
+    """Return the commit metadata entries that carry ``checkpoint``, HoodieStreamer's V2 key included.
+
+    Args:
+        checkpoint: The vector to publish.
+
+    Returns:
+        Metadata key to text.
+    """
+    entries = {CHECKPOINT_KEY: json.dumps(checkpoint.as_json(), sort_keys=True, separators=(",", ":"))}
+    if checkpoint.main is not None and checkpoint.main.basis == "completed":
+        entries[STREAMER_V2_KEY] = checkpoint.main.instant
+    return entries
+
+
+def decode(metadata: Mapping[str, str]) -> Checkpoint | None:
+    """Read the checkpoint out of one commit's metadata.
+
+    Args:
+        metadata: The commit's ``extraMetadata``.
+
+    Returns:
+        The vector, from freshet's own key, else from HoodieStreamer's V2 or V1 key; None where the commit carries none.
+
+    Raises:
+        StateError: CHECKPOINT_TOO_NEW or CHECKPOINT_UNREADABLE.
+    """
+    if CHECKPOINT_KEY in metadata:
+        return _decode_own(metadata[CHECKPOINT_KEY])
+    if metadata.get(STREAMER_V2_KEY):
+        return Checkpoint({MAIN: Position(metadata[STREAMER_V2_KEY])})
+    if metadata.get(STREAMER_V1_KEY):
+        return Checkpoint({MAIN: Position(metadata[STREAMER_V1_KEY], basis="requested")})
+    return None
+
+
+# One step per version that ever was: from its JSON to the next version's JSON.
+_LADDER: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def _decode_own(text: str) -> Checkpoint:
+    try:
+        raw = json.loads(text)
+        version = int(raw["version"])
+        if version > VERSION:
+            raise StateError(
+                "CHECKPOINT_TOO_NEW",
+                f"the table's checkpoint has version {version}, and this freshet knows versions up to {VERSION}.",
+                "Nothing was read or written.", "Upgrade freshet to the version that wrote it.", version=version,
+            )
+        for step in range(version, VERSION):
+            raw = _LADDER[step](raw)
+        return Checkpoint({
+            name: Position(p["instant"], p["table"], p["basis"]) for name, p in raw["positions"].items()
+        })
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StateError(
+            "CHECKPOINT_UNREADABLE", f"the table's checkpoint is not one: {text[:200]!r}.",
+            "Nothing was read or written.", "Set a new one: freshet checkpoint set NAME INSTANT", text=text[:200],
+        ) from error

@@ -1,0 +1,85 @@
+"""Listing and reading small files of a table, local or remote, without a JVM."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+from urllib.parse import urlparse
+
+
+class Storage(Protocol):
+    """The two things that a timeline reader needs of a file system."""
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names in a folder; empty where there is no such folder."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes. Raises FileNotFoundError."""
+        ...
+
+
+class LocalStorage:
+    """The machine's own file system."""
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names in a folder; empty where there is no such folder."""
+        try:
+            return os.listdir(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes. Raises FileNotFoundError."""
+        with open(path, "rb") as file:
+            return file.read()
+
+
+class ArrowStorage:
+    """S3, GCS, HDFS and whatever else ``pyarrow.fs`` opens by URI; Hadoop's ``s3a`` is its ``s3``.
+
+    Args:
+        uri: Any URI of the file system, such as a table's base path.
+    """
+
+    def __init__(self, uri: str) -> None:
+        # pyarrow costs 0.2 s to import, which a tick over local tables must not pay.
+        from pyarrow import fs
+
+        self._fs, _ = fs.FileSystem.from_uri(_arrow_uri(uri))
+        self._selector, self._fs_module = fs.FileSelector, fs
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names in a folder; empty where there is no such folder."""
+        selector = self._selector(self._path(folder), allow_not_found=True)
+        return [info.base_name for info in self._fs.get_file_info(selector)]
+
+    def read(self, path: str) -> bytes:
+        """Return a file's bytes. Raises FileNotFoundError."""
+        with self._fs.open_input_stream(self._path(path)) as stream:
+            data: bytes = stream.readall()
+            return data
+
+    def _path(self, uri: str) -> str:
+        path: str = self._fs_module.FileSystem.from_uri(_arrow_uri(uri))[1]
+        return path
+
+
+def is_local(path: str) -> bool:
+    """Say whether a base path lies on the machine's own file system."""
+    return urlparse(path).scheme in ("", "file")
+
+
+def local_path(path: str) -> str:
+    """Return a local base path without its ``file:`` scheme."""
+    return urlparse(path).path if path.startswith("file:") else path
+
+
+def storage_for(path: str) -> Storage:
+    """Return the storage that holds ``path``."""
+    return LocalStorage() if is_local(path) else ArrowStorage(path)
+
+
+def _arrow_uri(uri: str) -> str:
+    scheme, _, rest = uri.partition("://")
+    return f"s3://{rest}" if scheme in ("s3a", "s3n") else uri

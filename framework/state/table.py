@@ -1,0 +1,171 @@
+"""What is known of a table without a JVM: its settings, its timeline, what each commit did. Read-only, by design.
+
+``StateReader`` is all that planning asks of the world. ``MemoryState`` is its twin for tests; the real one is
+``framework.state.timeline.TimelineState``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from framework.spec.model import TableRef
+from framework.state.checkpoint import Checkpoint, decode
+
+COMMIT_ACTIONS = ("commit", "deltacommit", "replacecommit")
+
+
+@dataclass(frozen=True)
+class TableConfig:
+    """The part of ``hoodie.properties`` that matters to a reader or writer.
+
+    Args:
+        table_type: COPY_ON_WRITE or MERGE_ON_READ.
+        record_key: Record key columns.
+        partition_by: Partition columns; empty for a non-partitioned table.
+        ordering_field: Ordering (precombine) field; empty where the table has none.
+        records_changes: True where the table keeps change data (``hoodie.table.cdc.enabled``).
+    """
+
+    table_type: str
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    ordering_field: str
+    records_changes: bool = False
+
+
+@dataclass(frozen=True, order=True)
+class Instant:
+    """A completed action. Ordered by completion, which is how increments are read.
+
+    Args:
+        completed: Completion time, ``yyyyMMddHHmmssSSS``, milliseconds.
+        requested: Request time, same format; Hudi names a commit by it.
+        action: ``commit``, ``deltacommit``, ``replacecommit``, ``clean`` ...
+    """
+
+    completed: str
+    requested: str
+    action: str
+
+
+@dataclass(frozen=True)
+class CommitInfo:
+    """What one commit did, from its own metadata.
+
+    Args:
+        operation: Hudi's operation type, such as ``UPSERT``, ``COMPACT`` or ``CLUSTER``.
+        inserts, updates, deletes: Rows.
+        file_ids: Ids of the file groups written.
+        partitions: Paths of the partitions written or replaced.
+        extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
+    """
+
+    operation: str = "UPSERT"
+    inserts: int = 0
+    updates: int = 0
+    deletes: int = 0
+    file_ids: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows the commit inserted, updated or deleted."""
+        return self.inserts + self.updates + self.deletes
+
+
+@dataclass(frozen=True)
+class TableState:
+    """One table at the moment it was looked at.
+
+    Args:
+        ref: The table.
+        config: Its settings.
+        instants: Completed actions of the active timeline, any order.
+        load: Reads one commit's metadata.
+        load_archived: Reads the archived commits (Hudi's timeline history), only when somebody asks.
+        retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
+    """
+
+    ref: TableRef
+    config: TableConfig
+    instants: tuple[Instant, ...]
+    load: Callable[[Instant], CommitInfo]
+    load_archived: Callable[[], Sequence[tuple[Instant, CommitInfo]]] = tuple
+    retained_from: str = ""
+
+    @cached_property
+    def commits(self) -> tuple[Instant, ...]:
+        """Commits of the active timeline, table services included, oldest completion first."""
+        return tuple(sorted(i for i in self.instants if i.action in COMMIT_ACTIONS))
+
+    @cached_property
+    def data_commits(self) -> tuple[Instant, ...]:
+        """Commits that brought rows: no clustering, no compaction; oldest completion first."""
+        return tuple(i for i in self.commits if not self._is_service(i))
+
+    def commits_between(self, begin_exclusive: str, end_inclusive: str = "9") -> tuple[Instant, ...]:
+        """Return the data commits whose completion time lies in ``(begin_exclusive, end_inclusive]``."""
+        return tuple(i for i in self.data_commits if begin_exclusive < i.completed <= end_inclusive)
+
+    def info(self, instant: Instant) -> CommitInfo:
+        """Return what the commit did."""
+        return self.load(instant)
+
+    def newest_first(self) -> Iterator[tuple[Instant, CommitInfo]]:
+        """Walk all commits from the newest completion back, through the archive as far as it reaches."""
+        for instant in reversed(self.commits):
+            yield instant, self.info(instant)
+        yield from sorted(self.load_archived(), key=lambda pair: pair[0], reverse=True)
+
+    def checkpoints(self) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
+        """Walk the commits that carry a checkpoint, newest first; clustering and other writers carry none.
+
+        Raises:
+            StateError: A checkpoint is newer than this code, or no checkpoint at all.
+        """
+        for instant, info in self.newest_first():
+            checkpoint = decode(info.extra)
+            if checkpoint is not None:
+                yield instant, info, checkpoint
+
+    def latest_checkpoint(self) -> Checkpoint | None:
+        """Return the newest checkpoint, None where no commit ever carried one."""
+        return next((checkpoint for _, _, checkpoint in self.checkpoints()), None)
+
+    def latest_extra(self, key: str) -> str | None:
+        """Return the newest value of one metadata key, None where no commit carries it."""
+        return next((info.extra[key] for _, info in self.newest_first() if info.extra.get(key)), None)
+
+    def _is_service(self, instant: Instant) -> bool:
+        if instant.action == "replacecommit":
+            return self.info(instant).operation == "CLUSTER"
+        if instant.action == "commit" and self.config.table_type == "MERGE_ON_READ":
+            return self.info(instant).operation in ("COMPACT", "LOG_COMPACT")
+        return False
+
+
+class StateReader(Protocol):
+    """Where planning learns what stands in the tables. Implementations only read."""
+
+    def table(self, ref: TableRef) -> TableState | None:
+        """Return the table's state now, None where there is no table at that path."""
+        ...
+
+
+class MemoryState:
+    """A ``StateReader`` over tables held in memory, for tests.
+
+    Args:
+        tables: State by base path.
+    """
+
+    def __init__(self, tables: Mapping[str, TableState]) -> None:
+        self._tables = tables
+
+    def table(self, ref: TableRef) -> TableState | None:
+        """Return the table's state, None where none was given for that path."""
+        return self._tables.get(ref.path)

@@ -1,0 +1,55 @@
+"""Run a SQL file's statements over the views of the run; an error names the file, line and column."""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+
+from framework.errors import DataError
+from framework.plan.stages import RunSql
+from framework.spec.statements import Statement
+
+_PLACE = re.compile(r"\(?line (\d+),? pos(?:ition)? (\d+)\)?")
+_NAMED = re.compile(r"with name `?(.+?)`? cannot be resolved")
+
+
+def run_sql(spark: SparkSession, stage: RunSql) -> DataFrame:
+    """Run the statements in order.
+
+    Args:
+        spark: The session that holds the views ``SRC`` and the other inputs.
+        stage: The file and its statements.
+
+    Returns:
+        The last statement's result.
+
+    Raises:
+        DataError: SQL_ERROR, with file, line and column.
+    """
+    result: DataFrame | None = None
+    for statement in stage.statements:
+        try:
+            result = spark.sql(statement.text)
+        except (AnalysisException, ParseException) as error:
+            raise _located(stage.file, statement, error) from error
+    if result is None:
+        raise DataError("EMPTY_SQL", f"{stage.file} holds no statement.", "Nothing was written.")
+    return result
+
+
+def _located(file: str, statement: Statement, error: AnalysisException | ParseException) -> DataError:
+    text = str(error)
+    place = _PLACE.search(text)
+    # Spark counts lines from 1 and columns from 0, within the statement; the statement keeps its column in the file.
+    line = statement.line + int(place[1]) - 1 if place else statement.line
+    column = int(place[2]) + 1 if place else 1
+    # Only the sentence before Spark's own echo of the statement or of the plan is of use.
+    sentence = re.split(r"\n\n?==|;\s*line \d+ pos \d+|\(line \d+|;\n", text)[0].strip()
+    named = _NAMED.search(sentence)
+    return DataError(
+        "SQL_ERROR", f"{file}:{line}:{column}: {sentence}", "Nothing was written, and the checkpoint stays.",
+        "Mend the file; `freshet validate` checks the rest.",
+        file=file, line=line, column=column, name=named[1] if named else "",
+    )

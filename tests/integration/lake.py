@@ -1,0 +1,162 @@
+"""A small lake on disk: one raw table, a project with pipelines over it, and runs of it in the test's own process.
+
+The raw table ``events`` has ``id string, ts bigint, amount decimal(10,2), day string``; a row is written as a tuple.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from framework.metrics.events import Event
+from framework.plan.compile import RunRequest, compile_plan
+from framework.plan.stages import Plan
+from framework.runtime.runner import RunResult, run_project, set_checkpoint
+from framework.spec.model import PipelineSpec, Project, TableRef
+from framework.spec.project import load_project
+from framework.state.table import TableState
+from framework.state.timeline import TimelineState
+
+Row = tuple[Any, ...]
+SCHEMA = "id string, ts bigint, amount decimal(10,2), day string"
+UPTO_LATEST = "READ_UPTO_LATEST_COMMIT"
+
+BASE = """\
+vars: {root: %s}
+warehouse: {raw: "{{ var.root }}/raw", derived: "{{ var.root }}/derived"}
+hoodie:
+  hoodie.index.type: BUCKET
+  hoodie.bucket.index.num.buckets: 2
+  hoodie.embed.timeline.server: false
+spark: {spark.master: "local[2]", spark.sql.shuffle.partitions: 2}
+"""
+DDL = """\
+CREATE TABLE derived.{name} (
+  id STRING NOT NULL,
+  ts BIGINT NOT NULL,
+  amount DECIMAL(10,2),
+  day STRING NOT NULL{columns}
+) USING hudi PARTITIONED BY (day)
+TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', type = '{type}'{properties})
+"""
+PIPELINE = """\
+ddl: ddl/{name}.sql
+transform: {transform}
+partition_is_stable: true
+{top}hoodie:
+  hoodie.streamer.source.hoodieincr.path: "{source}"
+"""
+
+
+def rows(*items: tuple[str, int, str], day: str = "2026-01-05") -> list[Row]:
+    """Return event rows from ``(id, ts, amount)``."""
+    return [(key, ts, Decimal(amount), day) for key, ts, amount in items]
+
+
+class Lake:
+    """The lake of one test."""
+
+    def __init__(self, spark: SparkSession, root: Path) -> None:
+        self.spark, self.root = spark, root
+        self.project_root = root / "project"
+        self.events: list[Event] = []
+        self.write_file("configs/base.yml", BASE % root)
+
+    # --- upstream -------------------------------------------------------------------------------------------------
+
+    def land(
+        self, batch: Iterable[Row], operation: str = "upsert", table: str = "events", schema: str = SCHEMA,
+        **options: str,
+    ) -> str:
+        """Write one commit to a raw table as an upstream team would; returns its completion time."""
+        frame = self.spark.createDataFrame(list(batch), schema).coalesce(1)
+        settings = {
+            "hoodie.table.name": table,
+            "hoodie.datasource.write.recordkey.field": "id",
+            "hoodie.datasource.write.precombine.field": "ts",
+            "hoodie.datasource.write.partitionpath.field": "day",
+            "hoodie.datasource.write.operation": operation,
+            "hoodie.index.type": "BUCKET",
+            "hoodie.bucket.index.num.buckets": "2",
+            "hoodie.metadata.index.column.stats.enable": "false",
+            "hoodie.embed.timeline.server": "false",
+            **{key.replace("__", "."): value for key, value in options.items()},
+        }
+        frame.write.format("hudi").options(**settings).mode("append").save(self.path(f"raw.{table}"))
+        return self.state(f"raw.{table}").commits[-1].completed
+
+    # --- the project ----------------------------------------------------------------------------------------------
+
+    def write_file(self, name: str, text: str) -> Path:
+        path = self.project_root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def pipeline(
+        self, name: str = "copy", sql: str = "SELECT id, ts, amount, day FROM <SRC>", *, source: str = "raw.events",
+        columns: str = "", table_type: str = "cow", properties: str = "", top: str = "", transform: str = "",
+        missing: str | None = UPTO_LATEST, hoodie: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write a pipeline's files; writing it again changes it."""
+        self.write_file(f"transformers/{name}.sql", sql)
+        self.write_file(f"ddl/{name}.sql", DDL.format(name=name, columns=columns, type=table_type, properties=properties))
+        body = PIPELINE.format(name=name, transform=transform or f"transformers/{name}.sql", top=top, source=self.path(source))
+        if missing:
+            body += f"  hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: {missing}\n"
+        for key, value in (hoodie or {}).items():
+            body += f"  {key}: {value}\n"
+        self.write_file(f"pipelines/{name}.yml", body)
+
+    def project(self, *names: str) -> Project:
+        return load_project(self.project_root, None, (), names=names, tags=(), environ=os.environ)
+
+    def spec(self, name: str = "copy") -> PipelineSpec:
+        return self.project(name).pipelines[0]
+
+    # --- runs -----------------------------------------------------------------------------------------------------
+
+    def run(self, name: str = "copy", *, drain: bool = False) -> RunResult:
+        """Run one pipeline; a failure is a result, not an exception."""
+        return run_project(self.project(name), TimelineState(), self.events.append, drain)[0]
+
+    def run_ok(self, name: str = "copy", *, drain: bool = False) -> RunResult:
+        result = self.run(name, drain=drain)
+        assert result.error is None, result.error
+        return result
+
+    def run_all(self) -> dict[str, RunResult]:
+        return {r.pipeline: r for r in run_project(self.project(), TimelineState(), self.events.append)}
+
+    def plan(self, name: str = "copy") -> Plan:
+        return compile_plan(self.spec(name), TimelineState(), RunRequest())
+
+    def set_checkpoint(self, instant: str | None, name: str = "copy") -> RunResult:
+        project = self.project(name)
+        return set_checkpoint(project, project.pipelines[0], TimelineState(), self.events.append, instant)
+
+    # --- what stands ----------------------------------------------------------------------------------------------
+
+    def path(self, table: str) -> str:
+        return str(self.root / table.replace(".", "/"))
+
+    def state(self, table: str = "derived.copy") -> TableState:
+        state = TimelineState().table(TableRef(table, self.path(table)))
+        assert state is not None, f"no table {table}"
+        return state
+
+    def rows(self, table: str = "derived.copy", *columns: str) -> list[Row]:
+        """Return the table's rows, sorted, without Hudi's own columns."""
+        frame = self.spark.read.format("hudi").load(self.path(table))
+        names = columns or tuple(c for c in frame.columns if not c.startswith("_hoodie_"))
+        return sorted((tuple(r) for r in frame.select(*names).collect()), key=str)
+
+    def position(self, table: str = "derived.copy") -> str:
+        """Return the main source's position in the target's newest checkpoint; empty where there is none."""
+        checkpoint = self.state(table).latest_checkpoint()
+        return checkpoint.main.instant if checkpoint and checkpoint.main else ""
