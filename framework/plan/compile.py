@@ -194,7 +194,8 @@ def conform_stage(spec: PipelineSpec) -> Conform:
         # Hudi finds the rows to delete by key and partition; the rest of the batch is never read.
         columns = tuple(c for c in columns if c.name in located)
     required = tuple(c.name for c in columns if not c.nullable or c.name in located)
-    return Conform(columns, required, target.record_key)
+    ignored = tuple(c.name for c in target.columns if c not in columns)
+    return Conform(columns, required, target.record_key, ignored)
 
 
 def _commit(spec: PipelineSpec, window: Window, after: Checkpoint | None, empty: bool = False) -> Commit:

@@ -97,11 +97,13 @@ class Conform:
         columns: The target's columns, in order.
         required: Columns in which a null is refused.
         keys: Record key columns, in which an empty text is refused too.
+        ignored: Columns of the target that the batch may hold and that are not written.
     """
 
     columns: tuple[Column, ...]
     required: tuple[str, ...]
     keys: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

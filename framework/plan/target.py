@@ -9,7 +9,7 @@ from framework.errors import StateError
 from framework.plan.options import index_record
 from framework.plan.stages import SchemaChange
 from framework.spec.model import PipelineSpec
-from framework.spec.types import Column, may_widen
+from framework.spec.types import Column, may_widen, stored
 from framework.spec.types_json import from_avro
 from framework.state.checkpoint import INDEX_KEY
 from framework.state.table import TableState
@@ -98,7 +98,7 @@ def _compare_schema(spec: PipelineSpec, table: tuple[Column, ...]) -> tuple[Sche
     for name, column in stands.items():
         if name not in declared:
             refused.append(f"column {column.name} {column.type} of the table is not in the DDL, and new rows would null it")
-        elif declared[name].type != column.type:
+        elif stored(declared[name].type) != stored(column.type):
             now = declared[name].type
             if may_widen(column.type, now):
                 changes.append(SchemaChange(column.name, "widen", str(column.type), str(now)))

@@ -44,7 +44,8 @@ def next_window(name: str, source: TableState, spec: SourceSpec, position: Posit
         return _whole_table(source, f"the checkpoint {read_upto} is older than the source's history: "
                                     "hoodie.datasource.read.incr.fallback.fulltablescan.enable is set")
     if not waiting:
-        newest = source.data_commits[-1].completed if source.data_commits else read_upto
+        # HoodieStreamer may have stopped at a table service's commit, so those count here.
+        newest = source.commits[-1].completed if source.commits else read_upto
         if newest < read_upto:
             raise StateError(
                 "CHECKPOINT_AHEAD",
@@ -69,7 +70,7 @@ def completion_of(name: str, source: TableState, position: Position) -> str:
     active = {i.requested: i.completed for i in source.commits}
     if position.instant in active:
         return active[position.instant]
-    for instant, _ in source.load_archived():
+    for instant, _ in source.load_archived(""):
         if instant.requested == position.instant:
             return instant.completed
     raise StateError(
@@ -95,21 +96,29 @@ def _first_window(name: str, source: TableState, spec: SourceSpec) -> Window:
             "Add to the YAML's hoodie: hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: "
             "READ_UPTO_LATEST_COMMIT (the whole table first) or READ_LATEST (only what comes from now on)",
         )
-    if not source.data_commits:
+    if not source.commits:
         return Window("idle", reason="the source has no commit yet")
     if spec.missing_checkpoint == "READ_UPTO_LATEST_COMMIT":
         return _whole_table(source, "no checkpoint yet: READ_UPTO_LATEST_COMMIT")
-    newest = source.data_commits[-1]
+    newest = _newest(source)
     return Window("start_at_latest", end_inclusive=newest.completed, reason="no checkpoint yet: READ_LATEST")
 
 
 def _whole_table(source: TableState, reason: str) -> Window:
-    newest = source.data_commits[-1]
+    newest = _newest(source)
     return Window("whole_table", end_inclusive=newest.completed, requested=(newest.requested,), reason=reason)
 
 
+def _newest(source: TableState) -> Instant:
+    # Where all that brought rows is archived, a table service's commit stands for it: it holds the same rows.
+    return (source.data_commits or source.commits)[-1]
+
+
 def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: int) -> Window:
-    taken, left = waiting[:max_commits], waiting[max_commits:]
+    # Two writers may complete in the same millisecond, and a position between the two cannot be told.
+    end = waiting[:max_commits][-1].completed
+    taken = tuple(i for i in waiting if i.completed <= end)
+    left = waiting[len(taken):]
     infos = [source.info(i) for i in taken]
     return Window(
         "increment", begin_inclusive=taken[0].completed, end_inclusive=taken[-1].completed,
@@ -123,10 +132,11 @@ def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: in
 def _lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...]) -> str:
     """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
     cleaned = [i.completed for i in waiting if _cleaned(source, i)]
-    # An active commit at or before the checkpoint proves that nothing behind it was archived: no need to open the archive.
-    if not source.commits or source.commits[0].completed > read_upto:
-        cleaned += [i.completed for i, info in source.load_archived()
-                    if i.completed > read_upto and info.operation not in ("CLUSTER", "COMPACT", "LOG_COMPACT")]
+    # Commits are archived in the order of their requests: a long one may go unread while others that completed before it
+    # stay. So only an idle tick, which moves nothing, leaves the archive closed.
+    if waiting or not source.commits or source.commits[0].completed > read_upto:
+        cleaned += [i.completed for i, info in source.load_archived(read_upto)
+                    if info.operation not in ("CLUSTER", "COMPACT", "LOG_COMPACT")]
     return min(cleaned, default="")
 
 

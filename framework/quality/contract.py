@@ -32,7 +32,7 @@ def conform(batch: DataFrame, stage: Conform, file: str) -> DataFrame:
     """
     found = [(name, parse_type(kind)) for name, kind in _simple_types(batch)]
     names = [name.lower() for name, _ in found]
-    declared = {c.name.lower() for c in stage.columns}
+    declared = {name.lower() for name in (*(c.name for c in stage.columns), *stage.ignored)}
     wrong = [f"column {name} stands twice in the batch" for name in sorted({n for n in names if names.count(n) > 1})]
     wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in found if name.lower() not in declared]
     types = {name.lower(): kind for name, kind in found}
@@ -60,10 +60,9 @@ def _simple_types(batch: DataFrame) -> list[tuple[str, str]]:
 
 def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
     raw = F.col(f"`{column.name}`")
-    value = raw
-    if how is Fit.WIDENS:
-        value = raw.cast(str(column.type))
-    elif how is Fit.CHECKED:
+    # Equal types are cast too: a literal's array may not hold nulls, and Hudi would make the table so.
+    value = raw.cast(str(column.type))
+    if how is Fit.CHECKED:
         # A plain cast of a number that is too large gives null, in silence; try_cast tells the two nulls apart.
         value = F.expr(f"try_cast(`{column.name}` AS {column.type})")
         value = F.when(raw.isNotNull() & value.isNull(), _refuse("OVERFLOW", column, stage)).otherwise(value)
@@ -72,7 +71,8 @@ def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
         if column.name in stage.keys and str(column.type) == "string":
             empty = empty | (value == "")
         value = F.when(empty, _refuse("NULL_VALUE", column, stage)).otherwise(value)
-    return value
+    # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.
+    return F.when(F.lit(True), value)
 
 
 def _refuse(code: str, column: Column, stage: Conform) -> SparkColumn:

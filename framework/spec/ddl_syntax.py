@@ -91,6 +91,8 @@ class _Reader:
         self.location: Setting | None = None
         self.settings: dict[str, Setting] = {}
         self.uses_hudi = False
+        words = ("TBLPROPERTIES", "OPTIONS")
+        self.next_property = next((n for n, t in enumerate(tokens) if t.text.upper() in words), len(tokens))
 
     def table(self, create: exp.Create) -> DdlTable:
         name = create.this.this
@@ -218,7 +220,7 @@ class _Reader:
 
     def _setting(self, node: exp.Expression) -> None:
         key = node.this.sql(dialect=DIALECT).replace("`", "") if isinstance(node.this, exp.Dot) else node.this.name
-        line = _line(node.this, 0) or self._text_line(key)
+        line = self._property_line(key)
         value = node.args.get("value")
         text = value.name if isinstance(value, exp.Literal) else value.sql(dialect=DIALECT).lower() if value else ""
         known = {name.lower(): name for name in _PROPERTIES}
@@ -241,12 +243,17 @@ class _Reader:
             )
 
     def _clause_line(self, word: str) -> int:
-        return next(
-            (t.line for t in self.tokens if t.text.upper() == word and t.token_type is not TokenType.STRING), self.line
-        )
+        words = (t for t in self.tokens if t.token_type is not TokenType.STRING)
+        # 'PARTITIONED BY' is one token.
+        return next((t.line for t in words if t.text.upper().startswith(word)), self.line)
 
-    def _text_line(self, text: str) -> int:
-        return next((t.line for t in self.tokens if t.text == text and t.token_type is TokenType.STRING), self.line)
+    def _property_line(self, key: str) -> int:
+        # The syntax tree keeps no line of a property, so the tokens are followed in step with it.
+        for position in range(self.next_property, len(self.tokens)):
+            if self.tokens[position].text in (key, key.partition(".")[0]):
+                self.next_property = position + 1
+                return int(self.tokens[position].line)
+        return self.line
 
     def _add(self, line: int, code: str, message: str, hint: str = "") -> None:
         self.problems.add(self.file, line, code, message, hint)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from framework.spec import hudi_keys, options, streamer_keys
-from framework.spec.models import ConfigFile, PipelineFile
+from framework.spec.models import ConfigFile, Model, PipelineFile
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES: Mapping[str, list[str]] = {
@@ -27,7 +27,7 @@ def json_schema(kind: Literal["pipeline", "config", "both"] = "both") -> dict[st
     Returns:
         A schema of draft 2020-12. Numbers and flags may also be texts, because a template is one.
     """
-    shapes = {"pipeline": PipelineFile, "config": ConfigFile}
+    shapes: dict[str, type[Model]] = {"pipeline": PipelineFile, "config": ConfigFile}
     definitions: dict[str, Any] = {"hoodie": _hoodie()}
     for name, model in shapes.items():
         if kind in (name, "both"):

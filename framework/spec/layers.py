@@ -108,7 +108,7 @@ def override_layer(overrides: Sequence[str], problems: Problems) -> MapNode:
 
 
 def merge(*layers: MapNode) -> MapNode:
-    """Merge mappings, later ones over earlier ones; a value that is no mapping replaces the whole of what is below it."""
+    """Merge mappings, later ones over earlier ones; a value that is no mapping replaces all that is below it."""
     result = layers[0]
     for layer in layers[1:]:
         entries = dict(result.entries)

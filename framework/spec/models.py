@@ -136,9 +136,16 @@ def validate_settings(values: Mapping[str, Any], problems: Problems, place_of: P
     except ValidationError as error:
         # include_input is off: a value may hold a secret.
         seen: set[tuple[str, ...]] = set()
-        for found in error.errors(include_url=False, include_input=False, include_context=False):
-            path = tuple(str(part) for part in found["loc"])
-            _note(path, found["type"], found["msg"], problems, place_of, seen)
+        errors = [
+            (tuple(str(part) for part in found["loc"]), found["type"], found["msg"])
+            for found in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        unknown = [path for path, kind, _ in errors if kind == "extra_forbidden"]
+        for path, kind, message in errors:
+            misspelt = any(other[:-1] == path[:-1] and nearest(other[-1], path[-1:]) for other in unknown)
+            # A key that is there but misspelt is one mistake, not an unknown key and a missing one.
+            if not (kind == "missing" and misspelt):
+                _note(path, kind, message, problems, place_of, seen)
         return None
 
 

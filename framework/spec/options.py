@@ -68,7 +68,7 @@ RESERVED: Mapping[str, str] = {
     "hoodie.datasource.read.begin.instanttime": "The window follows from the checkpoint; see 'freshet checkpoint set'.",
     "hoodie.datasource.read.end.instanttime": "The window follows from the checkpoint and num_instants.",
     "as.of.instant": "Inputs are read as they are when the run starts.",
-    "hoodie.write.set.null.for.missing.columns": "A batch must hold every column of the DDL; select NULL for those that it lacks.",
+    "hoodie.write.set.null.for.missing.columns": "A batch holds every column of the DDL; select NULL where none is.",
     "hoodie.schema.on.read.enable": "The schema changes with the DDL file only.",
     "hoodie.datasource.write.reconcile.schema": "The schema changes with the DDL file only.",
 }

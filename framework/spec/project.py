@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from framework.errors import SpecError
+from framework.errors import Problem, SpecError
 from framework.spec import layers
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.lineage import check_lineage, in_order, upstream_of
@@ -17,7 +17,7 @@ from framework.spec.models import ConfigFile, PipelineFile
 from framework.spec.pipeline import Draft, build, draft, neighbour
 from framework.spec.secrets import REDACTOR, Redactor
 from framework.spec.suggest import Problems, did_you_mean
-from framework.spec.template import TemplateContext
+from framework.spec.template import TEMPLATE_CODES, TemplateContext
 from framework.spec.yaml_text import MapNode, parse_yaml
 
 DEFAULT_ENV = "local"
@@ -63,15 +63,25 @@ def load_project(
     )
     project = loader.load(env, overrides, names, tags)
     if problems.found or project is None:
-        raise SpecError(
-            [
-                replace(
-                    p, message=REDACTOR.redact(p.message), hint=REDACTOR.redact(p.hint), file=REDACTOR.redact(p.file)
-                )
-                for p in problems.found
-            ]
-        )
+        raise SpecError([_without_secrets(p) for p in _without_consequences(problems.found, loader.broken_config)])
     return project
+
+
+def _without_consequences(found: Sequence[Problem], broken_config: bool) -> list[Problem]:
+    # A value whose template failed is empty from there on, and whatever else it fails is no mistake of its own.
+    failed = {(p.file, p.line) for p in found if p.code in TEMPLATE_CODES}
+    kept = [p for p in found if p.code in TEMPLATE_CODES or (p.file, p.line) not in failed]
+    if not broken_config:
+        return kept
+    # What a config defines cannot be known while it cannot be read.
+    return [p for p in kept if p.code not in ("UNDEFINED_VARIABLE", "UNKNOWN_DATABASE")]
+
+
+def _without_secrets(problem: Problem) -> Problem:
+    return replace(
+        problem, file=REDACTOR.redact(problem.file), message=REDACTOR.redact(problem.message),
+        hint=REDACTOR.redact(problem.hint),
+    )
 
 
 class _Loader:
@@ -86,6 +96,7 @@ class _Loader:
         self.environ = environ
         self.names = dict(zip(("start", "end"), window, strict=True)) if window else {}
         self.problems = problems
+        self.broken_config = False
 
     def load(
         self,
@@ -102,9 +113,8 @@ class _Loader:
         drafts = {}
         for name, file in found.items():
             problems = self.problems if name in selected else Problems()
-            tree = trees.get(name)
-            if tree is None and name in selected:
-                tree = self._tree(file, problems)
+            # A selected one is read again even where its tags were looked at: now its problems count.
+            tree = self._tree(file, problems) if name in selected else trees.get(name)
             if tree is not None:
                 checked = layers.check_layer(tree, PipelineFile, problems)
                 drafts[name] = self._draft(name, file, layers.merge(*configs, checked, top), problems)
@@ -191,6 +201,7 @@ class _Loader:
                 None,
             )
             tree = self._tree(file, self.problems) if file else None
+            self.broken_config |= file is not None and tree is None
             if tree is not None:
                 trees.append(layers.check_layer(tree, ConfigFile, self.problems))
         return env, trees or [MapNode({}, "configs/base.yml", 0)]

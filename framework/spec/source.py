@@ -41,7 +41,7 @@ def read_source(
         root: The project's folder.
         targets: Paths of the project's own tables, by name.
         warehouse: Root path of each database.
-        problems: Receives MISSING_SOURCE and values that do not fit.
+        problems: Receives MISSING_SOURCE; values that do not fit are reported by the catalogue of keys.
 
     Returns:
         The source, or None where it is not named.
@@ -51,18 +51,12 @@ def read_source(
     if most is not None and not (most.value.isdigit() and len(most.value) < 10):
         most = None  # The catalogue of keys has reported it.
     missing = _choice(settings.get(options.MISSING_CHECKPOINT), _POLICIES, "ERROR")
-    form_setting = settings.get(options.INCREMENTAL_FORMAT)
-    form = _choice(form_setting, _FORMATS, "auto")
-    if form_setting is not None and form == "auto":
-        problems.add(
-            form_setting.file,
-            form_setting.line,
-            "BAD_VALUE",
-            f"'{form_setting.value[:80]}' is not a format of an incremental read.",
-            did_you_mean(form_setting.value, _FORMATS),
-        )
+    form = _choice(settings.get(options.INCREMENTAL_FORMAT), _FORMATS, "auto")
     scan = settings.get(options.FULL_SCAN)
     if path is None:
+        # A path that is there and empty has been reported: its template failed, or the catalogue refused it.
+        if options.SOURCE_PATH in settings:
+            return None
         problems.add(
             place.file,
             place.line,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -153,6 +154,9 @@ class TargetRules:
         return IndexSpec("RECORD_INDEX", {options.RECORD_INDEX_ENABLE: "true", options.RECORD_INDEX_MOVES: "true"})
 
     def _bucket(self, table: TableSpec, index: Setting, *, partition_is_stable: bool) -> IndexSpec:
+        if index.file.startswith("configs/"):
+            # The config's default is right for other tables; this pipeline is where it must be answered.
+            index = Setting(index.value, self.place.file, self.place.line)
         in_key = set(table.partition_by) <= set(table.record_key)
         if table.partition_by and table.record_key and not in_key and not partition_is_stable:
             self._add(
@@ -171,7 +175,7 @@ class TargetRules:
                 "The bucket index needs a bucket count, which can never change later.",
                 f"Write '{options.BUCKET_COUNT}: 4' (aim at 100 MB to 1 GB per bucket and partition).",
             )
-        elif count.value.isdigit() and int(count.value) < 1:
+        elif re.fullmatch(r"[+-]?[0-9]{1,19}", count.value) and int(count.value) < 1:
             self._add(count, "BAD_VALUE", f"{options.BUCKET_COUNT} must be at least 1.", "Write 4.")
         engine = self._setting(options.BUCKET_ENGINE)
         if engine.value.upper() not in ("", "SIMPLE"):
@@ -192,7 +196,7 @@ class TargetRules:
             self._add(
                 field,
                 "BUCKET_FIELD_NOT_IN_KEY",
-                f"The bucket hash field '{outside[0]}' is not part of the record key, so one key could have two buckets.",
+                f"The bucket hash field '{outside[0]}' is outside the record key, so one key could have two buckets.",
                 f"Choose from: {', '.join(table.record_key)}.",
             )
         return IndexSpec(

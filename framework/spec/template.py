@@ -1,4 +1,4 @@
-"""Rendering of Jinja in YAML values and SQL files: strict, sandboxed, bounded; every mistake is a problem with its line."""
+"""Jinja in YAML values and SQL files: strict, sandboxed, bounded; every mistake is a problem with its line."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Nearly every template of a pipeline is this plain; loading Jinja for it would double the time of an idle run.
 _PLAIN = re.compile(r"\{\{\s*(var|env)\.([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
 _MARK = re.compile(r"\{[{%#]")
+#: Codes of the problems that render reports.
+TEMPLATE_CODES = frozenset(("UNDEFINED_VARIABLE", "TEMPLATE_SYNTAX", "TEMPLATE_UNSAFE", "TEMPLATE_ERROR"))
 _FILE = "<freshet template>"
 
 

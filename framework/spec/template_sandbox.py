@@ -1,4 +1,4 @@
-"""Jinja with a budget: a template may read values and choose text, and cannot reach Python, loop for ever or fill memory.
+"""Jinja with a budget: a template chooses text, and cannot reach Python, loop for ever or fill memory.
 
 Jinja's own sandbox guards attributes. This one also leaves out what could multiply work (macros, blocks, includes,
 ``namespace``), lets only a list of filters through, and charges every loop step, call, filter and operator to a budget.

@@ -122,12 +122,33 @@ def fit(source: DataType, target: DataType) -> Fit:
             return Fit.NO
 
 
+def stored(kind: DataType) -> DataType:
+    """Return the type that a Hudi table's own schema shows: Avro has no tinyint and no smallint, only int."""
+    match kind:
+        case Atomic("tinyint" | "smallint"):
+            return Atomic("int")
+        case Array(element):
+            return Array(stored(element))
+        case Map(key, value):
+            return Map(stored(key), stored(value))
+        case Struct(fields):
+            return Struct(tuple((name, stored(field)) for name, field in fields))
+        case _:
+            return kind
+
+
 def may_widen(table: DataType, ddl: DataType) -> bool:
     """Say whether a table's column of type ``table`` may become ``ddl`` without rewriting its files.
 
-    Follows Hudi 1.0's schema evolution on write: int to long, float and double; long to float is lossy and refused here;
-    float to double; nested types element by element.
+    Follows Hudi 1.0's schema evolution on write: int to long and double, float to double; what could lose digits (int
+    or long to float, long to double) is refused here. Nested types element by element; a struct may gain fields, which are
+    null in older rows, and may not lose any. Both sides are compared as they are stored, so a SMALLINT column, which
+    reads back as int, is no change.
     """
+    return _may_widen(stored(table), stored(ddl))
+
+
+def _may_widen(table: DataType, ddl: DataType) -> bool:
     match table, ddl:
         case _ if table == ddl:
             return True
@@ -136,12 +157,12 @@ def may_widen(table: DataType, ddl: DataType) -> bool:
         case Atomic("float"), Atomic("double"):
             return True
         case Array(a), Array(b):
-            return may_widen(a, b)
+            return _may_widen(a, b)
         case Map(k1, v1), Map(k2, v2):
-            return k1 == k2 and may_widen(v1, v2)
+            return k1 == k2 and _may_widen(v1, v2)
         case Struct(f1), Struct(f2):
             new = {n.lower(): t for n, t in f2}
-            return all(n.lower() in new and may_widen(t, new[n.lower()]) for n, t in f1)
+            return all(n.lower() in new and _may_widen(t, new[n.lower()]) for n, t in f1)
         case _:
             return False
 

@@ -169,8 +169,10 @@ def _from_avro(kind: Any, named: dict[str, Any]) -> DataType:
         # A record or fixed that was defined once is named the next time.
         if kind in _AVRO:
             return Atomic(_AVRO[kind])
-        if kind in named:
-            return _from_avro(named[kind], named)
+        # A name without a namespace of its own has that of the record around it.
+        known = named.get(kind) or named.get(kind.rpartition(".")[2])
+        if known is not None:
+            return _from_avro(known, named)
         raise ValueError(f"the Avro type '{kind}' is not known")
     if "name" in kind:
         full = f"{kind['namespace']}.{kind['name']}" if kind.get("namespace") else kind["name"]

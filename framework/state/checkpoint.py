@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from framework.errors import StateError
 
@@ -116,7 +116,9 @@ _LADDER: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 def _decode_own(text: str) -> Checkpoint:
     try:
         raw = json.loads(text)
-        version = int(raw["version"])
+        version = raw["version"]
+        if type(version) is not int:
+            raise ValueError("a version is a whole number")
         if version > VERSION:
             raise StateError(
                 "CHECKPOINT_TOO_NEW",
@@ -125,11 +127,16 @@ def _decode_own(text: str) -> Checkpoint:
             )
         for step in range(version, VERSION):
             raw = _LADDER[step](raw)
-        return Checkpoint({
-            name: Position(p["instant"], p["table"], p["basis"]) for name, p in raw["positions"].items()
-        })
+        return Checkpoint({name: _decode_position(p) for name, p in raw["positions"].items()})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StateError(
             "CHECKPOINT_UNREADABLE", f"the table's checkpoint is not one: {text[:200]!r}.",
             "Nothing was read or written.", "Set a new one: freshet checkpoint set NAME INSTANT", text=text[:200],
         ) from error
+
+
+def _decode_position(raw: dict[str, Any]) -> Position:
+    position = Position(raw["instant"], raw["table"], raw["basis"])
+    if not (isinstance(position.instant, str) and isinstance(position.table, str) and position.basis in get_args(Basis)):
+        raise ValueError("a position is an instant, a table and a basis")
+    return position

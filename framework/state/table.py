@@ -86,7 +86,8 @@ class TableState:
         config: Its settings.
         instants: Completed actions of the active timeline, any order.
         load: Reads one commit's metadata.
-        load_archived: Reads the archived commits (Hudi's timeline history), only when somebody asks.
+        load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order;
+            only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
     """
 
@@ -94,7 +95,7 @@ class TableState:
     config: TableConfig
     instants: tuple[Instant, ...]
     load: Callable[[Instant], CommitInfo]
-    load_archived: Callable[[], Sequence[tuple[Instant, CommitInfo]]] = tuple
+    load_archived: Callable[[str], Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after: ()
     retained_from: str = ""
 
     @cached_property
@@ -119,7 +120,7 @@ class TableState:
         """Walk all commits from the newest completion back, through the archive as far as it reaches."""
         for instant in reversed(self.commits):
             yield instant, self.info(instant)
-        yield from sorted(self.load_archived(), key=lambda pair: pair[0], reverse=True)
+        yield from sorted(self.load_archived(""), key=lambda pair: pair[0], reverse=True)
 
     def checkpoints(self) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
         """Walk the commits that carry a checkpoint, newest first; clustering and other writers carry none.

@@ -56,7 +56,7 @@ class TimelineState:
         return TableState(
             ref=ref, config=_config(properties), instants=instants,
             load=lru_cache(maxsize=None)(partial(_load, storage, timeline)),
-            load_archived=lru_cache(maxsize=1)(partial(_load_archived, storage, f"{timeline}/history")),
+            load_archived=lru_cache(maxsize=2)(partial(_load_archived, storage, f"{timeline}/history")),
             retained_from=_retained_from(storage, timeline, instants),
         )
 
@@ -116,39 +116,47 @@ def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
 
 
 def _retained_from(storage: Storage, timeline: str, instants: tuple[Instant, ...]) -> str:
-    cleans = sorted(i for i in instants if i.action == "clean")
-    if not cleans:
-        return ""
-    last = cleans[-1]
-    try:
-        raw = _read_avro(storage.read(f"{timeline}/{last.requested}_{last.completed}.clean"))
-    except FileNotFoundError:
-        return ""
-    if raw.get("earliestCommitToRetain"):
-        return str(raw["earliestCommitToRetain"])
-    # KEEP_LATEST_FILE_VERSIONS names no commit: what follows the newest deleted file is still whole.
-    deleted = [
+    deleted = ""
+    for clean in sorted((i for i in instants if i.action == "clean"), reverse=True):
+        try:
+            raw = _read_avro(storage.read(f"{timeline}/{clean.requested}_{clean.completed}.clean"))
+        except FileNotFoundError:
+            continue
+        if raw.get("earliestCommitToRetain"):
+            # The older cleans retained no less, so they need no look.
+            return max(str(raw["earliestCommitToRetain"]), f"{deleted}+" if deleted else "")
+        # KEEP_LATEST_FILE_VERSIONS names no commit: what follows the newest file that any clean deleted is still whole.
+        deleted = max([deleted, *_deleted_versions(raw)])
+    return f"{deleted}+" if deleted else ""
+
+
+def _deleted_versions(clean: Mapping[str, Any]) -> list[str]:
+    return [
         found[1]
-        for partition in (raw.get("partitionMetadata") or {}).values()
+        for partition in (clean.get("partitionMetadata") or {}).values()
         for name in partition.get("successDeleteFiles") or ()
         if (found := re.search(r"_(\d{14,17})\.", name))
     ]
-    return f"{max(deleted)}+" if deleted else ""
 
 
-def _load_archived(storage: Storage, history: str) -> tuple[tuple[Instant, CommitInfo], ...]:
+def _load_archived(storage: Storage, history: str, completed_after: str = "") -> tuple[tuple[Instant, CommitInfo], ...]:
     names = set(storage.names(history))
     if "_version_" not in names:
         return ()
     version = storage.read(f"{history}/_version_").decode().strip()
     manifest = json.loads(storage.read(f"{history}/manifest_{version}"))
-    # Only a pipeline whose checkpoint lies in the archive pays for this import (0.2 s).
-    from pyarrow import BufferReader, parquet
+    # An idle tick must not pay for this import (0.2 s).
+    from pyarrow import BufferReader, compute, parquet
 
     found: list[tuple[Instant, CommitInfo]] = []
     for file in manifest.get("files", ()):
-        table = parquet.read_table(BufferReader(storage.read(f"{history}/{file['fileName']}")))
-        for row in table.select(["instantTime", "completionTime", "action", "metadata"]).to_pylist():
+        # The history of years may hold gigabytes of metadata; what completed earlier is left undecoded.
+        table = parquet.read_table(
+            BufferReader(storage.read(f"{history}/{file['fileName']}")),
+            columns=["instantTime", "completionTime", "action", "metadata"],
+            filters=compute.field("completionTime") > completed_after,
+        )
+        for row in table.to_pylist():
             if row["action"] in COMMIT_ACTIONS:
                 instant = Instant(row["completionTime"], row["instantTime"], row["action"])
                 found.append((instant, _commit_info(_read_avro(row["metadata"]))))

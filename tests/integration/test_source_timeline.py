@@ -1,0 +1,220 @@
+"""What may stand in a source's timeline: services, pending and rolled-back commits, cleaning, archiving, change data."""
+
+from __future__ import annotations
+
+import pytest
+
+from framework.errors import FreshetError
+from framework.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from tests.integration.lake import Lake, rows
+
+RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
+MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
+CDC = {"hoodie.table.cdc.enabled": "true"}
+SHORT_HISTORY = {
+    "hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3",
+}
+FALLBACK = {"hoodie.datasource.read.incr.fallback.fulltablescan.enable": "true"}
+
+
+def failed(lake: Lake) -> FreshetError:
+    error = lake.run().error
+    assert error is not None
+    return error
+
+
+@pytest.mark.parametrize("options", [
+    {**RECORD_INDEX, "hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"},
+    {**MOR, "hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"},
+], ids=["clustering", "compaction"])
+def test_table_services_neither_hide_nor_repeat_rows(lake: Lake, options: dict[str, str]) -> None:
+    lake.pipeline(hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1})
+    for key in "abc":
+        lake.land(rows((key, 1, "1"), ("same", ord(key), "1")), **options)
+    source = lake.state("raw.events")
+    assert len(source.commits) > len(source.data_commits) == 3
+    results = [lake.run_ok(), lake.run_ok()]
+    assert [r.outcome for r in results] == ["committed", "idle"]
+    lake.land(rows(("d", 1, "1")), **options)
+    lake.land(rows(("a", 2, "2")), **options)
+    results = [lake.run_ok() for _ in range(3)]
+    assert [(r.outcome, r.inserts, r.updates) for r in results] == [("committed", 1, 0), ("committed", 0, 1), ("idle", 0, 0)]
+    assert [r[:2] for r in lake.rows()] == [("a", 2), ("b", 1), ("c", 1), ("d", 1), ("same", ord("c"))]
+
+
+@pytest.mark.parametrize("options", [
+    {**RECORD_INDEX, "hoodie.clustering.schedule.inline": "true", "hoodie.clustering.inline.max.commits": "1",
+     "hoodie.clustering.updates.strategy": "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"},
+    {**MOR, "hoodie.compact.schedule.inline": "true", "hoodie.compact.inline.max.delta.commits": "1",
+     "hoodie.compact.inline": "false"},
+], ids=["clustering", "compaction"])
+def test_a_pending_service_in_the_source_is_read_past(lake: Lake, options: dict[str, str]) -> None:
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")), **options)
+    lake.run_ok()
+    lake.land(rows(("b", 1, "1"), ("a", 2, "2")), **options)
+    lake.run_ok()
+    pending = [p.name for p in (lake.root / "raw/events/.hoodie/timeline").glob("*.requested")]
+    assert any("clustering" in name or "compaction" in name for name in pending)
+    lake.land(rows(("c", 1, "1")), **options)
+    lake.run_ok()
+    assert [r[:2] for r in lake.rows()] == [("a", 2), ("b", 1), ("c", 1)]
+
+
+def test_a_failed_commit_of_the_source_is_not_read(lake: Lake) -> None:
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")))
+    lake.run_ok()
+    timeline = lake.root / "raw/events/.hoodie/timeline"
+    (timeline / "20990101000000000.commit.requested").touch()
+    (timeline / "20990101000000000.inflight").touch()
+    assert lake.run_ok().outcome == "idle"
+
+
+def test_a_commit_that_began_first_and_ended_last_is_read_once(lake: Lake) -> None:
+    lake.pipeline(hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1})
+    lake.land(rows(("a", 1, "1")))
+    lake.run_ok()
+    lake.land(rows(("b", 1, "1")))
+    lake.land(rows(("c", 1, "1")))
+    _complete_last(lake, index=1)
+    source = lake.state("raw.events")
+    assert [i.requested for i in source.data_commits] != sorted(i.requested for i in source.data_commits)
+    assert [lake.run_ok().inserts for _ in range(3)] == [1, 1, 0]
+    assert [r[0] for r in lake.rows()] == ["a", "b", "c"]
+
+
+def _complete_last(lake: Lake, index: int) -> None:
+    """Rename a completed commit as if it had completed after all others."""
+    source = lake.state("raw.events")
+    early = sorted(source.commits, key=lambda i: i.requested)[index]
+    timeline = lake.root / "raw/events/.hoodie/timeline"
+    late = str(int(source.commits[-1].completed) + 5)
+    for dot, suffix in (("", ""), (".", ".crc")):
+        name = f"{dot}{early.requested}_{early.completed}.{early.action}{suffix}"
+        if (timeline / name).exists():
+            (timeline / name).rename(timeline / name.replace(early.completed, late))
+
+
+def test_a_source_cleaned_beyond_the_checkpoint_is_an_error_or_a_declared_full_scan(lake: Lake) -> None:
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")), **SHORT_HISTORY)
+    lake.run_ok()
+    for ts in range(2, 9):
+        lake.land(rows(("a", ts, str(ts)), ("b", ts, str(ts))), **SHORT_HISTORY)
+    assert failed(lake).code == "CHECKPOINT_EXPIRED"
+    assert lake.rows() == rows(("a", 1, "1"))
+
+    lake.pipeline(hoodie=FALLBACK)
+    assert lake.plan().window.kind == "whole_table"
+    lake.run_ok()
+    assert lake.rows() == rows(("a", 8, "8"), ("b", 8, "8"))
+    assert lake.position() == lake.state("raw.events").data_commits[-1].completed
+    assert lake.run_ok().outcome == "idle"
+
+
+def test_a_checkpoint_within_the_history_is_no_gap(lake: Lake) -> None:
+    lake.pipeline()
+    for ts in range(1, 9):
+        lake.land(rows(("a", ts, str(ts)), (f"k{ts}", ts, "1")), **SHORT_HISTORY)
+        lake.run_ok()
+    assert len(lake.rows()) == 9
+    assert lake.rows()[0][:2] == ("a", 8)
+
+
+@pytest.mark.parametrize("source_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_deletes_of_a_source_that_records_changes_pass_on(lake: Lake, source_type: str) -> None:
+    options = {**CDC, "hoodie.datasource.write.table.type": source_type}
+    lake.pipeline(sql="SELECT *, upper(id) AS name FROM <SRC>", columns=", _hoodie_is_deleted BOOLEAN, name STRING")
+    lake.land(rows(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"), ("d", 1, "1")), **options)
+    lake.run_ok()
+    lake.land(rows(("a", 2, "1")), "delete", **options)
+    lake.run_ok()
+    assert [r[0] for r in lake.rows()] == ["b", "c", "d"]
+    # One window: b goes and comes back, c goes, e comes and goes, d only changes.
+    lake.land(rows(("b", 3, "1"), ("c", 3, "1")), "delete", **options)
+    lake.land(rows(("b", 4, "4"), ("e", 4, "1"), ("d", 4, "4")), **options)
+    lake.land(rows(("e", 5, "1")), "delete", **options)
+    lake.run_ok()
+    assert [r[:3] for r in lake.rows("derived.copy", "id", "ts", "name")] == [("b", 4, "B"), ("d", 4, "D")]
+
+
+def test_all_rows_of_a_source_deleted_at_once(lake: Lake) -> None:
+    lake.pipeline(sql="SELECT * FROM <SRC>", columns=", _hoodie_is_deleted BOOLEAN")
+    everything = rows(("a", 1, "1"), ("b", 1, "-12.5"))
+    lake.land(everything, **CDC)
+    lake.run_ok()
+    lake.land(everything, "delete", **CDC)
+    lake.run_ok()
+    assert lake.rows() == []
+
+
+def test_deletes_need_a_place_in_the_ddl_or_a_word_that_they_are_ignored(lake: Lake) -> None:
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")), **CDC)
+    assert failed(lake).code == "DELETES_NOT_DECLARED"
+    lake.pipeline(hoodie={"hoodie.datasource.query.incremental.format": "latest_state"})
+    lake.run_ok()
+    lake.land(rows(("a", 1, "1")), "delete", **CDC)
+    lake.run_ok()
+    assert lake.rows() == rows(("a", 1, "1"))
+    assert any(e.name == "notice" and "DELETES_NOT_SEEN" in e.message for e in lake.events)
+
+
+def test_deletes_without_change_data_are_noticed(lake: Lake) -> None:
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
+    lake.run_ok()
+    lake.land(rows(("a", 2, "1")), "delete")
+    lake.run_ok()
+    assert any(e.name == "notice" and "DELETES_NOT_SEEN" in e.message for e in lake.events)
+
+
+def test_a_checkpoint_is_found_behind_commits_that_carry_none(lake: Lake) -> None:
+    lake.pipeline()
+    last = lake.land(rows(("a", 1, "1")))
+    lake.run_ok()
+    for key in "xyz":
+        lake.land(rows((key, 1, "1")), table="../derived/copy", **{"hoodie.table.name": "copy"})
+    assert lake.position() == last
+    lake.land(rows(("b", 1, "1")))
+    lake.run_ok()
+    assert [r[0] for r in lake.rows()] == ["a", "b", "x", "y", "z"]
+
+
+def test_a_checkpoint_is_found_in_the_archive(lake: Lake) -> None:
+    lake.pipeline()
+    last = lake.land(rows(("a", 1, "1")))
+    lake.run_ok()
+    for ts in range(8):
+        lake.land(rows(("x", ts, "1")), table="../derived/copy", **{"hoodie.table.name": "copy", **SHORT_HISTORY})
+    assert all(CHECKPOINT_KEY not in lake.state().info(i).extra for i in lake.state().commits)
+    assert lake.position() == last
+    assert lake.run_ok().outcome == "idle"
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_table_of_hoodiestreamer_goes_on_here_and_back(lake: Lake, version: str) -> None:
+    first = lake.land(rows(("a", 1, "1")))
+    requested = lake.state("raw.events").commits[-1].requested
+    key, value = (STREAMER_V1_KEY, requested) if version == "v1" else (STREAMER_V2_KEY, first)
+    lake.land(rows(("a", 1, "1")), table="../derived/copy", **{
+        "hoodie.table.name": "copy", key: value, "hoodie.datasource.write.commitmeta.key.prefix": key.split(".")[0],
+    })
+    last = lake.land(rows(("b", 2, "2")))
+    lake.pipeline(missing=None)
+    assert lake.run_ok().inserts == 1
+    assert lake.rows() == rows(("a", 1, "1"), ("b", 2, "2"))
+    # What HoodieStreamer would look up when it takes the table back.
+    state = lake.state()
+    assert state.info(state.commits[-1]).extra[STREAMER_V2_KEY] == last
+
+
+def test_a_table_of_other_buckets_is_not_taken_over(lake: Lake) -> None:
+    lake.land(rows(*((f"k{i}", 1, "1") for i in range(20))), table="../derived/copy",
+              **{"hoodie.table.name": "copy", "hoodie.bucket.index.num.buckets": "4"})
+    lake.land(rows(("a", 1, "1")))
+    lake.pipeline()
+    assert failed(lake).code == "INDEX_CHANGED"
+
+

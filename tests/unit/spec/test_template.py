@@ -1,0 +1,108 @@
+"""Templates: strict, with the right line, and no way out of the sandbox."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from framework.spec.suggest import Problems
+from framework.spec.template import TemplateContext, render
+
+VALUES = {"x": 1, "raw_root": "/r", "flag": True}
+
+
+def rendered(text: str, line: int = 10) -> tuple[str | None, list[tuple[int, str]], Problems]:
+    problems = Problems()
+    context = TemplateContext(VALUES, {"TOKEN": "s3cret"}, {}, None, {"start": "only during a backfill"})
+    result = render(text, context, "f.sql", line, problems)
+    return result, [(p.line, p.code) for p in problems.found], problems
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain { text }", "plain { text }"),
+        ("{{ var.x }}/{{ var.raw_root }}", "1//r"),
+        ("{{ var.flag }}", "true"),
+        ("a\n{% if var.flag %}b{% endif %}\n", "a\nb\n"),
+        ("{{ var.x + 1 }}", "2"),
+        ("{{ var['x'] ~ 'y' }}", "1y"),
+        ("{% for c in ['a', 'b'] %}{{ c }}{% if not loop.last %},{% endif %}{% endfor %}", "a,b"),
+        ("{{ var.nope | default('z') }}", "z"),
+        ("{{ start is defined }}", "false"),
+        ("{{ env.TOKEN | upper }}", "S3CRET"),
+        ("{% raw %}{{ x }}{% endraw %}", "{{ x }}"),
+    ],
+)
+def test_what_templates_can_do(text: str, expected: str) -> None:
+    assert rendered(text)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "code", "name"),
+    [
+        ("a\n{{ var.raw_rot }}", 11, "UNDEFINED_VARIABLE", "raw_root"),
+        ("\n\n{{ var.raw_rot | upper }}", 12, "UNDEFINED_VARIABLE", "raw_root"),
+        ("{{ env.TOKN }}", 10, "UNDEFINED_VARIABLE", "TOKEN"),
+        ("{{ env.OTHER | lower }}", 10, "UNDEFINED_VARIABLE", "export OTHER"),
+        ("a\n{{ start }}", 11, "UNDEFINED_VARIABLE", "only during a backfill"),
+        ("{{ vars.x }}", 10, "UNDEFINED_VARIABLE", "var"),
+        ("a\n{% if %}", 11, "TEMPLATE_SYNTAX", ""),
+        ("{{ var.x", 10, "TEMPLATE_SYNTAX", ""),
+        ("{{ var.x | nope }}", 10, "TEMPLATE_SYNTAX", ""),
+        ("\n{{ 1 / 0 }}", 11, "TEMPLATE_ERROR", ""),
+    ],
+)
+def test_mistakes_have_their_line(text: str, line: int, code: str, name: str) -> None:
+    result, problems, raw = rendered(text)
+    assert result is None
+    assert problems == [(line, code)]
+    assert name in raw.found[0].hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ ''.__class__ }}",
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ (1).__class__ }}",
+        "{{ range.__self__ }}",
+        "{{ '{0.__class__}'.format(1) }}",
+        "{{ 'a'.ljust(10**9) }}",
+        "{{ 'a' * 10**9 }}",
+        "{{ 9**999999999 }}",
+        "{{ 10**10**10**10 }}",
+        "{{ range(10**12) }}",
+        "{{ '%1000000000s' % 1 }}",
+        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+        "{% set x = 'a' %}" + "{% set x = x ~ x %}" * 40,
+        "{% set x = 'a' %}" + "{% set x = x + x %}" * 40,
+        "{% set l = ['a'] %}" + "{% set l = [l, l] %}" * 40 + "{{ l }}",
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+        "{% include '/etc/passwd' %}",
+        "{% import 'os' as os %}",
+        "{% set x %}a{% endset %}",
+        "{{ [1, 2] }}",
+        "{{ self }}",
+        "{{ var }}",
+        "{% for i in range(9999) %}" + "x" * 1000 + "{% endfor %}",
+        "{{ 'ab' | replace('', 'x' * 999999) | replace('', 'x' * 999999) }}",
+        "{{ (range(9999) | list) | join('x' * 999999) }}",
+        "{{ " + "(" * 3000,
+        "{{ env }}",
+    ],
+)
+def test_the_sandbox_holds(text: str) -> None:
+    start = time.perf_counter()
+    result, problems, _ = rendered(text)
+    assert result is None
+    assert problems[0][1] in ("TEMPLATE_UNSAFE", "TEMPLATE_SYNTAX")
+    assert time.perf_counter() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    "text", ["{{ var.__class__ }}", "{{ var.values }}", "{{ lipsum }}", "{{ cycler }}", "{{ namespace }}"]
+)
+def test_names_of_python_and_jinja_are_not_there(text: str) -> None:
+    assert rendered(text)[1] == [(10, "UNDEFINED_VARIABLE")]
