@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, message, reporting
-from framework.errors import Exit
+from framework.cli.output import Output, reporting
+from framework.errors import Exit, FreshetError
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
 from framework.spec.json_schema import json_schema
@@ -18,7 +18,7 @@ from framework.spec.model import Project
 from framework.state.table import MemoryState
 
 
-@click.command()
+@click.command(short_help="Check every file of the project.")
 @selection_options
 @project_options
 @reporting
@@ -28,9 +28,12 @@ def validate(
 ) -> Exit:
     """Check the files: every problem of every file at once, each with its place.
 
+    Looks at no table and starts no Spark. Without names every pipeline is checked.
+
     \b
     Examples:
       freshet validate
+      freshet validate trip_earnings --set hoodie.index.type=RECORD_INDEX
       freshet validate --env prod --output json
     """
     project = load(root, env, overrides, names, tags, everything)
@@ -44,7 +47,7 @@ def validate(
     return Exit.OK
 
 
-@click.command("compile")
+@click.command("compile", short_help="Print what the files compile into, or the spark-submit command.")
 @selection_options
 @click.option("--spark-submit", is_flag=True, help="Print the command that runs the same job on a cluster.")
 @project_options
@@ -71,25 +74,32 @@ def compile_(
     return Exit.OK
 
 
-@click.command()
+@click.command(short_help="Print the JSON Schema of the YAML files, for editors.")
 @click.option("--write", is_flag=True, help="Write configs/pipeline.schema.json, which the pipelines' first line names.")
 @click.option("--project", "-C", "root", type=click.Path(file_okay=False, path_type=Path), default=Path(),
               help="The project's folder.  [default: here]")
-def schema(write: bool, root: Path) -> None:
-    """Print the JSON Schema of a pipeline's YAML, by which an editor completes and checks it.
+@reporting
+def schema(output: Output, write: bool, root: Path) -> Exit:
+    """Print the JSON Schema of the YAML files, by which an editor completes and checks them.
+
+    It is JSON with either --output. With --write the result is the name of the file written.
 
     \b
-    Example:
+    Examples:
+      freshet schema > pipeline.schema.json
       freshet schema --write
     """
     text = json.dumps(json_schema(), indent=1, sort_keys=True)
     if not write:
         click.echo(text)
-        return
+        return Exit.OK
     path = root / "configs" / "pipeline.schema.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.is_dir():
+        raise FreshetError("NOT_A_PROJECT", f"there is no folder {path.parent}.", "Nothing was written.",
+                           "Name the project's folder by -C, or scaffold a project: freshet init")
     path.write_text(text + "\n", encoding="utf-8")
-    message(f"wrote {path}")
+    output.result(f"wrote {path}", {"files": [str(path)]})
+    return Exit.OK
 
 
 def _show_command(project: Project, overrides: tuple[str, ...], output: Output) -> Exit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from importlib import resources
 from pathlib import Path
 
@@ -12,15 +13,18 @@ import click
 from framework.cli.output import Output, reporting
 from framework.errors import Exit, FreshetError
 from framework.spec.json_schema import json_schema
+from framework.spec.suggest import Problems
+from framework.spec.yaml_text import MapNode, ScalarNode, parse_yaml
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_PROJECT = {"configs/base.yml": "base.yml", "configs/local.yml": "local.yml", ".gitignore": "gitignore"}
+_CONFIG = "configs/base.yml"
+_PROJECT = {_CONFIG: "base.yml", "configs/local.yml": "local.yml", ".gitignore": "gitignore"}
 _PIPELINE = {
     "pipelines/@NAME@.yml": "pipeline.yml", "ddl/@NAME@.sql": "table.sql", "transformers/@NAME@.sql": "transformer.sql",
 }
 
 
-@click.command()
+@click.command(short_help="Scaffold a project, or one more pipeline.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
 @click.option("--pipeline", "name", default=None, metavar="NAME", help="Add a pipeline of this name to the project in FOLDER.")
 @click.option("--source", default="orders", show_default=True, metavar="TABLE", help="Raw table that the pipeline reads.")
@@ -33,29 +37,55 @@ def init(output: Output, folder: Path, name: str | None, source: str) -> Exit:
       freshet init my_project                           configs and a first pipeline, order_totals
       freshet init --pipeline refunds --source refunds  one more, in the project here
     """
-    files = {**({} if name else _PROJECT), **_PIPELINE}
-    name = name or "order_totals"
-    for word in (name, source):
+    for word, hint in ((name or "order_totals", "--pipeline"), (source, "--source")):
         if not _NAME.fullmatch(word):
-            raise click.BadParameter(f"{word!r} is not a name: lower-case letters, digits and _, a letter first.")
-    contents = {
-        path.replace("@NAME@", name): _template(file).replace("@NAME@", name).replace("@SOURCE@", source)
-        for path, file in files.items()
-    }
+            raise click.BadParameter(
+                f"{word!r} is not a name: lower-case letters, digits and _, a letter first.", param_hint=hint,
+            )
+    files = _PIPELINE if name else {**_PROJECT, **_PIPELINE}
+    root = _raw_root(_config_of(folder) if name else _template("base.yml"))
+    marks = {"@NAME@": name or "order_totals", "@SOURCE@": source, "@RAW@": root}
+    contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
     schema = "configs/pipeline.schema.json"
     if not (folder / schema).exists():
         contents[schema] = json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
     standing = [path for path in contents if (folder / path).exists()]
     if standing:
         raise FreshetError("FILE_EXISTS", f"{', '.join(standing)} stands in {folder.resolve()} already.",
-                           "Nothing was written.", "Choose another folder, or another name by --pipeline NAME.")
+                           "Nothing was written.", "Choose another folder, or another name by --pipeline NAME.", files=standing)
     for path, content in contents.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(content, encoding="utf-8")
-    where = "" if folder == Path() else f" -C {folder}"
-    text = "\n".join([*(f"wrote {folder / path}" for path in contents), f"next: freshet validate{where}"])
-    output.result(text, {"folder": str(folder), "files": sorted(contents), "next": f"freshet validate{where}"})
+        # "x": what appeared since the look, or is a link to nowhere, is not overwritten either.
+        with open(folder / path, "x", encoding="utf-8") as file:
+            file.write(content)
+    following = "freshet validate" if folder == Path() else f"freshet validate -C {shlex.quote(str(folder))}"
+    text = "\n".join([*(f"wrote {folder / path}" for path in contents), f"next: {following}"])
+    output.result(text, {"folder": str(folder), "files": sorted(contents), "next": following})
     return Exit.OK
+
+
+def _config_of(folder: Path) -> str:
+    try:
+        return (folder / _CONFIG).read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FreshetError(
+            "NOT_A_PROJECT", f"{folder.resolve()} has no {_CONFIG}, so a pipeline there would find no warehouse.",
+            "Nothing was written.", "Name the project's folder, or scaffold a project first: freshet init FOLDER",
+        ) from error
+
+
+def _raw_root(config: str) -> str:
+    """Return where the project's raw tables lie, as the config writes it: a template that a pipeline may use too."""
+    tree = parse_yaml(config, _CONFIG, Problems())
+    warehouse = tree.entries.get("warehouse") if tree else None
+    raw = warehouse.entries.get("raw") if isinstance(warehouse, MapNode) else None
+    return raw.text if isinstance(raw, ScalarNode) and raw.text else "warehouse/raw"
+
+
+def _filled(text: str, marks: dict[str, str]) -> str:
+    for mark, value in marks.items():
+        text = text.replace(mark, value)
+    return text
 
 
 def _template(file: str) -> str:

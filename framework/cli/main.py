@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
+from itertools import pairwise
+from typing import Any
 
 import click
 
 from framework import __version__
+from framework.spec.secrets import redact
 
 # Each command's module is imported when it is called for: a tick must not pay for what it does not use.
 _COMMANDS = {
@@ -21,7 +25,28 @@ _COMMANDS = {
 }
 
 
+_WORDS = "freshet.words"
+
+
 class _Commands(click.Group):
+    def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
+                     **extra: Any) -> click.Context:
+        words = tuple(args)
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta[_WORDS] = words
+        return context
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            # click prints it on stderr and ends with 2; a caller that parses stdout finds it there too.
+            if _wants_json(ctx.meta[_WORDS]):
+                found = {"code": "USAGE", "message": redact(error.format_message()), "effect": "Nothing was read or written.",
+                         "next": "See --help.", "retryable": False, "details": {}}
+                click.echo(json.dumps({"error": found}, indent=2))
+            raise
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
@@ -31,6 +56,10 @@ class _Commands(click.Group):
         name = "compile_" if cmd_name == "compile" else cmd_name
         command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), name)
         return command
+
+
+def _wants_json(words: tuple[str, ...]) -> bool:
+    return "--output=json" in words or ("--output", "json") in pairwise(words)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -48,5 +77,9 @@ def main() -> None:
 
     \b
     Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
-    4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong.
+    4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong, 130 interrupted.
+
+    \b
+    FRESHET_DEBUG=1 adds tracebacks to errors, FRESHET_ENV names the environment, FRESHET_CACHE the folder of the
+    jars, FRESHET_JVM_LOG=warn shows what Spark and Hudi log.
     """

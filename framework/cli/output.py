@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-from framework.errors import Exit, FreshetError
+from framework.errors import Exit, FreshetError, SpecError
 from framework.metrics.events import Listener
 from framework.spec.secrets import redact, redact_tree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+# What a shell reports for a process that SIGINT or SIGPIPE ended.
+INTERRUPTED = 130
+READER_GONE = 141
 
 
 class Output:
@@ -36,18 +42,45 @@ class Output:
             text: For people.
             data: The same for machines, JSON-serialisable.
         """
-        click.echo(json.dumps(redact_tree(data), indent=2, default=str) if self.as_json else redact(text))
+        if self.as_json:
+            click.echo(json.dumps(redact_tree(data), indent=2, default=str))
+        elif text:
+            click.echo(redact(text))
 
     def error(self, error: FreshetError) -> None:
         """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
-        click.echo(redact(str(error)), err=True)
+        message(str(error))
+        if isinstance(error, SpecError):
+            message(f"{error.code}: {error.message} {error.effect}")
+        if os.environ.get("FRESHET_DEBUG"):
+            message("".join(traceback.format_exception(error)).rstrip())
         if self.as_json:
             click.echo(json.dumps({"error": redact_tree(error.as_json())}, indent=2, default=str))
 
 
 def message(text: str) -> None:
-    """Print a line for people on stderr."""
-    click.echo(redact(text), err=True)
+    """Print a line for people on stderr; a run goes on when nobody reads them any longer."""
+    with suppress(OSError):
+        click.echo(redact(text), err=True)
+
+
+def in_one_line(error: Exception, doing: str = "") -> FreshetError:
+    """Return an error that freshet did not foresee as one that it can report.
+
+    Args:
+        error: The exception; one of freshet's own is returned as it is.
+        doing: The pipeline that it happened to, where it is known.
+    """
+    if isinstance(error, FreshetError):
+        return error
+    reason = " ".join(str(error).split()) or "no message"
+    found = FreshetError(
+        "UNEXPECTED_ERROR", f"{doing}: {type(error).__name__}: {reason}" if doing else f"{type(error).__name__}: {reason}",
+        "A commit holds its checkpoint, so that repeating the command is safe.",
+        "FRESHET_DEBUG=1 in front of the command prints the traceback.", type=type(error).__name__,
+    )
+    found.__cause__ = error
+    return found
 
 
 def reporting(command: Command) -> Command:
@@ -59,9 +92,22 @@ def reporting(command: Command) -> Command:
         output = Output(output_format == "json")
         try:
             code = command(output=output, **arguments)
-        except FreshetError as error:
-            output.error(error)
-            sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            output.error(FreshetError(
+                "INTERRUPTED", "stopped by the keyboard.", "What was not committed yet is not written, and the checkpoint "
+                "goes with its commit.", "Run the same command again.",
+            ))
+            sys.exit(INTERRUPTED)
+        except BrokenPipeError:
+            # Python would flush what is left once more at its end, and complain.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(READER_GONE)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:  # whatever it is, it ends as one line and a documented code
+            found = in_one_line(error)
+            output.error(found)
+            sys.exit(found.exit_code)
         sys.exit(code or Exit.OK)
 
     return wrapped  # type: ignore[return-value]
@@ -84,4 +130,3 @@ def progress() -> Iterator[Listener]:
 
     with live_progress() as listen:
         yield listen
-

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, message, progress, reporting
-from framework.errors import Exit, FreshetError
+from framework.cli.output import Output, in_one_line, message, progress, reporting
+from framework.errors import Exit
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
 from framework.runtime.runner import RunResult, in_words, run_project
@@ -16,7 +16,7 @@ from framework.spec.model import Project
 from framework.state.timeline import TimelineState
 
 
-@click.command()
+@click.command(short_help="Show what the next run will read and write.")
 @selection_options
 @project_options
 @reporting
@@ -37,7 +37,7 @@ def plan(
     return _show_plans(load(root, env, overrides, names, tags, everything), output)
 
 
-@click.command()
+@click.command(short_help="Read what is new, transform it and commit it.")
 @selection_options
 @click.option("--drain", is_flag=True, help="Repeat until the source has no commit left.")
 @click.option("--dry-run", is_flag=True, help="Only show the plan.")
@@ -77,7 +77,8 @@ def _show_plans(project: Project, output: Output) -> Exit:
     for spec in project.pipelines:
         try:
             made = compile_plan(spec, TimelineState(), RunRequest())
-        except FreshetError as error:
+        except Exception as unknown:  # one unreadable table must not hide the other plans
+            error = in_one_line(unknown, spec.name)
             message(str(error))
             found.append({"pipeline": spec.name, "error": error.as_json()})
             code = code or error.exit_code

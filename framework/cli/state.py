@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, progress, reporting, table
+from framework.cli.output import Output, in_one_line, message, progress, reporting, table
 from framework.errors import Exit, StateError
 from framework.plan.status import PipelineStatus, pipeline_status
 from framework.runtime.runner import in_words, set_checkpoint
+from framework.spec.model import PipelineSpec
 from framework.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from framework.state.timeline import TimelineState
 
 
-@click.command()
+@click.command(short_help="Show where every pipeline stands.")
 @selection_options
 @project_options
 @reporting
@@ -27,7 +30,8 @@ def status(
     """Show where every pipeline stands: last commit, checkpoint, how far behind, how much history is left.
 
     Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
-    LEFT is the time before the checkpoint falls out of what the source still has.
+    LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, up_to_date, behind, or
+    the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
 
     \b
     Examples:
@@ -36,15 +40,27 @@ def status(
     """
     project = load(root, env, overrides, names, tags, everything)
     state = TimelineState()
-    found = [pipeline_status(spec, state) for spec in project.pipelines]
+    found = [_status(spec, state) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
     output.result(table(headers, [_row(s) for s in found]), {"pipelines": [asdict(s) for s in found]})
+    for s in found:
+        if s.message:
+            message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
     return Exit.OK
 
 
-@click.group()
+@click.group(short_help="Show, set or reset where a pipeline stands in its source.")
 def checkpoint() -> None:
-    """Show, set or reset where a pipeline stands in its source."""
+    """Show, set or reset where a pipeline stands in its source.
+
+    The checkpoint lies in the commits of the target; nothing else holds it.
+
+    \b
+    Examples:
+      freshet checkpoint show trip_earnings
+      freshet checkpoint set trip_earnings 20260801101500000
+      freshet checkpoint reset trip_earnings
+    """
 
 
 _name = click.argument("name")
@@ -59,13 +75,14 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
     """Show the checkpoint and its history, from the target's commits alone.
 
     \b
-    Example:
+    Examples:
       freshet checkpoint show trip_earnings
+      freshet checkpoint show trip_earnings --limit 50 --output json
     """
     project = load(root, env, overrides, (name,))
     spec = project.pipelines[0]
     target = TimelineState().table(spec.target.ref)
-    history = []
+    history: list[dict[str, object]] = []
     for instant, info, found in target.checkpoints() if target else ():
         if len(history) == limit:
             break
@@ -73,7 +90,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
             "commit": instant.completed, "position": found.main.instant if found.main else "", "checkpoint": found.as_json(),
             "origin": info.extra.get(ORIGIN_KEY, "HoodieStreamer"), "run_id": info.extra.get(RUN_ID_KEY, ""), "rows": info.rows,
         })
-    rows = [(str(h["commit"]), str(h["position"]) or "none", str(h["origin"]), str(h["rows"]), str(h["run_id"])) for h in history]
+    rows = [tuple(str(h[part]) or "none" for part in ("commit", "position", "origin", "rows", "run_id")) for h in history]
     text = table(("COMMIT", "CHECKPOINT", "ORIGIN", "ROWS", "RUN"), rows) if rows else f"{name}: no checkpoint yet"
     output.result(text, {"pipeline": name, "current": history[0] if history else None, "history": history})
     return Exit.OK
@@ -93,8 +110,11 @@ def set_(output: Output, name: str, instant: str, root: Path, env: str | None, o
     Example:
       freshet checkpoint set trip_earnings 20260801101500000
     """
-    if not (instant.isdigit() and 14 <= len(instant) <= 17):
-        raise click.BadParameter("an instant is 14 to 17 digits: yyyyMMddHHmmss and milliseconds.", param_hint="INSTANT")
+    if not _is_instant(instant):
+        raise click.BadParameter(
+            "an instant is a time of 14 to 17 digits, yyyyMMddHHmmss and milliseconds; `freshet checkpoint show` and "
+            "`freshet status` print some.", param_hint="INSTANT",
+        )
     return _override(output, name, instant.ljust(17, "0"), root, env, overrides)
 
 
@@ -134,6 +154,24 @@ def _override(
         raise result.error
     output.result(f"{name}: {in_words(result)}", result.as_json())
     return Exit.OK
+
+
+def _status(spec: PipelineSpec, state: TimelineState) -> PipelineStatus:
+    try:
+        return pipeline_status(spec, state)
+    except Exception as unknown:  # one unreadable table must not hide the others
+        error = in_one_line(unknown, spec.name)
+        return PipelineStatus(spec.name, error.code, message=str(error))
+
+
+def _is_instant(text: str) -> bool:
+    if not re.fullmatch(r"[0-9]{14,17}", text):
+        return False
+    try:
+        datetime.strptime(text[:14], "%Y%m%d%H%M%S")
+    except ValueError:
+        return False
+    return True
 
 
 def _row(s: PipelineStatus) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ def plan_text(plan: Plan, show_options: bool = False) -> str:
     ]
     if window.kind == "increment":
         left = f"; {window.waiting_commits} commits ({window.waiting_rows:,} rows) left for the next run"
-        lines.append(f"              {len(window.requested)} commits, {window.rows:,} rows, completed {window.begin_inclusive} to "
-                     f"{window.end_inclusive}" + (left if window.waiting_commits else ""))
+        lines.append(f"              {len(window.requested)} commits, {window.rows:,} rows, completed "
+                     f"{window.begin_inclusive} to {window.end_inclusive}" + (left if window.waiting_commits else ""))
     if window.kind != "deferred":
         lines.append(f"  checkpoint  {_position(plan.checkpoint_before)} -> "
                      f"{_position(plan.checkpoint_after or plan.checkpoint_before)}")
@@ -52,7 +52,8 @@ def plan_text(plan: Plan, show_options: bool = False) -> str:
         lines.append("  nothing to do")
     if show_options:
         commits = [stage for stage in plan.stages if isinstance(stage, Commit)]
-        lines += [f"       {key} = {value}" for stage in commits for key, value in sorted({**stage.options, **stage.metadata}.items())]
+        lines += [f"       {key} = {value}"
+                  for stage in commits for key, value in sorted({**stage.options, **stage.metadata}.items())]
     return "\n".join(lines)
 
 

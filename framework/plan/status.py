@@ -78,7 +78,11 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
 
 
 def _minutes(begin: str, end: str) -> float:
-    return round((_moment(end) - _moment(begin)).total_seconds() / 60, 1)
+    try:
+        return round((_moment(end) - _moment(begin)).total_seconds() / 60, 1)
+    except ValueError:
+        # HoodieStreamer's start of all time ("000", "00000000000000") is no date to count from.
+        return 0.0
 
 
 def _moment(instant: str) -> datetime:

@@ -149,8 +149,8 @@ def _cleaned(source: TableState, instant: Instant) -> bool:
 def _expired(name: str, spec: SourceSpec, read_upto: str, lost: str) -> StateError:
     return StateError(
         "CHECKPOINT_EXPIRED",
-        f"{name}: the checkpoint is {read_upto}, and {spec.table.path} has already cleaned or archived a later commit ({lost}), "
-        "so an incremental read would leave a gap.",
+        f"{name}: the checkpoint is {read_upto}, and {spec.table.path} has already cleaned or archived a later commit "
+        f"({lost}), so an incremental read would leave a gap.",
         "Nothing was read or written.",
         "To read the whole table once: freshet checkpoint reset " + name + " with READ_UPTO_LATEST_COMMIT; to always do so: "
         "hoodie.datasource.read.incr.fallback.fulltablescan.enable: true; to prevent it, raise hoodie.clean.commits.retained "

@@ -116,7 +116,8 @@ def _leased(
                 result = _sum(result, done)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
-    except FreshetError as error:
+    except Exception as unknown:  # whatever happens to one pipeline must not end the others
+        error = unknown if isinstance(unknown, FreshetError) else _unexpected(spec, unknown)
         result = _sum(result, RunResult(spec.name, "failed", error=error))
         listen(Event("failed", spec.name, str(error), error.as_json()))
     whole = round(time.monotonic() - start, 3)
@@ -172,6 +173,15 @@ def _sum(first: RunResult, then: RunResult) -> RunResult:
         first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
         then.waiting_commits, then.seconds or first.seconds, then.error, then.reason,
     )
+
+
+def _unexpected(spec: PipelineSpec, error: Exception) -> FreshetError:
+    wrapped = FreshetError(
+        "UNEXPECTED", f"{spec.name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
+        f"Whether the run's commit stands: freshet checkpoint show {spec.name}.", "FRESHET_DEBUG=1 shows where it was raised.",
+    )
+    wrapped.__cause__ = error
+    return wrapped
 
 
 def _new_run_id() -> str:

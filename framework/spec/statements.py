@@ -20,10 +20,15 @@ _TOKEN = re.compile(
 )
 # A transformer reads; what it may leave behind lives in the run's own session and goes with it.
 _ALLOWED = re.compile(
-    r"\(*\s*(select|with|from|values|table|map|reduce"
-    r"|create\s+(or\s+replace\s+)?(global\s+)?temp(orary)?\s+view|cache\s|uncache\s|set\s)", re.IGNORECASE,
+    r"[\s(]*(select|with|from|values|table|map|reduce"
+    r"|create\s+(or\s+replace\s+)?(global\s+)?temp(orary)?\s+view|cache|uncache|set)\b", re.IGNORECASE,
 )
-_LAST = re.compile(r"\(*\s*(select|with|from|values|table)\b", re.IGNORECASE)
+_LAST = re.compile(r"[\s(]*(select|with|from|values|table)\b", re.IGNORECASE)
+# Spark also writes by what begins like a query: WITH ... INSERT, DELETE, UPDATE or MERGE, and FROM ... INSERT.
+_WRITES = re.compile(
+    r"(with|from)\b.*\binsert\s+(into|overwrite)\b"
+    r"|with\s+(?:\w+\s*(?:\(\)\s*)?(?:\bas\b\s*)?\(\)\s*,?\s*)+(delete|update|merge)\b", re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -84,9 +89,9 @@ def check_statements(statements: tuple[Statement, ...]) -> list[StatementProblem
     if not statements:
         return [StatementProblem(1, "EMPTY_SQL", "the file holds no statement.")]
     problems = [
-        StatementProblem(s.line, "SQL_NOT_ALLOWED", f"a transformer only reads: {_head(s)!r} is not among select, with, "
-                         "values, table, create temporary view, cache table, set.")
-        for s in statements if not _ALLOWED.match(_bare(s))
+        StatementProblem(s.line, "SQL_NOT_ALLOWED", f"a transformer only reads, by select, with, values, table, create "
+                         f"temporary view, cache table and set; {_head(s)!r} begins something else.")
+        for s in statements if not _ALLOWED.match(_bare(s)) or _WRITES.match(_flat(s))
     ]
     last = statements[-1]
     if not problems and not _LAST.match(_bare(last)):
@@ -104,6 +109,18 @@ def _bare(statement: Statement) -> str:
     return "".join(
         " " if t.lastgroup in ("comment", "space") else t.group() for t in _TOKEN.finditer(statement.text)
     ).strip()
+
+
+def _flat(statement: Statement) -> str:
+    """Return what stands outside parentheses, each quoted text as one letter."""
+    parts, depth = [], 0
+    for token in _TOKEN.finditer(_bare(statement)):
+        text = "q" if token.lastgroup == "quoted" else token.group()
+        depth -= text == ")"
+        if depth <= 0:
+            parts.append(text)
+        depth += text == "("
+    return "".join(parts).strip()
 
 
 def _head(statement: Statement) -> str:

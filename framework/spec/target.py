@@ -111,6 +111,23 @@ class TargetRules:
             )
         elif name not in _OPERATIONS:
             self._add(setting, "BAD_VALUE", f"'{name[:40]}' is not a write operation.", did_you_mean(name, _OPERATIONS))
+        elif name == "delete" and self._setting(options.TABLE_TYPE).value == "MERGE_ON_READ":
+            # Seen on Hudi 1.0.2: the delete's entry in the log has the ordering value 0 of type int, and a later row of the
+            # same key with another type makes the table unreadable (ClassCastException in FileGroupRecordBuffer).
+            self._add(
+                setting,
+                "DELETE_ON_MERGE_ON_READ",
+                "Hudi 1.0 logs such a delete without its ordering value, and a later row of the same key makes the table "
+                "unreadable.",
+                "Write 'upsert', add `_hoodie_is_deleted BOOLEAN` to the DDL and select true for the rows to delete.",
+            )
+        elif name == "insert" and self._setting(options.INDEX_TYPE).value.upper() == "RECORD_INDEX":
+            self._add(
+                setting,
+                "INSERT_DUPLICATES",
+                "An insert does not look keys up in a record index, so that a repeated key would stand twice.",
+                "Write 'upsert'.",
+            )
         return cast(Operation, name if name in _OPERATIONS else "upsert")
 
     def index(self, table: TableSpec, *, partition_is_stable: bool) -> IndexSpec:

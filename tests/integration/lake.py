@@ -70,13 +70,13 @@ class Lake:
     # --- upstream -------------------------------------------------------------------------------------------------
 
     def land(
-        self, batch: Iterable[Row], operation: str = "upsert", table: str = "events", schema: str = SCHEMA,
+        self, batch: Iterable[Row], operation: str = "upsert", table: str = "raw.events", schema: str = SCHEMA,
         **options: str,
     ) -> str:
-        """Write one commit to a raw table as an upstream team would; returns its completion time."""
+        """Write one commit to a table as another writer would; returns its completion time."""
         frame = self.spark.createDataFrame(list(batch), schema).coalesce(1)
         settings = {
-            "hoodie.table.name": table,
+            "hoodie.table.name": table.split(".")[1],
             "hoodie.datasource.write.recordkey.field": "id",
             "hoodie.datasource.write.precombine.field": "ts",
             "hoodie.datasource.write.partitionpath.field": "day",
@@ -85,10 +85,10 @@ class Lake:
             "hoodie.bucket.index.num.buckets": "2",
             "hoodie.metadata.index.column.stats.enable": "false",
             "hoodie.embed.timeline.server": "false",
-            **{key.replace("__", "."): value for key, value in options.items()},
+            **options,
         }
-        frame.write.format("hudi").options(**settings).mode("append").save(self.path(f"raw.{table}"))
-        return self.state(f"raw.{table}").commits[-1].completed
+        frame.write.format("hudi").options(**settings).mode("append").save(self.path(table))
+        return self.state(table).commits[-1].completed
 
     # --- the project ----------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import pytest
 
 from framework.errors import FreshetError
 from framework.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from tests.integration.lake import Lake, rows
+from tests.integration.lake import SCHEMA, Lake, rows
 
 RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
@@ -42,23 +42,21 @@ def test_table_services_neither_hide_nor_repeat_rows(lake: Lake, options: dict[s
     assert [r[:2] for r in lake.rows()] == [("a", 2), ("b", 1), ("c", 1), ("d", 1), ("same", ord("c"))]
 
 
-@pytest.mark.parametrize("options", [
-    {**RECORD_INDEX, "hoodie.clustering.schedule.inline": "true", "hoodie.clustering.inline.max.commits": "1",
-     "hoodie.clustering.updates.strategy": "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"},
-    {**MOR, "hoodie.compact.schedule.inline": "true", "hoodie.compact.inline.max.delta.commits": "1",
-     "hoodie.compact.inline": "false"},
-], ids=["clustering", "compaction"])
-def test_a_pending_service_in_the_source_is_read_past(lake: Lake, options: dict[str, str]) -> None:
+@pytest.mark.parametrize(("service", "options"), [("run_clustering", RECORD_INDEX), ("run_compaction", MOR)])
+def test_a_pending_service_in_the_source_is_read_past(lake: Lake, service: str, options: dict[str, str]) -> None:
     lake.pipeline()
     lake.land(rows(("a", 1, "1")), **options)
+    lake.land(rows(("b", 1, "1")), **options)
     lake.run_ok()
-    lake.land(rows(("b", 1, "1"), ("a", 2, "2")), **options)
-    lake.run_ok()
-    pending = [p.name for p in (lake.root / "raw/events/.hoodie/timeline").glob("*.requested")]
-    assert any("clustering" in name or "compaction" in name for name in pending)
+    lake.spark.sql(f"CALL {service}(op => 'schedule', path => '{lake.path('raw.events')}', "
+                   "options => 'hoodie.compact.inline.max.delta.commits=1')").collect()
+    assert any(name in p.name for p in (lake.root / "raw/events/.hoodie/timeline").glob("*.requested")
+               for name in ("clustering", "compaction"))
+    assert lake.run_ok().outcome == "idle"
     lake.land(rows(("c", 1, "1")), **options)
+    assert lake.plan().window.rows == 1
     lake.run_ok()
-    assert [r[:2] for r in lake.rows()] == [("a", 2), ("b", 1), ("c", 1)]
+    assert lake.rows() == rows(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"))
 
 
 def test_a_failed_commit_of_the_source_is_not_read(lake: Lake) -> None:
@@ -122,19 +120,37 @@ def test_a_checkpoint_within_the_history_is_no_gap(lake: Lake) -> None:
     assert lake.rows()[0][:2] == ("a", 8)
 
 
-@pytest.mark.parametrize("source_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_deletes_of_a_source_that_records_changes_pass_on(lake: Lake, source_type: str) -> None:
+def delete(lake: Lake, *keys: str, ts: int, source_type: str) -> None:
+    """Delete from the source as its table type can: a delete operation leaves a MERGE_ON_READ log that Hudi 1.0 cannot read."""
     options = {**CDC, "hoodie.datasource.write.table.type": source_type}
-    lake.pipeline(sql="SELECT *, upper(id) AS name FROM <SRC>", columns=", _hoodie_is_deleted BOOLEAN, name STRING")
-    lake.land(rows(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"), ("d", 1, "1")), **options)
+    gone = rows(*((key, ts, "1") for key in keys))
+    if source_type == "COPY_ON_WRITE":
+        lake.land(gone, "delete", **options)
+    else:
+        lake.land([(*row, True) for row in gone], schema=f"{SCHEMA}, _hoodie_is_deleted boolean", **options)
+
+
+@pytest.mark.parametrize("target_type", ["cow", "mor"])
+@pytest.mark.parametrize("source_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_deletes_of_a_source_that_records_changes_pass_on(lake: Lake, source_type: str, target_type: str) -> None:
+    options = {**CDC, "hoodie.datasource.write.table.type": source_type}
+    soft = source_type == "MERGE_ON_READ"
+
+    def land(*items: tuple[str, int, str]) -> None:
+        found = [(*row, False) for row in rows(*items)] if soft else rows(*items)
+        lake.land(found, schema=f"{SCHEMA}, _hoodie_is_deleted boolean" if soft else SCHEMA, **options)
+
+    lake.pipeline(sql="SELECT *, upper(id) AS name FROM <SRC>", columns=", _hoodie_is_deleted BOOLEAN, name STRING",
+                  table_type=target_type)
+    land(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"), ("d", 1, "1"))
     lake.run_ok()
-    lake.land(rows(("a", 2, "1")), "delete", **options)
+    delete(lake, "a", ts=2, source_type=source_type)
     lake.run_ok()
     assert [r[0] for r in lake.rows()] == ["b", "c", "d"]
     # One window: b goes and comes back, c goes, e comes and goes, d only changes.
-    lake.land(rows(("b", 3, "1"), ("c", 3, "1")), "delete", **options)
-    lake.land(rows(("b", 4, "4"), ("e", 4, "1"), ("d", 4, "4")), **options)
-    lake.land(rows(("e", 5, "1")), "delete", **options)
+    delete(lake, "b", "c", ts=3, source_type=source_type)
+    land(("b", 4, "4"), ("e", 4, "1"), ("d", 4, "4"))
+    delete(lake, "e", ts=5, source_type=source_type)
     lake.run_ok()
     assert [r[:3] for r in lake.rows("derived.copy", "id", "ts", "name")] == [("b", 4, "B"), ("d", 4, "D")]
 
@@ -175,7 +191,7 @@ def test_a_checkpoint_is_found_behind_commits_that_carry_none(lake: Lake) -> Non
     last = lake.land(rows(("a", 1, "1")))
     lake.run_ok()
     for key in "xyz":
-        lake.land(rows((key, 1, "1")), table="../derived/copy", **{"hoodie.table.name": "copy"})
+        lake.land(rows((key, 1, "1")), table="derived.copy")
     assert lake.position() == last
     lake.land(rows(("b", 1, "1")))
     lake.run_ok()
@@ -187,7 +203,7 @@ def test_a_checkpoint_is_found_in_the_archive(lake: Lake) -> None:
     last = lake.land(rows(("a", 1, "1")))
     lake.run_ok()
     for ts in range(8):
-        lake.land(rows(("x", ts, "1")), table="../derived/copy", **{"hoodie.table.name": "copy", **SHORT_HISTORY})
+        lake.land(rows(("x", ts, "1")), table="derived.copy", **SHORT_HISTORY)
     assert all(CHECKPOINT_KEY not in lake.state().info(i).extra for i in lake.state().commits)
     assert lake.position() == last
     assert lake.run_ok().outcome == "idle"
@@ -198,8 +214,8 @@ def test_a_table_of_hoodiestreamer_goes_on_here_and_back(lake: Lake, version: st
     first = lake.land(rows(("a", 1, "1")))
     requested = lake.state("raw.events").commits[-1].requested
     key, value = (STREAMER_V1_KEY, requested) if version == "v1" else (STREAMER_V2_KEY, first)
-    lake.land(rows(("a", 1, "1")), table="../derived/copy", **{
-        "hoodie.table.name": "copy", key: value, "hoodie.datasource.write.commitmeta.key.prefix": key.split(".")[0],
+    lake.land(rows(("a", 1, "1")), table="derived.copy", **{
+        key: value, "hoodie.datasource.write.commitmeta.key.prefix": key.split(".")[0],
     })
     last = lake.land(rows(("b", 2, "2")))
     lake.pipeline(missing=None)
@@ -211,8 +227,8 @@ def test_a_table_of_hoodiestreamer_goes_on_here_and_back(lake: Lake, version: st
 
 
 def test_a_table_of_other_buckets_is_not_taken_over(lake: Lake) -> None:
-    lake.land(rows(*((f"k{i}", 1, "1") for i in range(20))), table="../derived/copy",
-              **{"hoodie.table.name": "copy", "hoodie.bucket.index.num.buckets": "4"})
+    lake.land(rows(*((f"k{i}", 1, "1") for i in range(20))), table="derived.copy",
+              **{"hoodie.bucket.index.num.buckets": "4"})
     lake.land(rows(("a", 1, "1")))
     lake.pipeline()
     assert failed(lake).code == "INDEX_CHANGED"

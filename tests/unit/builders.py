@@ -116,8 +116,8 @@ def a_spec(**changes: Any) -> PipelineSpec:
             changes[part] = build(**changes[part])
     sql = "create temporary view paid as select * from <SRC>;\nselect p.* from paid p join cities c using (city)\n"
     return replace(PipelineSpec(
-        name="earnings", file="pipelines/earnings.yml", owner="earnings-data", description="Earnings per trip.", tags=("hourly",),
-        schedule="*/30 * * * *", target=a_table_spec(), source=a_source_spec(),
+        name="earnings", file="pipelines/earnings.yml", owner="earnings-data", description="Earnings per trip.",
+        tags=("hourly",), schedule="*/30 * * * *", target=a_table_spec(), source=a_source_spec(),
         inputs=(InputSpec("cities", CITIES, "snapshot", 7),),
         transform=(
             TransformSpec("transformers/earnings.sql", "sql", split_statements(sql)),

@@ -56,8 +56,10 @@ def avro(schema: Any, record: dict[str, Any]) -> bytes:
 
 def commit(extra: dict[str, str] | None = None, operation: str = "UPSERT", **stats: int) -> bytes:
     stat = {"fileId": "00000001-aa-0", "numInserts": None, "numUpdateWrites": None, "numDeletes": None, **stats}
-    return avro(COMMIT, {"partitionToWriteStats": {"2026-08-01": [stat]}, "extraMetadata": extra or {}, "operationType": operation,
-                         "partitionToReplaceFileIds": {"2026-07-31": ["x"]}})
+    return avro(COMMIT, {
+        "partitionToWriteStats": {"2026-08-01": [stat]}, "extraMetadata": extra or {}, "operationType": operation,
+        "partitionToReplaceFileIds": {"2026-07-31": ["x"]},
+    })
 
 
 def clean(earliest: str, *deleted: str) -> bytes:
@@ -222,3 +224,9 @@ def test_every_call_looks_anew(lake: Lake) -> None:
     assert before is not None
     assert after is not None
     assert (len(before.commits), len(after.commits)) == (1, 2)
+
+
+def test_archive_gives_only_what_completed_after_the_time_asked_for(lake: Lake) -> None:
+    lake.archive((10, "commit", commit()), (20, "commit", commit()), (30, "commit", commit()))
+    assert [i.completed for i, _ in look(lake).load_archived(at(10))] == [at(20), at(30)]
+    assert look(lake).load_archived(at(30)) == ()

@@ -1,0 +1,114 @@
+"""The same pipelines on a Spark standalone cluster of two workers, jars and project files shipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from framework.runtime.java import find_java_home, java_command
+from tests.integration.lake import Lake, rows
+
+ROOT = Path(__file__).resolve().parents[2]
+UDF_STEP = """\
+from pyspark.sql import functions as F
+from transformers.helpers import shout
+
+def transform(inputs, context):
+    # Runs in an executor, which has to import the helper from the shipped files.
+    return inputs["SRC"].withColumn("name", F.udf(shout)("id"))
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def pyspark_home() -> Path:
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a master and two workers with PySpark's own classes; end them by their process ids."""
+    folder = tmp_path_factory.mktemp("cluster")
+    port = free_port()
+    java = [str(java_command(find_java_home())), "-Xmx256m", "-cp", f"{pyspark_home()}/jars/*"]
+    # Executors are started by the workers and look for the same Python.
+    environment = {**os.environ, "SPARK_HOME": str(pyspark_home()), "JAVA_HOME": str(find_java_home()),
+                   "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    deploy = "org.apache.spark.deploy"
+    commands = [[*java, f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]]
+    commands += [[*java, f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0",
+                  "--work-dir", str(folder / f"work{number}"), f"spark://127.0.0.1:{port}"] for number in (1, 2)]
+    log = folder / "cluster.log"
+    processes = []
+    try:
+        with open(log, "w", encoding="utf-8") as out:
+            for command in commands:
+                processes.append(subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=folder))
+        deadline = time.monotonic() + 60
+        while log.read_text().count("Successfully registered with master") < 2:
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.2)
+        yield f"spark://127.0.0.1:{port}"
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait(timeout=30)
+
+
+@pytest.fixture
+def shouting(lake: Lake) -> Lake:
+    lake.write_file("transformers/helpers.py", "def shout(text):\n    return text.upper()\n")
+    lake.write_file("transformers/shout.py", UDF_STEP)
+    lake.pipeline(columns=", name STRING", transform="[transformers/copy.sql, transformers/shout.py]")
+    lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
+    return lake
+
+
+def settings(master: str) -> list[str]:
+    conf = {"spark.master": master, "spark.executor.memory": "700m", "spark.executor.cores": "1", "spark.cores.max": "2",
+            "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "1g"}
+    return [word for key, value in conf.items() for word in ("--set", f"{key}={value}")]
+
+
+def test_run_on_two_workers(shouting: Lake, master: str) -> None:
+    command = [sys.executable, "-m", "framework", "run", "copy", "--project", str(shouting.project_root), "--output", "json"]
+    done = subprocess.run([*command, *settings(master)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["inserts"] == 2
+    assert shouting.rows("derived.copy", "id", "name") == [("a", "A"), ("b", "B")]
+
+
+def test_the_printed_spark_submit_command_runs_the_same_job(shouting: Lake, master: str) -> None:
+    compiled = subprocess.run(
+        [sys.executable, "-m", "framework", "compile", "copy", "--spark-submit", "--output", "json",
+         "--project", str(shouting.project_root), *settings(master)],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+    )
+    words = json.loads(compiled.stdout)["command"]
+    assert words[0] == "spark-submit"
+    spark_submit = shutil.which("spark-submit", path=str(pyspark_home() / "bin"))
+    assert spark_submit is not None
+    environment = {**os.environ, "JAVA_HOME": str(find_java_home()), "PYSPARK_PYTHON": sys.executable,
+                   "SPARK_HOME": str(pyspark_home())}
+    done = subprocess.run([spark_submit, *words[1:]], env=environment, cwd=shouting.root, capture_output=True, text=True,
+                          timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert shouting.rows("derived.copy", "id", "name") == [("a", "A"), ("b", "B")]

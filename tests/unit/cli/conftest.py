@@ -1,0 +1,76 @@
+"""Fixtures of the command's tests: a project with hand-made tables, and the command run in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framework.cli.main import main
+from framework.spec.secrets import REDACTOR
+from framework.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
+from tests.builders import a_project
+from tests.unit.builders import a_checkpoint
+from tests.unit.state.test_timeline import Lake, commit
+
+PROPERTIES = """\
+hoodie.table.version=8
+hoodie.table.type=COPY_ON_WRITE
+hoodie.table.recordkey.fields=id
+hoodie.table.precombine.field=updated_at
+hoodie.timeline.path=timeline
+"""
+Freshet = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRESHET_CACHE", str(tmp_path_factory.mktemp("cache")))
+    for name in ("FRESHET_ENV", "FRESHET_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    # The process has one redactor: a secret of one test must not change what another one reads.
+    for name, empty in (("_names", {}), ("_forms", {}), ("_pattern", None)):
+        monkeypatch.setattr(REDACTOR, name, empty)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a valid project of one pipeline, ``payments``, without any table."""
+    return a_project(tmp_path / "project")
+
+
+@pytest.fixture
+def freshet(root: Path) -> Freshet:
+    """Return a function that runs the command in the project; ``-C`` among the words names another."""
+
+    def run(*words: str, **options: Any) -> Result:
+        place = () if "-C" in words or words[0] == "init" or "--help" in words else ("-C", str(root))
+        return CliRunner().invoke(main, [*words, *place], **options)
+
+    return run
+
+
+def a_table(root: Path, name: str, *commits: int) -> Lake:
+    """Make ``data/<name>`` a Hudi table of ten inserted rows per commit."""
+    table = Lake(root / "data" / name, PROPERTIES)
+    for moment in commits:
+        table.done(moment, commit(numInserts=10))
+    return table
+
+
+def a_target(root: Path, *checkpoints: tuple[int, int | None], name: str = "derived/payments", source: str = "raw/events") -> Lake:
+    """Make the target as freshet's own commits leave it: pairs of completion and the source's position."""
+    table = Lake(root / "data" / name, PROPERTIES)
+    for moment, position in checkpoints:
+        vector = encode(a_checkpoint(position, str(root / "data" / source)))
+        table.done(moment, commit({**vector, ORIGIN_KEY: "increment", RUN_ID_KEY: f"run-{moment}"}, numInserts=3))
+    return table
+
+
+def parsed(result: Result) -> Any:
+    """Return what the command printed on stdout as JSON."""
+    return json.loads(result.stdout)

@@ -1,0 +1,86 @@
+"""``freshet init``: what it scaffolds validates, and nothing that stands is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Freshet, parsed
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    return {str(p.relative_to(folder)): p.read_text() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_a_scaffolded_project_validates_and_compiles(freshet: Freshet, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "one"
+    made = freshet("init", str(folder))
+    assert (made.exit_code, made.stderr) == (0, "")
+    assert made.stdout.endswith(f"next: freshet validate -C {folder}\n")
+    assert sorted(_contents(folder)) == [
+        ".gitignore", "configs/base.yml", "configs/local.yml", "configs/pipeline.schema.json", "ddl/order_totals.sql",
+        "pipelines/order_totals.yml", "transformers/order_totals.sql",
+    ]
+    assert freshet("validate", "-C", str(folder)).stdout == "1 pipeline: no problems\n"
+    assert freshet("compile", "-C", str(folder)).exit_code == 0
+
+
+def test_the_first_line_names_the_schema_that_stands_there(freshet: Freshet, tmp_path: Path) -> None:
+    freshet("init", str(tmp_path))
+    first = (tmp_path / "pipelines/order_totals.yml").read_text().splitlines()[0]
+    assert (tmp_path / "pipelines" / first.partition("$schema=")[2]).is_file()
+
+
+def test_one_more_pipeline(freshet: Freshet, tmp_path: Path) -> None:
+    freshet("init", str(tmp_path))
+    added = freshet("init", str(tmp_path), "--pipeline", "refunds", "--source", "paybacks", "--output", "json")
+    assert parsed(added) == {
+        "folder": str(tmp_path), "files": ["ddl/refunds.sql", "pipelines/refunds.yml", "transformers/refunds.sql"],
+        "next": f"freshet validate -C {tmp_path}",
+    }
+    found = parsed(freshet("validate", "-C", str(tmp_path), "--output", "json"))["pipelines"]
+    assert {p["name"]: p["source"] for p in found} == {
+        "order_totals": str(tmp_path / "warehouse/raw/orders"), "refunds": str(tmp_path / "warehouse/raw/paybacks"),
+    }
+
+
+def test_one_more_pipeline_finds_the_raw_tables_of_any_project(freshet: Freshet, root: Path) -> None:
+    (root / "configs/base.yml").write_text(
+        (root / "configs/base.yml").read_text() + "hoodie: {hoodie.bucket.index.num.buckets: 2}\n")
+    assert freshet("init", str(root), "--pipeline", "refunds").exit_code == 0
+    found = parsed(freshet("validate", "refunds", "--output", "json"))["pipelines"]
+    assert found[0]["source"] == str(root / "data/raw/orders")
+
+
+@pytest.mark.parametrize("standing", ["pipelines/order_totals.yml", "configs/base.yml", ".gitignore"])
+def test_nothing_is_written_where_one_file_stands(freshet: Freshet, tmp_path: Path, standing: str) -> None:
+    path = tmp_path / standing
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("mine")
+    refused = freshet("init", str(tmp_path))
+    assert refused.exit_code == 1
+    assert "FILE_EXISTS" in refused.stderr
+    assert standing in refused.stderr
+    assert _contents(tmp_path) == {standing: "mine"}
+
+
+def test_a_link_to_nowhere_is_not_written_through(freshet: Freshet, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir(exist_ok=True)
+    (tmp_path / "project" / ".gitignore").symlink_to(tmp_path / "elsewhere")
+    assert freshet("init", str(tmp_path / "project")).exit_code == 1
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_pipeline_needs_a_project(freshet: Freshet, tmp_path: Path) -> None:
+    refused = freshet("init", str(tmp_path / "empty"), "--pipeline", "refunds", "--output", "json")
+    assert (refused.exit_code, parsed(refused)["error"]["code"]) == (1, "NOT_A_PROJECT")
+    assert not (tmp_path / "empty").exists()
+
+
+@pytest.mark.parametrize("option", ["--pipeline", "--source"])
+@pytest.mark.parametrize("name", ["../x", "Refunds", "9", "a-b", "", "a\n"])
+def test_a_name_is_a_name(freshet: Freshet, tmp_path: Path, option: str, name: str) -> None:
+    refused = freshet("init", str(tmp_path / "p"), option, name)
+    assert refused.exit_code in (2,) if name or option == "--source" else refused.exit_code == 0
+    assert (tmp_path / "p").exists() is (refused.exit_code == 0)

@@ -1,0 +1,165 @@
+"""One writer per target, and nothing left behind by one that was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from framework.errors import Exit, RetryableError
+from framework.runtime import lease
+from framework.runtime.lease import hold_lease
+from framework.spec.model import TableRef
+
+# flock and lockf as another process takes them, without the time that importing freshet would cost.
+HOLD = """
+import fcntl, os, sys
+file = open(sys.argv[2], "a+")
+getattr(fcntl, sys.argv[1])(file, fcntl.LOCK_EX)
+if sys.argv[1] == "flock":
+    file.truncate(0)
+    file.write('{"run_id": "run-7", "pid": %d, "host": "worker-3", "since": "2026-08-01T10:15:00+0000"}' % os.getpid())
+    file.flush()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def polling_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "_POLL_SECONDS", 0.01)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> TableRef:
+    (tmp_path / ".freshet").mkdir()
+    return TableRef("derived.earnings", str(tmp_path / "earnings"))
+
+
+def beside(table: TableRef, ending: str) -> Path:
+    path = Path(table.path)
+    return path.parent / ".freshet" / f"{path.name}.{ending}"
+
+
+@contextmanager
+def another_process(how: str, file: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-S", "-c", HOLD, how, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def take(table: TableRef, wait_seconds: float = 0.0, words: list[str] | None = None) -> None:
+    with hold_lease(table, "run-9", wait_seconds, [].append if words is None else words.append):
+        pass
+
+
+def test_a_second_holder_ends_at_once_and_is_told_who_holds_it(table: TableRef) -> None:
+    with hold_lease(table, "run-1", 0.0, pytest.fail), pytest.raises(RetryableError) as refused:
+        take(table)
+    error = refused.value
+    assert (error.code, error.exit_code, error.retryable) == ("ALREADY_RUNNING", Exit.RETRY, True)
+    assert f"run run-1 (pid {os.getpid()}" in error.message
+    assert "lease.wait_seconds" in error.next_step
+
+
+def test_another_process_holds_it(table: TableRef) -> None:
+    with another_process("flock", beside(table, "lease")) as process, pytest.raises(RetryableError) as refused:
+        take(table)
+    assert f"run run-7 (pid {process.pid} on worker-3, since 2026-08-01T10:15:00+0000)" in refused.value.message
+
+
+def test_a_holder_that_has_not_signed_yet(table: TableRef) -> None:
+    with hold_lease(table, "run-1", 0.0, pytest.fail):
+        beside(table, "lease").write_text("")
+        with pytest.raises(RetryableError) as refused:
+            take(table)
+    assert "another run" in refused.value.message
+
+
+def test_other_targets_are_free(table: TableRef) -> None:
+    with hold_lease(table, "run-1", 0.0, pytest.fail):
+        take(TableRef("derived.tips", table.path + "_too"))
+
+
+def test_waits_says_so_once_and_then_gets_it(table: TableRef) -> None:
+    words: list[str] = []
+    held = hold_lease(table, "run-1", 0.0, pytest.fail)
+    held.__enter__()
+    release = threading.Timer(0.1, held.__exit__, (None, None, None))
+    release.start()
+    take(table, wait_seconds=5.0, words=words)
+    release.join()
+    assert len(words) == 1
+    assert "run-1" in words[0]
+
+
+def test_the_wait_ends(table: TableRef) -> None:
+    start = time.monotonic()
+    with hold_lease(table, "run-1", 0.0, pytest.fail), pytest.raises(RetryableError):
+        take(table, wait_seconds=0.1)
+    assert 0.1 <= time.monotonic() - start < 2.0
+
+
+def test_is_free_again_after_the_run_and_after_a_failed_run(table: TableRef) -> None:
+    take(table)
+    with pytest.raises(ZeroDivisionError), hold_lease(table, "run-1", 0.0, pytest.fail):
+        raise ZeroDivisionError
+    take(table)
+
+
+def test_a_killed_run_leaves_nothing_behind(table: TableRef) -> None:
+    with another_process("flock", beside(table, "lease")) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        words: list[str] = []
+        take(table, words=words)
+    assert not words
+
+
+def test_the_jvm_of_a_killed_run_is_waited_for_though_no_wait_was_asked(table: TableRef) -> None:
+    words: list[str] = []
+    with another_process("lockf", beside(table, "writer")) as process:
+        kill = threading.Timer(0.1, process.kill)
+        kill.start()
+        take(table, wait_seconds=0.0, words=words)
+        kill.join()
+    assert len(words) == 1
+    assert "the JVM of a run that was killed" in words[0]
+
+
+def test_a_jvm_that_does_not_end_is_named(table: TableRef, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "_ORPHAN_SECONDS", 0.05)
+    with another_process("lockf", beside(table, "writer")), pytest.raises(RetryableError) as refused:
+        take(table)
+    assert refused.value.code == "ALREADY_RUNNING"
+    assert "the JVM of a run that was killed" in refused.value.message
+    take(table)
+
+
+def test_the_writers_lock_file_is_beside_the_table_and_not_in_it(table: TableRef) -> None:
+    with hold_lease(table, "run-1", 0.0, pytest.fail) as held:
+        assert held.writer_file == beside(table, "writer")
+    assert not Path(table.path).exists()
+
+
+def test_a_remote_table_is_leased_in_the_machines_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRESHET_CACHE", str(tmp_path))
+    remote = TableRef("derived.earnings", "s3a://lake/derived/earnings")
+    with hold_lease(remote, "run-1", 0.0, pytest.fail) as held:
+        assert tmp_path in held.writer_file.parents
+        with pytest.raises(RetryableError):
+            take(remote)
+        take(TableRef("derived.tips", "s3a://lake/derived/tips"))
