@@ -107,3 +107,24 @@ class RetryableError(FreshetError):
 
     exit_code = Exit.RETRY
     retryable = True
+
+
+def unforeseen(error: Exception, doing: str = "") -> FreshetError:
+    """Return an exception as an error for the user; one of freshet's own is returned as it is.
+
+    Args:
+        error: The exception.
+        doing: The pipeline that it happened to, where it is known.
+    """
+    if isinstance(error, FreshetError):
+        return error
+    # Of a Java exception only its causes are of use; the last of them is where it began.
+    causes = [line.strip() for line in str(error).splitlines() if line.strip().startswith("Caused by: ")]
+    reason = causes[-1] if causes else " ".join(str(error).split())[:500] or "no message"
+    found = FreshetError(
+        "UNEXPECTED_ERROR", f"{doing}: {type(error).__name__}: {reason}" if doing else f"{type(error).__name__}: {reason}",
+        "A commit holds its checkpoint, so that repeating the command is safe.",
+        "FRESHET_DEBUG=1 in front of the command prints the traceback.", type=type(error).__name__,
+    )
+    found.__cause__ = error
+    return found

@@ -104,9 +104,9 @@ def schema(output: Output, write: bool, root: Path) -> Exit:
 
 def _show_command(project: Project, overrides: tuple[str, ...], output: Output) -> Exit:
     # Only this needs the jars and PySpark's configuration.
-    from framework.runtime.submit import submit_command, write_archive
+    from framework.runtime.submit import archive_path, submit_command, write_archive
 
-    archive = write_archive(project.root, Path(project.root) / ".freshet" / "freshet.zip")
+    archive = write_archive(project.root, archive_path(project.root))
     words = submit_command(project, [p.name for p in project.pipelines], overrides, archive)
     output.result(shlex.join(words), {"command": words})
     return Exit.OK

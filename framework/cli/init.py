@@ -37,14 +37,15 @@ def init(output: Output, folder: Path, name: str | None, source: str) -> Exit:
       freshet init my_project                           configs and a first pipeline, order_totals
       freshet init --pipeline refunds --source refunds  one more, in the project here
     """
-    for word, hint in ((name or "order_totals", "--pipeline"), (source, "--source")):
+    target = "order_totals" if name is None else name
+    for word, hint in ((target, "--pipeline"), (source, "--source")):
         if not _NAME.fullmatch(word):
             raise click.BadParameter(
                 f"{word!r} is not a name: lower-case letters, digits and _, a letter first.", param_hint=hint,
             )
-    files = _PIPELINE if name else {**_PROJECT, **_PIPELINE}
-    root = _raw_root(_config_of(folder) if name else _template("base.yml"))
-    marks = {"@NAME@": name or "order_totals", "@SOURCE@": source, "@RAW@": root}
+    files = {**_PROJECT, **_PIPELINE} if name is None else _PIPELINE
+    root = _raw_root(_template("base.yml") if name is None else _config_of(folder))
+    marks = {"@NAME@": target, "@SOURCE@": source, "@RAW@": root}
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
     schema = "configs/pipeline.schema.json"
     if not (folder / schema).exists():

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
-from framework.errors import Exit, FreshetError, SpecError
+from framework.errors import Exit, FreshetError, SpecError, unforeseen
 from framework.metrics.events import Listener
 from framework.spec.secrets import redact, redact_tree
 
@@ -64,25 +64,6 @@ def message(text: str) -> None:
         click.echo(redact(text), err=True)
 
 
-def in_one_line(error: Exception, doing: str = "") -> FreshetError:
-    """Return an error that freshet did not foresee as one that it can report.
-
-    Args:
-        error: The exception; one of freshet's own is returned as it is.
-        doing: The pipeline that it happened to, where it is known.
-    """
-    if isinstance(error, FreshetError):
-        return error
-    reason = " ".join(str(error).split()) or "no message"
-    found = FreshetError(
-        "UNEXPECTED_ERROR", f"{doing}: {type(error).__name__}: {reason}" if doing else f"{type(error).__name__}: {reason}",
-        "A commit holds its checkpoint, so that repeating the command is safe.",
-        "FRESHET_DEBUG=1 in front of the command prints the traceback.", type=type(error).__name__,
-    )
-    found.__cause__ = error
-    return found
-
-
 def reporting(command: Command) -> Command:
     """Wrap a command so that it takes ``--output`` and ends with the documented code of whatever error it raises."""
     @click.option("--output", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True,
@@ -105,7 +86,7 @@ def reporting(command: Command) -> Command:
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:  # whatever it is, it ends as one line and a documented code
-            found = in_one_line(error)
+            found = unforeseen(error)
             output.error(found)
             sys.exit(found.exit_code)
         sys.exit(code or Exit.OK)

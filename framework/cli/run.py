@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, in_one_line, message, progress, reporting
-from framework.errors import Exit
+from framework.cli.output import Output, message, progress, reporting
+from framework.errors import Exit, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
 from framework.runtime.runner import RunResult, in_words, run_project
@@ -78,7 +78,7 @@ def _show_plans(project: Project, output: Output) -> Exit:
         try:
             made = compile_plan(spec, TimelineState(), RunRequest())
         except Exception as unknown:  # one unreadable table must not hide the other plans
-            error = in_one_line(unknown, spec.name)
+            error = unforeseen(unknown, spec.name)
             message(str(error))
             found.append({"pipeline": spec.name, "error": error.as_json()})
             code = code or error.exit_code

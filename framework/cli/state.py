@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, in_one_line, message, progress, reporting, table
-from framework.errors import Exit, StateError
+from framework.cli.output import Output, message, progress, reporting, table
+from framework.errors import Exit, StateError, unforeseen
 from framework.plan.status import PipelineStatus, pipeline_status
 from framework.runtime.runner import in_words, set_checkpoint
 from framework.spec.model import PipelineSpec
@@ -160,7 +160,7 @@ def _status(spec: PipelineSpec, state: TimelineState) -> PipelineStatus:
     try:
         return pipeline_status(spec, state)
     except Exception as unknown:  # one unreadable table must not hide the others
-        error = in_one_line(unknown, spec.name)
+        error = unforeseen(unknown, spec.name)
         return PipelineStatus(spec.name, error.code, message=str(error))
 
 

@@ -76,7 +76,10 @@ def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
 
 
 def _refuse(code: str, column: Column, stage: Conform) -> SparkColumn:
-    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), F.coalesce(F.col(f"`{column.name}`").cast("string"), F.lit("null"))]
+    def text_of(name: str) -> SparkColumn:
+        return F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null"))
+
+    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), text_of(column.name)]
     for key in stage.keys:
-        shown += [F.lit(f"|{key}="), F.coalesce(F.col(f"`{key}`").cast("string"), F.lit("null"))]
+        shown += [F.lit(f"|{key}="), text_of(key)]
     return F.raise_error(F.substring(F.concat(*shown, F.lit("|")), 1, 500))

@@ -16,6 +16,7 @@ from framework.plan.compile import conform_stage
 from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql
 from framework.quality.contract import conform
 from framework.runtime.session import start_session
+from framework.runtime.submit import archive_path, write_archive
 from framework.sinks.hudi import empty_batch, write_commit
 from framework.sources.hudi import read_increment, read_snapshot
 from framework.spec.model import PipelineSpec
@@ -66,7 +67,7 @@ def execute(
     seconds: dict[str, float] = {}
     with _timed(seconds, "session"):
         phase("starting Spark")
-        spark = _session_for(spec)
+        spark = _session_for(spec, root)
     with _jvm_lock(spark, writer_file):
         with _timed(seconds, "transform"):
             phase(_reading(plan))
@@ -91,9 +92,12 @@ def execute(
     return Committed(*found, seconds)
 
 
-def _session_for(spec: PipelineSpec) -> SparkSession:
+def _session_for(spec: PipelineSpec, root: str) -> SparkSession:
     # A session of its own keeps one pipeline's views and settings from the next; the Spark application is shared.
     spark = start_session(spec.spark_conf).newSession()
+    context, archive = spark.sparkContext, archive_path(root)
+    if not (context.master or "").startswith("local") and not any(file.endswith(archive.name) for file in context.listFiles):
+        context.addPyFile(str(write_archive(root, archive)))
     for key, value in spec.spark_conf.items():
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from framework.errors import FreshetError
+from framework.errors import FreshetError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan
 from framework.plan.stages import Plan
@@ -109,15 +109,19 @@ def _leased(
     start = time.monotonic()
     wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
     result = RunResult(spec.name, "idle")
+
+    def waiting(words: str) -> None:
+        listen(Event("waiting", spec.name, words))
+
     try:
-        with hold_lease(spec.target.ref, _new_run_id(), wait, lambda words: listen(Event("waiting", spec.name, words))) as lease:
+        with hold_lease(spec.target.ref, _new_run_id(), wait, waiting) as lease:
             while True:
                 done = _run_once(project, spec, state, listen, planned, lease)
                 result = _sum(result, done)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
-        error = unknown if isinstance(unknown, FreshetError) else _unexpected(spec, unknown)
+        error = unforeseen(unknown, spec.name)
         result = _sum(result, RunResult(spec.name, "failed", error=error))
         listen(Event("failed", spec.name, str(error), error.as_json()))
     whole = round(time.monotonic() - start, 3)
@@ -173,15 +177,6 @@ def _sum(first: RunResult, then: RunResult) -> RunResult:
         first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
         then.waiting_commits, then.seconds or first.seconds, then.error, then.reason,
     )
-
-
-def _unexpected(spec: PipelineSpec, error: Exception) -> FreshetError:
-    wrapped = FreshetError(
-        "UNEXPECTED", f"{spec.name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
-        f"Whether the run's commit stands: freshet checkpoint show {spec.name}.", "FRESHET_DEBUG=1 shows where it was raised.",
-    )
-    wrapped.__cause__ = error
-    return wrapped
 
 
 def _new_run_id() -> str:

@@ -18,7 +18,7 @@ from framework.runtime.java import find_java_home
 from framework.spec.secrets import redact
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
-# The last two keep a library that Hudi measures objects with from printing warnings at every start.
+# The last two spare a library that Hudi measures objects with from starting a second process to look at this one.
 _JAVA_OPTIONS = (
     "-Duser.timezone=UTC -Dlog4j2.configurationFile=file:{log4j} "
     "-Djdk.attach.allowAttachSelf=true -Djol.skipHotspotSAAttach=true"
@@ -80,19 +80,21 @@ def start_session(conf: Mapping[str, str]) -> SparkSession:
         whole.setdefault("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "freshet-spark-warehouse"))
         # What stands on a command line can be read by every user of the machine: secrets follow over the gateway.
         public = {k: v for k, v in whole.items() if redact(v) == v}
-        with _stdout_to_stderr():
-            SparkContext._ensure_initialized(gateway=launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items()))))
-    return SparkSession.builder.config(map=whole).getOrCreate()
+        with _jvm_stdout_discarded():
+            gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
+            SparkContext._ensure_initialized(gateway=gateway)
+    return SparkSession.builder.config(conf=SparkConf(loadDefaults=False).setAll(list(whole.items()))).getOrCreate()
 
 
 @contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
-    # The JVM inherits our stdout, and one of Hudi's libraries prints there; stdout is for results.
+def _jvm_stdout_discarded() -> Iterator[None]:
+    # The JVM inherits our stdout, which is for results. Logs go to stderr; what a library prints there is no use to anyone.
     sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
     try:
         yield
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+        os.close(nowhere)

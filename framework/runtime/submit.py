@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import framework
-from framework.runtime.jars import resolve_jars
+from framework.runtime.jars import jar_dir, resolve_jars
 from framework.runtime.session import session_conf
 from framework.spec.model import Project
 from framework.spec.secrets import redact
 
 # Folders of a project that a run reads; what else lies there is not shipped.
 _PROJECT_FOLDERS = ("pipelines", "ddl", "configs", "transformers")
+
+
+def archive_path(root: str) -> Path:
+    """Return where the project's archive lies: in the cache, because a project may stand on a read-only disk."""
+    return jar_dir().parent / "archives" / f"freshet-{hashlib.sha256(root.encode()).hexdigest()[:12]}.zip"
 
 
 def submit_command(project: Project, names: Sequence[str], overrides: Sequence[str], archive: Path) -> list[str]:
@@ -57,6 +63,9 @@ def write_archive(root: str, archive: Path) -> Path:
     with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as bundle:
         for path, name in sorted(files, key=lambda pair: str(pair[1])):
             bundle.write(path, str(name))
+        # Without an entry of its own a folder in a zip is no namespace package.
+        for parent in sorted({parent for _, name in files for parent in name.parents if parent.name}):
+            bundle.writestr(f"{parent}/", "")
     os.replace(unfinished, archive)
     return archive
 

@@ -51,7 +51,7 @@ def _in_words(stage: Commit, text: str) -> FreshetError:
     refused = _REFUSED.search(text)
     if refused:
         code, column, kind, value, key = refused.groups()
-        why = {"NULL_VALUE": "is null, or an empty record key,", "OVERFLOW": f"is {value}, which does not fit into {kind},"}[code]
+        why = f"is {value}, which does not fit into {kind}," if code == "OVERFLOW" else "is null, or an empty record key,"
         return DataError(
             code, f"{table}: column {column} {why} in the row with {key}.", _UNTOUCHED,
             "Mend the source row, or treat the case in the SQL.", column=column, type=kind, value=value, row=key,
@@ -71,8 +71,8 @@ def _in_words(stage: Commit, text: str) -> FreshetError:
             "SOURCE_CHANGED_UNDER_READ", f"{table}: a file of the source was cleaned while it was read: {root}", _UNTOUCHED,
             "Run the same command again.",
         )
-    if "SparkArithmeticException" in root or "SparkDateTimeException" in root or "SparkNumberFormatException" in root:
-        return DataError("SQL_RUNTIME_ERROR", f"{table}: {root}", _UNTOUCHED, "Treat the value in the SQL, such as by try_cast.")
+    if re.search(r"Spark(Arithmetic|DateTime|NumberFormat)Exception", root):
+        return DataError("SQL_RUNTIME_ERROR", f"{table}: {root}", _UNTOUCHED, "Treat the value in the SQL, as by try_cast.")
     return FreshetError(
         "WRITE_FAILED", f"{table}: {root}", _UNTOUCHED,
         "FRESHET_JVM_LOG=warn freshet run ... prints what Spark and Hudi logged.", cause=root,

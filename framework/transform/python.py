@@ -61,7 +61,7 @@ def run_python(root: str, file: str, inputs: Mapping[str, DataFrame], context: C
 
 def _load(root: str, file: str) -> ModuleType:
     if root not in sys.path:
-        sys.path.append(root)
+        sys.path.insert(0, root)
     name = "freshet_step_" + file.removesuffix(".py").replace("/", "_")
     spec = importlib.util.spec_from_file_location(name, Path(root) / file)
     if spec is None or spec.loader is None:
@@ -70,7 +70,7 @@ def _load(root: str, file: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     # Executors cannot import this module by name, so that a UDF defined in it has to travel whole.
-    cloudpickle.register_pickle_by_value(module)
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return module
 
 

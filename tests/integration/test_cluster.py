@@ -49,8 +49,8 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("cluster")
     port = free_port()
     java = [str(java_command(find_java_home())), "-Xmx256m", "-cp", f"{pyspark_home()}/jars/*"]
-    # Executors are started by the workers and look for the same Python.
-    environment = {**os.environ, "SPARK_HOME": str(pyspark_home()), "JAVA_HOME": str(find_java_home()),
+    # What PySpark's own scripts set before they start these classes; without the Scala version no executor starts.
+    environment = {**os.environ, "SPARK_SCALA_VERSION": "2.12", "SPARK_HOME": str(pyspark_home()), "JAVA_HOME": str(find_java_home()),
                    "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     deploy = "org.apache.spark.deploy"
     commands = [[*java, f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]]

@@ -62,7 +62,9 @@ def a_table(root: Path, name: str, *commits: int) -> Lake:
     return table
 
 
-def a_target(root: Path, *checkpoints: tuple[int, int | None], name: str = "derived/payments", source: str = "raw/events") -> Lake:
+def a_target(
+    root: Path, *checkpoints: tuple[int, int | None], name: str = "derived/payments", source: str = "raw/events",
+) -> Lake:
     """Make the target as freshet's own commits leave it: pairs of completion and the source's position."""
     table = Lake(root / "data" / name, PROPERTIES)
     for moment, position in checkpoints:

@@ -46,7 +46,7 @@ def test_help_holds_examples_and_ends_with_0(path: tuple[str, ...], command: cli
 
 def test_help_names_the_exit_codes() -> None:
     text = CliRunner().invoke(main, ["--help"]).stdout
-    for code in ("0 done", "1 failed", "2 wrong command line", "3 wrong files", "4 try again", "5 the tables", "6 the data", "130"):
+    for code in ("0 done", "1 failed", "2 wrong command", "3 wrong files", "4 try again", "5 the tables", "6 the data", "130"):
         assert code in text
 
 
@@ -72,7 +72,9 @@ def test_wrong_command_line_is_an_object_on_stdout_too(freshet: Freshet, words: 
     assert json.loads(result.stdout)["error"]["code"] == "USAGE"
 
 
-@pytest.mark.parametrize("instant", ["yesterday", "2026080110150", "20261301101500", "202608011015001234", "２０２６０８０１１０１５００"])
+@pytest.mark.parametrize("instant", [
+    "yesterday", "2026080110150", "20261301101500", "202608011015001234", "\N{ARABIC-INDIC DIGIT TWO}" * 14,
+])
 def test_an_instant_is_a_time(freshet: Freshet, instant: str) -> None:
     result = freshet("checkpoint", "set", "payments", instant)
     assert result.exit_code == 2

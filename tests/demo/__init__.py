@@ -1,0 +1,1 @@
+"""The main job on data it makes itself: ``python -m tests.demo``."""

@@ -1,0 +1,184 @@
+"""What DESIGN promises about the code itself: imports point one way, no Spark where none is needed, small modules."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+
+from framework.cli.main import main
+
+REPOSITORY = Path(__file__).parents[2]
+FRAMEWORK = REPOSITORY / "framework"
+MODULES = sorted(FRAMEWORK.rglob("*.py"))
+
+# From the bottom up. A module belongs to the longest name that it starts with, and imports from its own layer or below.
+LAYERS = (
+    ("errors", "metrics"),
+    ("spec",),
+    ("state.checkpoint", "state.table"),
+    ("plan",),
+    ("sources", "transform", "quality", "sinks", "state.timeline", "state.storage"),
+    ("runtime",),
+    ("cli",),
+)
+# Their imports would cross a layer in good order: neither is imported by a run.
+TOOLS = ("__main__", "spec.generate_hudi_keys")
+# Within the fifth layer the folders know nothing of each other, except that the sink reads the contract's refusals.
+SIBLINGS = {("sinks", "quality")}
+NO_SPARK = (
+    "errors", "metrics", "spec", "plan", "state", "cli", "runtime.runner", "runtime.lease", "runtime.jars", "runtime.java",
+)
+HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
+# Longer ones: grammars (DDL, YAML), the sandbox and the target's rules are one thing each, and are read as a whole.
+MOST_LINES = 250
+LONGER = {
+    "spec/ddl_syntax.py": 300, "spec/pipeline.py": 300, "spec/project.py": 300, "spec/target.py": 300,
+    "spec/template_sandbox.py": 350, "spec/yaml_text.py": 300,
+}
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(FRAMEWORK).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def _layer(name: str) -> int | None:
+    found = [(len(head), number) for number, layer in enumerate(LAYERS) for head in layer
+             if name == head or name.startswith(f"{head}.")]
+    return max(found)[1] if found else None
+
+
+@cache
+def _imports(path: Path) -> tuple[tuple[str, bool], ...]:
+    """Return what a module imports, each with whether it does so at module level."""
+    return tuple(_walk(ast.parse(path.read_text("utf-8")), True))
+
+
+def _walk(node: ast.AST, at_top: bool) -> Iterator[tuple[str, bool]]:
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                continue
+            case ast.Import(names=names):
+                yield from ((alias.name, at_top) for alias in names)
+            case ast.ImportFrom(module=str(module), level=0, names=names):
+                # `from framework.spec import options` names a module, `from framework.errors import Exit` none.
+                folder = REPOSITORY / module.replace(".", "/")
+                below = [f"{module}.{alias.name}" for alias in names if (folder / f"{alias.name}.py").is_file()]
+                yield from ((name, at_top) for name in below or [module])
+            case ast.ImportFrom():
+                yield "relative", at_top
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield from _walk(child, False)
+            case _:
+                yield from _walk(child, at_top)
+
+
+def test_every_module_has_a_layer() -> None:
+    homeless = [_name(p) for p in MODULES if _layer(_name(p)) is None and p.stat().st_size and _name(p) not in TOOLS]
+    assert homeless == [""], "only the package itself, which holds the version"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_imports_point_downwards(path: Path) -> None:
+    name = _name(path)
+    mine = _layer(name)
+    if name in TOOLS or mine is None:
+        return
+    for imported, _ in _imports(path):
+        assert imported != "relative", "imports are absolute"
+        target = imported.removeprefix("framework.")
+        if target in (imported, "framework") or imported == "framework":
+            continue
+        theirs = _layer(target)
+        assert theirs is not None, imported
+        assert theirs <= mine, f"{name} imports {target}, which stands above it"
+        here, there = name.partition(".")[0], target.partition(".")[0]
+        beside = theirs == mine and here != there and "state" not in (here, there) and mine > 0
+        assert not beside or (here, there) in SIBLINGS, f"{name} imports {target}, which stands beside it"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if _name(p).startswith(NO_SPARK)], ids=_name)
+def test_no_spark_where_none_is_needed(path: Path) -> None:
+    if _name(path) in TOOLS:
+        return
+    loaded = {imported.partition(".")[0] for imported, at_top in _imports(path) if at_top}
+    assert not loaded & set(HEAVY)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_modules_are_small(path: Path) -> None:
+    file = str(path.relative_to(FRAMEWORK))
+    lines = len(path.read_text("utf-8").splitlines())
+    assert lines <= LONGER.get(file, MOST_LINES), "look for the second thing that it does"
+    assert file not in LONGER or lines > MOST_LINES, "short again: take it off the list"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.stat().st_size], ids=_name)
+def test_modules_and_public_names_are_documented(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    assert ast.get_docstring(tree)
+    bare = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            and not node.name.startswith("_") and not ast.get_docstring(node)]
+    assert bare == []
+
+
+def _shell_lines(file: str) -> Iterator[str]:
+    text = (REPOSITORY / file).read_text("utf-8")
+    for block in re.findall(r"^```(?:sh|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        yield from (line.strip() for line in block.replace("\\\n", " ").splitlines() if line.strip())
+    yield from (span for span in re.findall(r"`([^`\n]+)`", text) if span.startswith(("freshet ", "make ")))
+
+
+def _parse(words: list[str]) -> None:
+    """Let click parse a command line without running it; a bare name need only be there."""
+    group: click.Command = main
+    # With its settings: a command remembers the names of its help option from the first context that it is asked in.
+    context = click.Context(main, **main.context_settings)
+    while isinstance(group, click.Group):
+        name = words.pop(0)
+        command = group.get_command(context, name)
+        assert command is not None, name
+        group = command
+        if not words:
+            return
+    group.make_context("freshet", words, parent=context)
+
+
+@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md"])
+def test_documented_commands_exist(file: str) -> None:
+    lines = list(_shell_lines(file))
+    assert len(lines) > 5
+    targets = set(re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
+    for line in lines:
+        words = [w for w in shlex.split(line.split(" > ")[0], comments=True) if not re.fullmatch(r"[A-Z_]+=\S*", w)]
+        program = Path(words[0]).name if words else ""
+        if program == "freshet":
+            if words[1:] and words[1] not in ("--help", "--version", "..."):
+                _parse(words[1:])
+        elif program == "make":
+            assert set(words[1:]) <= targets, line
+
+
+def test_examples_of_the_readme_are_the_files() -> None:
+    readme = (REPOSITORY / "README.md").read_text("utf-8")
+    found = re.findall(r"^`(\S+)`\n\n```\w+\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    assert [name.partition("/")[0] for name, _ in found] == ["ddl", "pipelines", "transformers"]
+    for name, text in found:
+        assert text == (REPOSITORY / name).read_text("utf-8"), name
+
+
+def test_every_command_is_documented() -> None:
+    text = (REPOSITORY / "README.md").read_text("utf-8")
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        assert f"`freshet {name}" in text, name
+    for code in ("0", "1", "2", "3", "4", "5", "6", "130", "141"):
+        assert re.search(rf"^\| {code} \|", text, re.MULTILINE), code
