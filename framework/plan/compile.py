@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from framework.errors import StateError
-from framework.plan.options import index_record, writer_options
+from framework.plan.options import IS_DELETED, index_record, writer_options
 from framework.plan.stages import (
     Commit,
     Conform,
@@ -33,8 +33,6 @@ from framework.state.checkpoint import (
     encode,
 )
 from framework.state.table import StateReader, TableState
-
-IS_DELETED = "_hoodie_is_deleted"
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,8 @@ def _plan(
             _commit(spec, window, after),
         )
     return Plan(
-        pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref, first_run=target is None,
+        pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
+        first_run=target is None and window.kind != "deferred",
         window=window, checkpoint_before=before, checkpoint_after=after, schema_changes=changes,
         notices=notices, stages=stages,
     )
@@ -155,8 +154,10 @@ def _read(spec: PipelineSpec, window: Window, source: TableState | None, before:
             "deletes by hoodie.datasource.query.incremental.format: latest_state.",
         )
     previous = before.main if before else None
-    if source is None or previous is None or not with_deletes:
+    if source is None or previous is None:
         return ReadIncrement(spec.source.table, window, with_deletes, (), "")
+    if not with_deletes:
+        return ReadIncrement(spec.source.table, window, with_deletes, (), previous.instant)
     read = [source.info(i) for i in source.data_commits if i.requested in window.requested]
     return ReadIncrement(
         spec.source.table, window, with_deletes, source.config.record_key,
@@ -168,6 +169,11 @@ def _read(spec: PipelineSpec, window: Window, source: TableState | None, before:
 def _notices(
     spec: PipelineSpec, window: Window, source: TableState | None, read: ReadIncrement,
 ) -> tuple[Notice, ...]:
+    if source is not None and window.kind == "whole_table" and read.previous:
+        return (Notice(
+            "DELETES_NOT_SEEN",
+            f"{spec.name}: the whole source is read again; rows that it deleted since the checkpoint stay in the target.",
+        ),)
     if source is None or read.with_deletes or window.kind != "increment":
         return ()
     replaced = [i for i in source.data_commits if i.requested in window.requested and i.action == "replacecommit"]

@@ -18,7 +18,8 @@ DEFAULTS: Mapping[str, str] = {
     "hoodie.datasource.insert.dup.policy": "fail",
 }
 
-BUCKET_ENGINE = "hoodie.index.bucket.engine"
+# Hudi deletes the row of a batch that has true in this column.
+IS_DELETED = "_hoodie_is_deleted"
 RECORD_INDEX_ENABLE = "hoodie.metadata.record.index.enable"
 
 

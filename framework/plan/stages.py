@@ -154,7 +154,7 @@ class Plan:
         pipeline: Its name.
         fingerprint: Of the pipeline's files.
         target: The table written.
-        first_run: True where the target does not exist yet.
+        first_run: True where the target was looked for and does not exist yet.
         window: What is read.
         checkpoint_before: What the target carries now; None where it carries none.
         checkpoint_after: What the commit will carry; None where it is decided at run time, or nothing is written.

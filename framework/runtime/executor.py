@@ -36,11 +36,13 @@ class Committed:
         instant: The commit, as the target's timeline has it.
         info: What it did, by its own metadata.
         seconds: Seconds by phase: ``session``, ``transform`` (reads are lazy: analysis only), ``write``.
+        service_error: Why a table service failed after the commit; None where none did.
     """
 
     instant: Instant
     info: CommitInfo
     seconds: dict[str, float]
+    service_error: FreshetError | None = None
 
 
 def execute(
@@ -65,6 +67,7 @@ def execute(
         FreshetError: What the stages raise; RetryableError CHECKPOINT_MOVED where another writer was faster.
     """
     seconds: dict[str, float] = {}
+    service_error: FreshetError | None = None
     with _timed(seconds, "session"):
         phase("starting Spark")
         spark = _session_for(spec, root)
@@ -77,19 +80,18 @@ def execute(
             phase(f"writing {plan.target.name}")
             try:
                 write_commit(batch, commit, run_id)
-            except FreshetError:
-                # Hudi runs its table services after the commit: when one of them fails, the rows are published all the same.
-                found = _find_commit(state.table(plan.target), run_id)
-                if found is None:
-                    raise
-            else:
-                found = _find_commit(state.table(plan.target), run_id)
+            except FreshetError as error:
+                service_error = error
+            found = _find_commit(state.table(plan.target), run_id)
+            # Hudi runs its table services after the commit: when one of them fails, the rows are published all the same.
+            if service_error is not None and found is None:
+                raise service_error
     if found is None:
         raise FreshetError(
             "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
             f"run {run_id}.", "Nothing was written, and the checkpoint stays.", "Run the same command again.", run_id=run_id,
         )
-    return Committed(*found, seconds)
+    return Committed(*found, seconds, service_error)
 
 
 def _session_for(spec: PipelineSpec, root: str) -> SparkSession:

@@ -146,6 +146,9 @@ def _run_once(
         plan, spec, project.root, project.env, state, lease.writer_file, run_id,
         lambda words: listen(Event("phase", spec.name, words)),
     )
+    if done.service_error is not None:
+        words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
+        listen(Event("notice", spec.name, words + done.service_error.message, done.service_error.as_json()))
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
     result = RunResult(
         spec.name, "committed", run_id, (done.instant.completed,), done.info.inserts, done.info.updates, done.info.deletes,

@@ -9,9 +9,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DataType, DateType, DecimalType, TimestampType
 
 from framework.errors import StateError
+from framework.plan.options import IS_DELETED
 from framework.plan.stages import ReadIncrement, ReadSnapshot
 
-IS_DELETED = "_hoodie_is_deleted"
 _META_COLUMNS = (
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
 )

@@ -50,18 +50,21 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     java = [str(java_command(find_java_home())), "-Xmx256m", "-cp", f"{pyspark_home()}/jars/*"]
     # What PySpark's own scripts set before they start these classes; without the Scala version no executor starts.
-    environment = {**os.environ, "SPARK_SCALA_VERSION": "2.12", "SPARK_HOME": str(pyspark_home()), "JAVA_HOME": str(find_java_home()),
+    environment = {**os.environ, "SPARK_SCALA_VERSION": "2.12", "SPARK_HOME": str(pyspark_home()),
+                   "JAVA_HOME": str(find_java_home()),
                    "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     deploy = "org.apache.spark.deploy"
-    commands = [[*java, f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]]
-    commands += [[*java, f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0",
-                  "--work-dir", str(folder / f"work{number}"), f"spark://127.0.0.1:{port}"] for number in (1, 2)]
+    local = ["--host", "127.0.0.1", "--webui-port", "0"]
+    worker = [*java, f"{deploy}.worker.Worker", *local, "--cores", "1", "--memory", "1g"]
+    commands = [[*java, f"{deploy}.master.Master", *local, "--port", str(port)]]
+    commands += [[*worker, "--work-dir", str(folder / name), f"spark://127.0.0.1:{port}"] for name in ("work1", "work2")]
     log = folder / "cluster.log"
     processes = []
     try:
         with open(log, "w", encoding="utf-8") as out:
-            for command in commands:
-                processes.append(subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=folder))
+            processes.extend(
+                subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=folder) for command in commands
+            )
         deadline = time.monotonic() + 60
         while log.read_text().count("Successfully registered with master") < 2:
             assert time.monotonic() < deadline, log.read_text()

@@ -114,7 +114,8 @@ def test_of_two_runs_at_once_the_later_ends_with_already_running_or_waits(waitin
     out, err = third.communicate(timeout=120)
     assert third.returncode == 0, err
     assert json.loads(out)["runs"][0]["outcome"] == "idle"
-    assert first.communicate(timeout=60) and first.returncode == 0
+    first.communicate(timeout=60)
+    assert first.returncode == 0
     assert waiting.rows() == WHOLE
 
 

@@ -1,0 +1,39 @@
+"""``make bench``: ratios measured in one run on one machine. Exit code 1 where a bound is missed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from importlib.metadata import version
+
+from tests.benchmarks import control_plane, main_job
+from tests.benchmarks.timing import save
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the source before the first increment")
+    parser.add_argument("--repetitions", type=int, default=5, help="measured rounds of the main job")
+    parser.add_argument("--only", choices=["main-job", "control-plane"], help="one of the two parts")
+    options = parser.parse_args()
+    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "system": platform.platform(),
+               **{name: version(name) for name in ("pyspark", "fastavro", "pydantic", "sqlglot")}}
+    print(", ".join(f"{k} {v}" for k, v in machine.items()))
+    results: dict[str, object] = {"machine": machine}
+    kept = True
+    if options.only != "main-job":
+        found = control_plane.measure()
+        results["control_plane"] = found
+        kept = all(v["kept"] for v in found.values() if isinstance(v, dict)) and not found["idle tick starts a JVM"]
+    if options.only != "control-plane":
+        compared = main_job.compare(options.rows, options.repetitions)
+        results["main_job"] = compared
+        kept = kept and bool(compared["kept"])
+    print(f"kept as {save(results)}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

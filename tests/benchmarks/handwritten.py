@@ -1,0 +1,42 @@
+"""The job that freshet is measured against: trip_earnings as a PySpark script by hand, with the same Hudi options and SQL.
+
+It is told its window and its options by a JSON file, as a careful author would keep them beside it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+
+def main() -> None:
+    job = json.loads(Path(sys.argv[1]).read_text())
+    builder = SparkSession.builder
+    for key, value in job["spark"].items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    source = spark.read.format("hudi").options(**{
+        "hoodie.datasource.query.type": "incremental",
+        "hoodie.datasource.read.begin.instanttime": job["begin"],
+        "hoodie.datasource.read.end.instanttime": job["end"],
+    }).load(job["source"])
+    source.createOrReplaceTempView("SRC")
+    for name, path in job["inputs"].items():
+        spark.read.format("hudi").load(path).createOrReplaceTempView(name)
+    rows = spark.sql(job["sql"])
+    spec = importlib.util.spec_from_file_location("step", job["python"])
+    assert spec is not None
+    assert spec.loader is not None
+    step = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(step)
+    rows = step.transform({"SRC": rows}, None)
+    rows.select(*job["columns"]).write.format("hudi").options(**job["options"]).mode("append").save(job["target"])
+    spark.stop()
+
+
+main()

@@ -1,0 +1,68 @@
+"""Time whole processes, in turn and after a warm-up, and say what came out as minimum, median and maximum."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One finished process.
+
+    Args:
+        wall_seconds: From its start to its end.
+        output: Its stdout.
+    """
+
+    wall_seconds: float
+    output: str
+
+
+def timed(command: Sequence[str]) -> Timed:
+    """Run a command from the repository's root and time it.
+
+    Raises:
+        RuntimeError: It failed; the message ends with its stderr.
+    """
+    start = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    wall = time.perf_counter() - start
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+    return Timed(wall, done.stdout)
+
+
+def freshet(*words: str) -> list[str]:
+    """Return the command line of one freshet command."""
+    return [sys.executable, "-m", "framework", *words]
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Return minimum, median and maximum, rounded to milliseconds."""
+    return {"min": round(min(values), 3), "median": round(statistics.median(values), 3), "max": round(max(values), 3)}
+
+
+def show(name: str, figures: dict[str, float], bound: float | None = None, unit: str = "s") -> bool:
+    """Print one figure; return whether its median keeps the bound."""
+    kept = bound is None or figures["median"] <= bound
+    limit = "" if bound is None else f"  (at most {bound:g}: {'kept' if kept else 'MISSED'})"
+    shown = "  ".join(f"{which} {value:<7g}" for which, value in figures.items())
+    print(f"{name:<40} {shown} {unit}{limit}", flush=True)
+    return kept
+
+
+def save(results: dict[str, object]) -> Path:
+    """Write the results as JSON below ``build``, which git ignores."""
+    path = ROOT / "build" / "bench.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    return path
