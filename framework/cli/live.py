@@ -49,8 +49,9 @@ def live_progress() -> Iterator[Listener]:
 
 
 def _spark_tasks() -> tuple[int, int] | None:
-    pyspark = sys.modules.get("pyspark")
-    context = pyspark.SparkContext._active_spark_context if pyspark else None
+    # Nothing is imported for the sake of progress; a module that is still being imported has no SparkContext yet.
+    spark_context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    context = spark_context._active_spark_context if spark_context else None
     if context is None:
         return None
     tracker = context.statusTracker()

@@ -74,15 +74,24 @@ def _show_plans(project: Project, output: Output) -> Exit:
     texts: list[str] = []
     found: list[dict[str, object]] = []
     code = Exit.OK
+    first_runs: set[str] = set()
     for spec in project.pipelines:
         try:
             made = compile_plan(spec, TimelineState(), RunRequest())
         except Exception as unknown:  # one unreadable table must not hide the other plans
             error = unforeseen(unknown, spec.name)
+            before = [name for name in project.upstream.get(spec.name, ()) if name in first_runs]
+            if error.code in ("SOURCE_MISSING", "INPUT_MISSING") and before:
+                texts.append(f"{spec.name}\n  waits for the first run of {', '.join(before)}")
+                found.append({"pipeline": spec.name, "waits_for": before})
+                first_runs.add(spec.name)
+                continue
             message(str(error))
             found.append({"pipeline": spec.name, "error": error.as_json()})
             code = code or error.exit_code
             continue
+        if made.first_run:
+            first_runs.add(spec.name)
         texts.append(plan_text(made))
         found.append(plan_json(made))
     output.result("\n\n".join(texts), {"plans": found})

@@ -12,6 +12,7 @@ import click
 from framework.cli.options import load, project_options, selection_options
 from framework.cli.output import Output, message, progress, reporting, table
 from framework.errors import Exit, StateError, unforeseen
+from framework.plan.stages import counted
 from framework.plan.status import PipelineStatus, pipeline_status
 from framework.runtime.runner import in_words, set_checkpoint
 from framework.spec.model import PipelineSpec
@@ -175,6 +176,7 @@ def _is_instant(text: str) -> bool:
 
 
 def _row(s: PipelineStatus) -> tuple[str, ...]:
-    behind = f"{s.commits_behind} commits, {s.rows_behind:,} rows, {s.minutes_behind:g} min" if s.commits_behind else "-"
+    waiting = f"{counted(s.commits_behind, 'commit')}, {counted(s.rows_behind, 'row')}, {s.minutes_behind:g} min"
+    behind = waiting if s.commits_behind else "-"
     left = "-" if s.minutes_to_horizon is None else f"{s.minutes_to_horizon:g} min"
     return (s.pipeline, s.state, s.last_commit or "-", s.checkpoint or "-", behind, left)

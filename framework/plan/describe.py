@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, assert_never
 
-from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql, Stage
+from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql, Stage, counted
 from framework.state.checkpoint import Checkpoint
 
 
@@ -39,8 +39,8 @@ def plan_text(plan: Plan, show_options: bool = False) -> str:
         f"  window      {window.kind}: {window.reason}",
     ]
     if window.kind == "increment":
-        left = f"; {window.waiting_commits} commits ({window.waiting_rows:,} rows) left for the next run"
-        lines.append(f"              {len(window.requested)} commits, {window.rows:,} rows, completed "
+        left = f"; {counted(window.waiting_commits, 'commit')} ({counted(window.waiting_rows, 'row')}) left for the next run"
+        lines.append(f"              {counted(len(window.requested), 'commit')}, {counted(window.rows, 'row')}, completed "
                      f"{window.begin_inclusive} to {window.end_inclusive}" + (left if window.waiting_commits else ""))
     if window.kind != "deferred":
         lines.append(f"  checkpoint  {_position(plan.checkpoint_before)} -> "

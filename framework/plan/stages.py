@@ -14,6 +14,11 @@ from framework.state.checkpoint import Checkpoint
 Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "deferred", "override"]
 
 
+def counted(number: int, noun: str) -> str:
+    """Return ``3 commits``, ``1 commit`` and the like."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 @dataclass(frozen=True)
 class Window:
     """What of the main source one run reads.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.errors import StateError
-from framework.plan.stages import Window
+from framework.plan.stages import Window, counted
 from framework.spec.model import SourceSpec
 from framework.state.checkpoint import Position
 from framework.state.table import Instant, TableState
@@ -125,7 +125,7 @@ def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: in
         requested=tuple(i.requested for i in taken), rows=sum(i.rows for i in infos),
         unseen_deletes=sum(i.deletes for i in infos), waiting_commits=len(left),
         waiting_rows=sum(source.info(i).rows for i in left),
-        reason=f"{len(taken)} commit{'s' * (len(taken) != 1)} since the checkpoint",
+        reason=f"{counted(len(taken), 'commit')} since the checkpoint",
     )
 
 

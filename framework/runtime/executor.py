@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import FreshetError, RetryableError
 from framework.plan.compile import conform_stage
-from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql
+from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql, counted
 from framework.quality.contract import conform
 from framework.runtime.session import start_session
 from framework.runtime.submit import archive_path, write_archive
@@ -135,7 +135,8 @@ def _batch(plan: Plan, spec: PipelineSpec, spark: SparkSession, root: str, env: 
 def _reading(plan: Plan) -> str:
     window = plan.window
     if window.kind == "increment":
-        return f"reading {len(window.requested)} commits ({window.rows:,} rows) up to {window.end_inclusive}"
+        commits, rows = counted(len(window.requested), "commit"), counted(window.rows, "row")
+        return f"reading {commits} ({rows}) up to {window.end_inclusive}"
     if window.kind == "whole_table":
         return f"reading the whole source as of {window.end_inclusive}"
     return f"no rows to read: {window.reason}"

@@ -11,7 +11,7 @@ from typing import Literal
 from framework.errors import FreshetError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan
-from framework.plan.stages import Plan
+from framework.plan.stages import Plan, counted
 from framework.runtime.lease import Lease, hold_lease
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
@@ -163,7 +163,7 @@ def in_words(result: RunResult) -> str:
     rows = f"{result.inserts:,} inserted, {result.updates:,} updated, {result.deletes:,} deleted"
     match result.outcome:
         case "committed":
-            left = f", {result.waiting_commits} source commits left" if result.waiting_commits else ""
+            left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
             return f"committed {', '.join(result.commits)}: {rows}; checkpoint {result.checkpoint or 'none'}{left}"
         case "failed":
             return f"failed: {result.error}"

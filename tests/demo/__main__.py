@@ -28,6 +28,7 @@ def main() -> int:
         place = Place(options.folder)
         if not options.keep:
             place.wipe()
+        place.say("Starting Spark ...")
         place.use(start_session(load_project(ROOT, ENV).pipelines[0].spark_conf))
         try:
             if options.flights:

@@ -59,6 +59,7 @@ class Rides:
 
     def first_load(self, trips: int, days: int = _FIRST_DAYS) -> None:
         """Land the first days and run both pipelines."""
+        self.place.say("Upstream writes its raw tables (some 20 s at first) ...")
         self.feed.land_dimensions()
         self.feed.land(trips, days)
         self.place.say(f"{trips:,} trips of {days} days have landed in raw.trips, with the tips that riders gave at once.")
@@ -109,7 +110,7 @@ class Rides:
     def killed(self, trips: int) -> None:
         """Land an increment and kill the run that writes it."""
         self.feed.land_increment(trips, trips // 5)
-        self.place.say(f"{trips} more trips have landed. The run is killed as soon as it has begun to write.")
+        self.place.say(f"{trips} more trips have landed. The run, a process with a JVM of its own, is killed once it writes.")
         before = self._standing()
         killed_run(self.place, "trip_earnings", EARNINGS)
         if self._standing() != before:

@@ -24,7 +24,7 @@ def test_increment_is_shown(freshet: Freshet, root: Path, words: tuple[str, ...]
     result = freshet(*words)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "window      increment: 5 commits since the checkpoint" in result.stdout
-    assert f"5 commits, 50 rows, completed {at(20)} to {at(60)}; 1 commits (10 rows) left for the next run" in result.stdout
+    assert f"5 commits, 50 rows, completed {at(20)} to {at(60)}; 1 commit (10 rows) left for the next run" in result.stdout
     assert f"checkpoint  {at(10)} -> {at(60)}" in result.stdout
     (plan,) = parsed(freshet(*words, "--output", "json"))["plans"]
     assert (plan["first_run"], plan["window"]["waiting_commits"]) == (False, 1)
@@ -167,3 +167,13 @@ def test_what_nobody_foresaw_is_one_line(freshet: Freshet, monkeypatch: pytest.M
     assert ("Traceback (most recent call last):" in rest) is debug
     assert bool(rest) is debug
     assert parsed(result)["error"]["code"] == "UNEXPECTED_ERROR"
+
+
+def test_a_plan_behind_a_first_run_waits_for_it(freshet: Freshet, root: Path) -> None:
+    a_project(root, "totals", files={"pipelines/totals.yml": (root / "pipelines/payments.yml").read_text()
+              .replace("payments", "totals").replace("raw_root }}/events", "derived_root }}/payments")})
+    a_table(root, "raw/events", 10)
+    result = freshet("plan")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "totals\n  waits for the first run of payments" in result.stdout
+    assert parsed(freshet("plan", "--output", "json"))["plans"][1] == {"pipeline": "totals", "waits_for": ["payments"]}

@@ -51,7 +51,7 @@ def test_text_of_an_increment() -> None:
         f"target derived.earnings {TARGET.path}",
         "window increment: 1 commit since the checkpoint",
     ]
-    assert found[3] == (f"1 commits, 1,501 rows, completed {at(20)} to {at(20)}; 1 commits (7 rows) left for the next run")
+    assert found[3] == (f"1 commit, 1,501 rows, completed {at(20)} to {at(20)}; 1 commit (7 rows) left for the next run")
     assert found[4] == f"checkpoint {at(10)} -> {at(20)}"
     assert found[5] == "schema add tip: - -> double"
     assert found[6].startswith("notice DELETES_NOT_SEEN: earnings: the source's commits hold 1 deleted rows")
