@@ -25,7 +25,6 @@ from framework.spec.types import Column
 from framework.state.checkpoint import (
     FINGERPRINT_KEY,
     INDEX_KEY,
-    MAIN,
     ORIGIN_KEY,
     PIPELINE_KEY,
     Checkpoint,
@@ -98,8 +97,15 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         StateError: The target was made otherwise than the pipeline declares it.
     """
     target = state.table(spec.target.ref)
-    before = target.latest_checkpoint() if target else None
-    after = Checkpoint() if instant is None else Checkpoint({MAIN: Position(instant, spec.source.table.path)})
+    before: Checkpoint | None = None
+    try:
+        before = target.latest_checkpoint() if target else None
+    except StateError as error:
+        # This is the command that mends such a checkpoint.
+        if error.code != "CHECKPOINT_UNREADABLE":
+            raise
+    position = Position(instant or "", spec.source.table.path)
+    after = Checkpoint() if instant is None else (before or Checkpoint()).with_main(position)
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window("override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)

@@ -103,10 +103,20 @@ def decode(metadata: Mapping[str, str]) -> Checkpoint | None:
     if CHECKPOINT_KEY in metadata:
         return _decode_own(metadata[CHECKPOINT_KEY])
     if metadata.get(STREAMER_V2_KEY):
-        return Checkpoint({MAIN: Position(metadata[STREAMER_V2_KEY])})
+        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V2_KEY], "completed")})
     if metadata.get(STREAMER_V1_KEY):
-        return Checkpoint({MAIN: Position(metadata[STREAMER_V1_KEY], basis="requested")})
+        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V1_KEY], "requested")})
     return None
+
+
+def _decode_streamer(text: str, basis: Basis) -> Position:
+    if not text.isdigit():
+        # Of another kind of source, such as Kafka's topic,partition:offset.
+        raise StateError(
+            "CHECKPOINT_UNREADABLE", f"HoodieStreamer's checkpoint {text[:200]!r} is not of a Hudi table.",
+            "Nothing was read or written.", "Set one of the new source: freshet checkpoint set NAME INSTANT", text=text[:200],
+        )
+    return Position(text, basis=basis)
 
 
 # One step per version that ever was: from its JSON to the next version's JSON.

@@ -110,7 +110,11 @@ class TableState:
 
     def commits_between(self, begin_exclusive: str, end_inclusive: str = "9") -> tuple[Instant, ...]:
         """Return the data commits whose completion time lies in ``(begin_exclusive, end_inclusive]``."""
-        return tuple(i for i in self.data_commits if begin_exclusive < i.completed <= end_inclusive)
+        return tuple(
+            i for i in self.data_commits
+            # A log compaction ends as a deltacommit; only its metadata, which the caller reads anyway, tells them apart.
+            if begin_exclusive < i.completed <= end_inclusive and self.info(i).operation != "LOG_COMPACT"
+        )
 
     def info(self, instant: Instant) -> CommitInfo:
         """Return what the commit did."""

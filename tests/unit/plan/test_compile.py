@@ -329,3 +329,10 @@ class TestOverride:
         with pytest.raises(StateError) as refused:
             compile_override(a_spec(), MemoryState(tables(target=a_target(table_type="MERGE_ON_READ"))), at(20))
         assert refused.value.code == "TABLE_TYPE_CHANGED"
+
+    def test_it_mends_a_checkpoint_that_nobody_can_read(self) -> None:
+        broken = MemoryState(tables(target=a_target(extra={CHECKPOINT_KEY: "garbage"})))
+        with pytest.raises(StateError) as unreadable:
+            compile_plan(a_spec(), broken, RunRequest())
+        assert unreadable.value.code == "CHECKPOINT_UNREADABLE"
+        assert compile_override(a_spec(), broken, at(20)).checkpoint_after == a_checkpoint(20)
