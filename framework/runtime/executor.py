@@ -11,7 +11,7 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import FreshetError, RetryableError
+from framework.errors import FreshetError, RetryableError, StateError
 from framework.plan.compile import conform_stage
 from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql, counted
 from framework.quality.contract import conform
@@ -75,7 +75,10 @@ def execute(
         with _timed(seconds, "transform"):
             phase(_reading(plan))
             batch, commit = _batch(plan, spec, spark, root, env)
-        _fence(plan, spec, state)
+        target = state.table(plan.target)
+        _fence(plan, spec, target)
+        if target is not None and target.commits:
+            _check_clock(spark, spec, target.commits[-1].completed)
         with _timed(seconds, "write"):
             phase(f"writing {plan.target.name}")
             try:
@@ -142,10 +145,23 @@ def _reading(plan: Plan) -> str:
     return f"no rows to read: {window.reason}"
 
 
-def _fence(plan: Plan, spec: PipelineSpec, state: StateReader) -> None:
+def _check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
+    # Hudi names instants by the writer's local time. A commit that sorts before the present one would hide its checkpoint.
+    pattern = spark._jvm.java.time.format.DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")  # type: ignore[union-attr]
+    now = str(spark._jvm.java.time.LocalDateTime.now().format(pattern))  # type: ignore[union-attr]
+    if newest.ljust(len(now), "0") > now:
+        raise StateError(
+            "CLOCK_BEHIND", f"{spec.name}: the last commit of {spec.target.ref.path} is of {newest}, and here it is {now}: "
+            "another writer's clock or time zone is ahead of this one.",
+            "Nothing was written, and the checkpoint stays.",
+            "freshet writes in UTC. Write in that writer's time zone: spark.driver.extraJavaOptions: -Duser.timezone=Area/City",
+            newest=newest, now=now,
+        )
+
+
+def _fence(plan: Plan, spec: PipelineSpec, target: TableState | None) -> None:
     if plan.window.kind == "override":
         return
-    target = state.table(plan.target)
     now = target.latest_checkpoint() if target else None
     if now != plan.checkpoint_before:
         raise RetryableError(

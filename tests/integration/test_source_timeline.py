@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from framework.errors import FreshetError
@@ -46,7 +48,8 @@ def test_table_services_neither_hide_nor_repeat_rows(lake: Lake, options: dict[s
 def test_a_pending_service_in_the_source_is_read_past(lake: Lake, service: str, options: dict[str, str]) -> None:
     lake.pipeline()
     lake.land(rows(("a", 1, "1")), **options)
-    lake.land(rows(("b", 1, "1")), **options)
+    # An update, so that a MERGE_ON_READ table has a log to compact.
+    lake.land(rows(("a", 2, "2"), ("b", 1, "1")), **options)
     lake.run_ok()
     lake.spark.sql(f"CALL {service}(op => 'schedule', path => '{lake.path('raw.events')}', "
                    "options => 'hoodie.compact.inline.max.delta.commits=1')").collect()
@@ -56,7 +59,7 @@ def test_a_pending_service_in_the_source_is_read_past(lake: Lake, service: str, 
     lake.land(rows(("c", 1, "1")), **options)
     assert lake.plan().window.rows == 1
     lake.run_ok()
-    assert lake.rows() == rows(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"))
+    assert lake.rows() == rows(("a", 2, "2"), ("b", 1, "1"), ("c", 1, "1"))
 
 
 def test_a_failed_commit_of_the_source_is_not_read(lake: Lake) -> None:
@@ -82,12 +85,22 @@ def test_a_commit_that_began_first_and_ended_last_is_read_once(lake: Lake) -> No
     assert [r[0] for r in lake.rows()] == ["a", "b", "c"]
 
 
-def _complete_last(lake: Lake, index: int) -> None:
+def test_a_target_written_by_a_clock_ahead_is_refused(lake: Lake) -> None:
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")))
+    lake.run_ok()
+    _complete_last(lake, index=0, table="derived.copy", late="29990101000000000")
+    lake.land(rows(("b", 1, "1")))
+    assert failed(lake).code == "CLOCK_BEHIND"
+    assert lake.rows() == rows(("a", 1, "1"))
+
+
+def _complete_last(lake: Lake, index: int, table: str = "raw.events", late: str = "") -> None:
     """Rename a completed commit as if it had completed after all others."""
-    source = lake.state("raw.events")
+    source = lake.state(table)
     early = sorted(source.commits, key=lambda i: i.requested)[index]
-    timeline = lake.root / "raw/events/.hoodie/timeline"
-    late = str(int(source.commits[-1].completed) + 5)
+    timeline = Path(lake.path(table)) / ".hoodie/timeline"
+    late = late or str(int(source.commits[-1].completed) + 5)
     for dot, suffix in (("", ""), (".", ".crc")):
         name = f"{dot}{early.requested}_{early.completed}.{early.action}{suffix}"
         if (timeline / name).exists():
