@@ -160,14 +160,15 @@ def _read(spec: PipelineSpec, window: Window, source: TableState | None, before:
             "deletes by hoodie.datasource.query.incremental.format: latest_state.",
         )
     previous = before.main if before else None
-    if source is None or previous is None:
-        return ReadIncrement(spec.source.table, window, with_deletes, (), "")
-    if not with_deletes:
-        return ReadIncrement(spec.source.table, window, with_deletes, (), previous.instant)
+    partition_by = source.config.partition_by if source else ()
+    if source is None or previous is None or not with_deletes:
+        return ReadIncrement(
+            spec.source.table, window, with_deletes, (), previous.instant if previous else "", partition_by,
+        )
     read = [source.info(i) for i in source.data_commits if i.requested in window.requested]
     return ReadIncrement(
         spec.source.table, window, with_deletes, source.config.record_key,
-        completion_of(spec.name, source, previous), source.config.partition_by,
+        completion_of(spec.name, source, previous), partition_by,
         tuple(sorted({p for info in read for p in info.partitions})),
     )
 

@@ -175,3 +175,12 @@ def test_insert_operation_refuses_a_key_that_stands_there(lake: Lake) -> None:
     assert error is not None
     assert error.code == "DUPLICATE_KEY"
     assert (lake.rows(), lake.position()) == (before, position)
+
+
+@pytest.mark.parametrize("day", ["2026/01 05%", "S\u00e3o Paulo/centro", "New York"])
+def test_a_partition_value_comes_the_same_from_the_first_load_and_from_an_increment(lake: Lake, day: str) -> None:
+    lake.pipeline()
+    for ts in (1, 2):
+        lake.land(rows(("a'; x", ts, "1"), day=day))
+        lake.run_ok()
+    assert lake.rows() == rows(("a'; x", 2, "1"), day=day)
