@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 
 import click
@@ -108,5 +107,5 @@ def _show_command(project: Project, overrides: tuple[str, ...], output: Output) 
 
     archive = write_archive(project.root, archive_path(project.root))
     words = submit_command(project, [p.name for p in project.pipelines], overrides, archive)
-    output.result(shlex.join(words), {"command": words})
+    output.command(words)
     return Exit.OK

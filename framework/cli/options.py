@@ -54,6 +54,8 @@ def load(
         click.UsageError: Nothing was selected where that is required.
         SpecError: The project's files are wrong.
     """
+    if everything and (names or tags):
+        raise click.UsageError("--all goes with neither names nor --tag.")
     if required and not (names or tags or everything):
         raise click.UsageError("Say which pipelines: names, --tag TAG or --all.")
     return load_project(root, env, overrides, names=names, tags=tags, environ=os.environ)

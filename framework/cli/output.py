@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 import traceback
@@ -47,15 +48,24 @@ class Output:
         elif text:
             click.echo(redact(text))
 
+    def command(self, words: list[str]) -> None:
+        """Print a command line as it has to be typed: its maker has left secrets out, and a path must stay whole."""
+        click.echo(json.dumps({"command": words}, indent=2) if self.as_json else shlex.join(words))
+
     def error(self, error: FreshetError) -> None:
         """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
         message(str(error))
         if isinstance(error, SpecError):
             message(f"{error.code}: {error.message} {error.effect}")
-        if os.environ.get("FRESHET_DEBUG"):
-            message("".join(traceback.format_exception(error)).rstrip())
+        trace(error)
         if self.as_json:
             click.echo(json.dumps({"error": redact_tree(error.as_json())}, indent=2, default=str))
+
+
+def trace(error: BaseException) -> None:
+    """Print where an error was raised, for whoever asked for it by FRESHET_DEBUG=1."""
+    if os.environ.get("FRESHET_DEBUG", "0") not in ("", "0"):
+        message("".join(traceback.format_exception(error)).rstrip())
 
 
 def message(text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, message, progress, reporting
+from framework.cli.output import Output, message, progress, reporting, trace
 from framework.errors import Exit, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
@@ -66,6 +66,9 @@ def run(
         return _show_plans(project, output)
     with progress() as listen:
         results = run_project(project, TimelineState(), listen, drain, wait_seconds)
+    for result in results:
+        if result.error is not None:
+            trace(result.error)
     output.result("\n".join(f"{r.pipeline}: {in_words(r)}" for r in results), {"runs": [r.as_json() for r in results]})
     return _exit_code(results)
 
@@ -87,6 +90,7 @@ def _show_plans(project: Project, output: Output) -> Exit:
                 first_runs.add(spec.name)
                 continue
             message(str(error))
+            trace(error)
             found.append({"pipeline": spec.name, "error": error.as_json()})
             code = code or error.exit_code
             continue

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, message, progress, reporting, table
+from framework.cli.output import Output, message, progress, reporting, table, trace
 from framework.errors import Exit, StateError, unforeseen
 from framework.plan.stages import counted
 from framework.plan.status import PipelineStatus, pipeline_status
@@ -162,6 +162,7 @@ def _status(spec: PipelineSpec, state: TimelineState) -> PipelineStatus:
         return pipeline_status(spec, state)
     except Exception as unknown:  # one unreadable table must not hide the others
         error = unforeseen(unknown, spec.name)
+        trace(error)
         return PipelineStatus(spec.name, error.code, message=str(error))
 
 

@@ -36,6 +36,7 @@ def next_window(name: str, source: TableState, spec: SourceSpec, position: Posit
             checkpoint_table=position.table, source=spec.table.path,
         )
     read_upto = completion_of(name, source, position)
+    _refuse_restored(name, source, read_upto)
     waiting = source.commits_between(begin_exclusive=read_upto)
     lost = _lost_since(source, read_upto, waiting)
     if lost:
@@ -102,6 +103,22 @@ def _first_window(name: str, source: TableState, spec: SourceSpec) -> Window:
         return _whole_table(source, "no checkpoint yet: READ_UPTO_LATEST_COMMIT")
     newest = _newest(source)
     return Window("start_at_latest", end_inclusive=newest.completed, reason="no checkpoint yet: READ_LATEST")
+
+
+def _refuse_restored(name: str, source: TableState, read_upto: str) -> None:
+    restored = any(i.action == "restore" and i.completed > read_upto for i in source.instants)
+    if not restored or any(i.completed == read_upto for i in source.commits):
+        return
+    standing = max((i.completed for i in source.commits if i.completed < read_upto), default="")
+    raise StateError(
+        "SOURCE_RESTORED",
+        f"{name}: {source.ref.path} was restored to an earlier time, and the commit of the checkpoint {read_upto} is gone: the "
+        "target holds rows that the source no longer has.",
+        "Nothing was read or written.",
+        f"To go on all the same: freshet checkpoint set {name} {standing or 'INSTANT'}; to read the whole table again: "
+        f"freshet checkpoint reset {name}",
+        checkpoint=read_upto, standing=standing,
+    )
 
 
 def _whole_table(source: TableState, reason: str) -> Window:

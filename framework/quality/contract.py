@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 
 from framework.errors import DataError
 from framework.plan.stages import Conform
-from framework.spec.types import Column, Fit, fit
-from framework.spec.types_sql import parse_type
+from framework.spec.types import Column, DataType, Fit, fit
+from framework.spec.types_json import type_from_spark
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
 MARK = "FRESHET_REFUSED"
@@ -30,15 +30,17 @@ def conform(batch: DataFrame, stage: Conform, file: str) -> DataFrame:
     Raises:
         DataError: BATCH_MISMATCH, with every difference between the batch and the DDL.
     """
-    found = [(name, parse_type(kind)) for name, kind in _simple_types(batch)]
-    names = [name.lower() for name, _ in found]
+    found, wrong = _types(batch)
+    names = [field.name.lower() for field in batch.schema.fields]
     declared = {name.lower() for name in (*(c.name for c in stage.columns), *stage.ignored)}
-    wrong = [f"column {name} stands twice in the batch" for name in sorted({n for n in names if names.count(n) > 1})]
+    wrong += [f"column {name} stands twice in the batch" for name in sorted({n for n in names if names.count(n) > 1})]
     wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in found if name.lower() not in declared]
     types = {name.lower(): kind for name, kind in found}
     fits: dict[str, Fit] = {}
     for column in stage.columns:
         kind = types.get(column.name.lower())
+        if kind is None and column.name.lower() in names:
+            continue
         if kind is None:
             wrong.append(f"column {column.name} ({column.type}) is missing from the batch")
             continue
@@ -54,8 +56,15 @@ def conform(batch: DataFrame, stage: Conform, file: str) -> DataFrame:
     return batch.select(*(_guarded(column, fits[column.name], stage).alias(column.name) for column in stage.columns))
 
 
-def _simple_types(batch: DataFrame) -> list[tuple[str, str]]:
-    return [(field.name, field.dataType.simpleString()) for field in batch.schema.fields]
+def _types(batch: DataFrame) -> tuple[list[tuple[str, DataType]], list[str]]:
+    found: list[tuple[str, DataType]] = []
+    wrong: list[str] = []
+    for field in batch.schema.fields:
+        try:
+            found.append((field.name, type_from_spark(field.dataType.jsonValue())))
+        except ValueError:
+            wrong.append(f"column {field.name} is {field.dataType.simpleString()}, which no table of Hudi can hold: cast it")
+    return found, wrong
 
 
 def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
@@ -80,6 +89,6 @@ def _refuse(code: str, column: Column, stage: Conform) -> SparkColumn:
         return F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null"))
 
     shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), text_of(column.name)]
-    for key in stage.keys:
-        shown += [F.lit(f"|{key}="), text_of(key)]
+    for number, key in enumerate(stage.keys):
+        shown += [F.lit(f"{', ' if number else '|'}{key}="), text_of(key)]
     return F.raise_error(F.substring(F.concat(*shown, F.lit("|")), 1, 500))

@@ -15,7 +15,7 @@ from framework.errors import FreshetError, RetryableError, StateError
 from framework.plan.compile import conform_stage
 from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql, counted
 from framework.quality.contract import conform
-from framework.runtime.session import start_session
+from framework.runtime.session import start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
 from framework.sinks.hudi import empty_batch, write_commit
 from framework.sources.hudi import read_increment, read_snapshot
@@ -70,7 +70,7 @@ def execute(
     service_error: FreshetError | None = None
     with _timed(seconds, "session"):
         phase("starting Spark")
-        spark = _session_for(spec, root)
+        spark = _session_for(spec, root, phase)
     with _jvm_lock(spark, writer_file):
         with _timed(seconds, "transform"):
             phase(_reading(plan))
@@ -85,6 +85,8 @@ def execute(
                 write_commit(batch, commit, run_id)
             except FreshetError as error:
                 service_error = error
+            # What a transformer cached belongs to the application, and would outlive the run.
+            spark.catalog.clearCache()
             found = _find_commit(state.table(plan.target), run_id)
             # Hudi runs its table services after the commit: when one of them fails, the rows are published all the same.
             if service_error is not None and found is None:
@@ -97,15 +99,15 @@ def execute(
     return Committed(*found, seconds, service_error)
 
 
-def _session_for(spec: PipelineSpec, root: str) -> SparkSession:
+def _session_for(spec: PipelineSpec, root: str, phase: Phase) -> SparkSession:
     # A session of its own keeps one pipeline's views and settings from the next; the Spark application is shared.
     spark = start_session(spec.spark_conf).newSession()
     context, archive = spark.sparkContext, archive_path(root)
     if not (context.master or "").startswith("local") and not any(file.endswith(archive.name) for file in context.listFiles):
         context.addPyFile(str(write_archive(root, archive)))
-    for key, value in spec.spark_conf.items():
-        if spark.conf.isModifiable(key):
-            spark.conf.set(key, value)
+    ignored = use_settings(spark, spec.spark_conf)
+    if ignored:
+        phase(f"SETTINGS_IGNORED: Spark runs already without this pipeline's {', '.join(ignored)}; run it by itself for them")
     return spark
 
 

@@ -57,6 +57,34 @@ def session_conf(conf: Mapping[str, str], jars: tuple[Path, ...]) -> dict[str, s
     return dict(sorted(merged.items()))
 
 
+def without_secrets(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the project's settings that hold no value read through ``env``."""
+    return {key: value for key, value in conf.items() if redact(value) == value}
+
+
+def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
+    """Give a session the SQL settings of one pipeline, whatever pipeline the application was started for.
+
+    Args:
+        spark: A session of the pipeline's own.
+        conf: The pipeline's ``spark:`` settings.
+
+    Returns:
+        Settings that the running application can no longer take.
+    """
+    wanted = {**_DEFAULTS, **conf}
+    started = dict(spark.sparkContext.getConf().getAll())
+    for key in started:
+        if key.startswith("spark.sql.") and key not in wanted and spark.conf.isModifiable(key):
+            spark.conf.unset(key)
+    for key, value in wanted.items():
+        if spark.conf.isModifiable(key):
+            spark.conf.set(key, value)
+    added = ("spark.jars", "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+    return sorted(key for key, value in conf.items() if key not in added and not spark.conf.isModifiable(key)
+                  and started.get(key) != value)
+
+
 def start_session(conf: Mapping[str, str]) -> SparkSession:
     """Return the process's session, starting Spark where none runs.
 
@@ -69,17 +97,17 @@ def start_session(conf: Mapping[str, str]) -> SparkSession:
     if running is not None:
         return running
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    whole = session_conf(conf, () if submitted else resolve_jars())
+    jars = () if submitted else resolve_jars()
+    whole = session_conf(conf, jars)
     if submitted:
         whole = {k: v for k, v in whole.items() if k not in ("spark.master", "spark.jars", "spark.driver.extraJavaOptions")}
-        whole.update({k: v for k, v in conf.items() if redact(v) != v})
     else:
         os.environ["JAVA_HOME"] = str(find_java_home())
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
         whole.setdefault("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "freshet-spark-warehouse"))
         # What stands on a command line can be read by every user of the machine: secrets follow over the gateway.
-        public = {k: v for k, v in whole.items() if redact(v) == v}
+        public = session_conf(without_secrets(conf), jars)
         with _jvm_stdout_discarded():
             gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import framework
+from framework.errors import FreshetError
 from framework.runtime.jars import jar_dir, resolve_jars
-from framework.runtime.session import session_conf
+from framework.runtime.session import session_conf, without_secrets
 from framework.spec.model import Project
 from framework.spec.secrets import redact
 
@@ -34,14 +35,20 @@ def submit_command(project: Project, names: Sequence[str], overrides: Sequence[s
         overrides: ``--set`` values, passed on.
         archive: Where ``write_archive`` puts framework and project files, which the executors import from.
     """
-    conf = session_conf(project.pipelines[0].spark_conf, resolve_jars())
+    secret = [override for override in overrides if redact(override) != override]
+    if secret:
+        raise FreshetError(
+            "SECRET_ON_COMMAND_LINE", f"--set {redact(secret[0])} holds a secret, which the printed command would show.",
+            "Nothing was printed.", "Leave it out of --set and read it in the YAML: {{ env.NAME }}.",
+        )
+    conf = session_conf(without_secrets(project.pipelines[0].spark_conf), resolve_jars())
     words = ["spark-submit", "--master", conf.pop("spark.master"), "--name", "freshet-" + "-".join(names),
              "--jars", conf.pop("spark.jars"), "--py-files", str(archive)]
     conf.pop("spark.app.name")
-    words += [word for key, value in conf.items() if redact(value) == value for word in ("--conf", f"{key}={value}")]
+    words += [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
     words += [str(Path(framework.__file__).with_name("__main__.py")), "run", *names, "--project", project.root]
     words += ["--env", project.env]
-    return words + [word for override in overrides for word in ("--set", redact(override))]
+    return words + [word for override in overrides for word in ("--set", override)]
 
 
 def write_archive(root: str, archive: Path) -> Path:

@@ -12,7 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from framework.spec.ddl import DdlTable, Setting
 from framework.spec.suggest import Problems, did_you_mean
-from framework.spec.types import Atomic, Column
+from framework.spec.types import PLAIN_NAME, Atomic, Column, DataType, field_names
 from framework.spec.types_json import DELETE_MARK, META_PREFIX
 from framework.spec.types_sql import DIALECT, TypeProblem, type_of
 
@@ -166,8 +166,22 @@ class _Reader:
                 f"Only '{DELETE_MARK} BOOLEAN' may be declared.",
             )
         else:
+            self._check_names(node.name, kind, line)
+            # As above: a bad name still counts.
             self.columns.append(Column(node.name, kind, nullable, comment))
             self.column_lines[node.name] = line
+
+    def _check_names(self, column: str, kind: DataType, line: int) -> None:
+        names = [(f"Column '{column[:80]}'", column)]
+        names += [(f"Column '{column[:80]}': the struct field '{field[:80]}'", field) for field in field_names(kind)]
+        for what, name in names:
+            if not PLAIN_NAME.fullmatch(name):
+                self._add(
+                    line,
+                    "BAD_NAME",
+                    f"{what} has a name that Avro, and so Hudi, cannot hold.",
+                    "Use the letters A to Z, digits and '_'; no digit first.",
+                )
 
     def _property(self, node: exp.Expression) -> None:
         match node:

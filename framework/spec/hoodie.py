@@ -30,7 +30,8 @@ def check_hoodie(settings: Mapping[str, Setting], problems: Problems) -> None:
     for key, setting in settings.items():
         reserved = options.RESERVED.get(key)
         if reserved is not None:
-            problems.add(setting.file, setting.line, "RESERVED_KEY", f"'{key}' is set by freshet itself.", reserved)
+            said = f"'{key}' cannot be set: freshet sets it itself or relies on it."
+            problems.add(setting.file, setting.line, "RESERVED_KEY", said, reserved)
             continue
         found = _check(key, setting.value)
         if found is not None:

@@ -30,6 +30,15 @@ INCREMENTAL_FORMAT = "hoodie.datasource.query.incremental.format"
 
 MERGE_MODE = "hoodie.record.merge.mode"
 PAYLOAD_CLASS = "hoodie.datasource.write.payload.class"
+#: Every key of the merge mode and of the payload class.
+MERGE_MODES = (MERGE_MODE, "hoodie.write.record.merge.mode")
+PAYLOAD_CLASSES = (PAYLOAD_CLASS, "hoodie.compaction.payload.class")
+#: The payload classes by which an older row never wins.
+ORDERING_PAYLOADS = (
+    "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
+    "org.apache.hudi.common.model.EventTimeAvroPayload",
+    "org.apache.hudi.common.model.PartialUpdateAvroPayload",
+)
 
 #: HoodieStreamer's default of MAX_COMMITS.
 DEFAULT_MAX_COMMITS = 5
@@ -50,7 +59,12 @@ OTHER_OPERATIONS: Mapping[str, str] = {
     "bootstrap": "Write 'upsert'.",
 }
 
-#: Options that freshet sets itself, because a checkpoint, a window or the table's identity hangs on them.
+_MERGER = "Rows are merged by the ordering field, so that an older row never wins."
+_TIMELINE = "freshet reads the commits of a table in Hudi's own folders."
+_SCHEMA = "A batch is written with the columns of the DDL."
+_KEY_GENERATOR = "The key generator follows from the record key and PARTITIONED BY."
+
+#: Options that freshet sets itself or relies on: a checkpoint, a window or the table's identity hangs on them.
 RESERVED: Mapping[str, str] = {
     "hoodie.table.name": "The table's name comes from CREATE TABLE.",
     "hoodie.datasource.write.table.name": "The table's name comes from CREATE TABLE.",
@@ -71,4 +85,19 @@ RESERVED: Mapping[str, str] = {
     "hoodie.write.set.null.for.missing.columns": "A batch holds every column of the DDL; select NULL where none is.",
     "hoodie.schema.on.read.enable": "The schema changes with the DDL file only.",
     "hoodie.datasource.write.reconcile.schema": "The schema changes with the DDL file only.",
+    "hoodie.avro.schema": _SCHEMA,
+    "hoodie.write.schema": _SCHEMA,
+    "hoodie.record.merge.strategy.id": _MERGER,
+    "hoodie.write.record.merge.strategy.id": _MERGER,
+    "hoodie.write.record.merge.custom.implementation.classes": _MERGER,
+    "hoodie.payload.ordering.field": "Write preCombineField in TBLPROPERTIES.",
+    "hoodie.combine.before.upsert": "Rows of one key in a batch are combined first, or a key would stand twice.",
+    "hoodie.populate.meta.fields": "Record keys and commit times are read from Hudi's meta fields.",
+    "hoodie.datasource.write.drop.partition.columns": "A table's files hold every column of the DDL.",
+    "hoodie.timeline.path": _TIMELINE,
+    "hoodie.timeline.history.path": _TIMELINE,
+    "hoodie.datasource.write.keygenerator.class": _KEY_GENERATOR,
+    "hoodie.datasource.write.keygenerator.type": _KEY_GENERATOR,
+    "hoodie.table.keygenerator.class": _KEY_GENERATOR,
+    "hoodie.table.keygenerator.type": _KEY_GENERATOR,
 }

@@ -21,6 +21,7 @@ from framework.spec.secrets import Redactor
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render, text_of
 from framework.spec.transforms import read_chain
+from framework.spec.types import PLAIN_NAME
 from framework.spec.yaml_text import ListNode, MapNode, ScalarNode
 
 
@@ -244,16 +245,25 @@ def _inputs(
     problems: Problems,
 ) -> tuple[InputSpec, ...]:
     found = []
+    by_lower: dict[str, str] = {}
     for name, item in settings.inputs.items() if settings is not None else ():
         at = one.place("inputs", name)
-        if not name.isidentifier() or name.upper() == "SRC":
+        said = f"'{name[:80]}' cannot be the name of an input."
+        if name.upper() == "SRC":
+            problems.add(at.file, at.line, "BAD_VALUE", said, "Choose another name; SRC is the main source.")
+        elif not PLAIN_NAME.fullmatch(name):
+            problems.add(at.file, at.line, "BAD_NAME", said, "Use the letters A to Z, digits and '_'; no digit first.")
+        elif name.lower() in by_lower:
+            other = by_lower[name.lower()]
             problems.add(
                 at.file,
                 at.line,
-                "BAD_VALUE",
-                f"'{name[:80]}' cannot be the name of an input.",
-                "Use letters, digits and '_'; SRC is the main source.",
+                "DUPLICATE_INPUT",
+                f"The inputs '{other[:80]}' and '{name[:80]}' differ only by case, which SQL does not see.",
+                "Rename one of them.",
             )
+        else:
+            by_lower[name.lower()] = name
         table = source.table_by_name(item.table, one.place("inputs", name, "table"), targets, one.warehouse, problems)
         if table is not None:
             found.append(InputSpec(name, table, item.read, at.line))

@@ -52,7 +52,8 @@ def load_project(
 
     Returns:
         The project with the selected pipelines, upstream before downstream. Files of the others are read only for
-        the tables they name, and what is wrong with them does not count.
+        the tables they name, and what is wrong with them does not count. With ``tags``, a pipeline's file that cannot
+        be read does count: it may carry one of them.
 
     Raises:
         SpecError: With every problem of every file that was asked for, without secrets.
@@ -97,6 +98,7 @@ class _Loader:
         self.names = dict(zip(("start", "end"), window, strict=True)) if window else {}
         self.problems = problems
         self.broken_config = False
+        self.unread_tags = False
 
     def load(
         self,
@@ -213,12 +215,24 @@ class _Loader:
     def _trees(
         self, found: Mapping[str, str], names: set[str], by_tag: bool
     ) -> tuple[dict[str, MapNode], dict[str, set[str]]]:
-        """Read the pipelines that lineage or tags need beside the named ones; their problems do not count here."""
-        trees, tags = {}, {}
+        """Read the pipelines that lineage or tags need beside the named ones.
+
+        Their problems do not count here, except where tags are asked for and a file's cannot be read.
+        """
+        trees: dict[str, MapNode] = {}
+        tags: dict[str, set[str]] = {}
         everything = not names and not by_tag
         for name, file in found.items():
-            tree = None if everything or name in names else self._tree(file, Problems())
-            if tree is not None:
+            if everything or name in names:
+                continue
+            problems = Problems()
+            tree = self._tree(file, problems)
+            if tree is None:
+                if by_tag:
+                    # Its tags are unknown, so it may be one of those asked for.
+                    self.unread_tags = True
+                    self.problems.found.extend(problems.found)
+            else:
                 trees[name] = tree
                 given = layers.plain(tree.entries["tags"]) if "tags" in tree.entries else []
                 tags[name] = set(map(str, given)) if isinstance(given, list) else {str(given)}
@@ -244,7 +258,7 @@ class _Loader:
                 )
         for tag in tags:
             every = {t for given in raw_tags.values() for t in given}
-            if tag not in every and not names:
+            if tag not in every and not names and not self.unread_tags:
                 self.problems.add(
                     "pipelines", 0, "UNKNOWN_TAG", f"No pipeline has the tag '{tag[:80]}'.", did_you_mean(tag, every)
                 )

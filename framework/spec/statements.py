@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 # A transformer reads; what it may leave behind lives in the run's own session and goes with it.
 _ALLOWED = re.compile(
     r"[\s(]*(select|with|from|values|table|map|reduce"
-    r"|create\s+(or\s+replace\s+)?(global\s+)?temp(orary)?\s+view|cache|uncache|set)\b", re.IGNORECASE,
+    r"|create\s+(or\s+replace\s+)?temp(orary)?\s+view|cache|uncache|set)\b", re.IGNORECASE,
 )
 _LAST = re.compile(r"[\s(]*(select|with|from|values|table)\b", re.IGNORECASE)
 # Spark also writes by what begins like a query: WITH ... INSERT, DELETE, UPDATE or MERGE, and FROM ... INSERT.

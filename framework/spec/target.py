@@ -226,22 +226,25 @@ class TargetRules:
         )
 
     def _ordering_wins(self) -> None:
-        mode = self._setting(options.MERGE_MODE)
-        payload = self._setting(options.PAYLOAD_CLASS)
-        if mode.value.upper() == "COMMIT_TIME_ORDERING":
-            self._add(
-                mode,
-                "OLDER_ROW_WINS",
-                "COMMIT_TIME_ORDERING lets an older row that arrives late overwrite a newer one.",
-                "Write EVENT_TIME_ORDERING, or remove the line.",
-            )
-        if payload.value.endswith(".OverwriteWithLatestAvroPayload"):
-            self._add(
-                payload,
-                "OLDER_ROW_WINS",
-                "OverwriteWithLatestAvroPayload lets an older row that arrives late overwrite a newer one.",
-                "Write org.apache.hudi.common.model.DefaultHoodieRecordPayload, or remove the line.",
-            )
+        for key in options.MERGE_MODES:
+            mode = self._setting(key)
+            # A word that is no merge mode at all is reported as a bad value already.
+            if mode.value.upper() in ("COMMIT_TIME_ORDERING", "CUSTOM"):
+                self._add(
+                    mode,
+                    "OLDER_ROW_WINS",
+                    f"{mode.value.upper()} lets an older row that arrives late overwrite a newer one.",
+                    "Write EVENT_TIME_ORDERING, or remove the line.",
+                )
+        for key in options.PAYLOAD_CLASSES:
+            payload = self._setting(key)
+            if payload.value not in ("", *options.ORDERING_PAYLOADS):
+                self._add(
+                    payload,
+                    "OLDER_ROW_WINS",
+                    f"With {payload.value[:80].rpartition('.')[2]} an older row that arrives late could overwrite a newer one.",
+                    f"Write {options.ORDERING_PAYLOADS[0]}, or remove the line.",
+                )
 
     def _columns(self, setting: Setting, what: str) -> list[Column]:
         by_name = {column.name.lower(): column for column in self.ddl.columns}

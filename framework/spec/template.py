@@ -107,13 +107,20 @@ def _render_jinja(text: str, context: TemplateContext, file: str, line: int, pro
 
     from framework.spec.template_sandbox import MAX_OUTPUT_CHARACTERS, MAX_WORK, Variables
 
+    read: list[str] = []
+
+    def on_secret(name: str, value: str) -> None:
+        read.append(name)
+        if context.on_secret is not None:
+            context.on_secret(name, value)
+
     sandbox = _sandbox()
     sandbox.work_left = MAX_WORK
     values: dict[str, Any] = dict(context.names)
     if context.var is not None:
         values["var"] = Variables("var", context.var)
     if context.env is not None:
-        values["env"] = Variables("env", context.env, context.on_secret)
+        values["env"] = Variables("env", context.env, on_secret)
     parts: list[str] = []
     length = 0
     try:
@@ -148,7 +155,11 @@ def _render_jinja(text: str, context: TemplateContext, file: str, line: int, pro
             f"The template failed: {type(error).__name__}: {str(error)[:200]}.",
         )
     else:
-        return "".join(parts)
+        whole = "".join(parts)
+        # A filter or a method makes something else of a secret, by which the secret would not be known again.
+        if read and context.on_secret is not None and re.search(r"\benv\b", _PLAIN.sub("", text)):
+            context.on_secret(read[0], whole)
+        return whole
     return None
 
 

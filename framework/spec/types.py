@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+
+#: Names that Avro takes for a column or a field, and SQL takes without quotes.
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,20 @@ class Struct:
 
 
 DataType = Atomic | Decimal | Array | Map | Struct
+
+
+def field_names(kind: DataType) -> Iterator[str]:
+    """Yield the names of every struct field in a type, however deep."""
+    match kind:
+        case Array():
+            yield from field_names(kind.element)
+        case Map():
+            yield from field_names(kind.key)
+            yield from field_names(kind.value)
+        case Struct():
+            for name, inner in kind.fields:
+                yield name
+                yield from field_names(inner)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from framework.state.storage import Storage, local_path, storage_for
 from framework.state.table import COMMIT_ACTIONS, CommitInfo, Instant, TableConfig, TableState
 
 _COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
-_OLDEST_TABLE_VERSION = 8
+_TABLE_VERSION = "8"
 
 
 class TimelineState:
@@ -40,12 +40,12 @@ class TimelineState:
             properties = _parse_properties(storage.read(f"{base}/.hoodie/hoodie.properties").decode())
         except (FileNotFoundError, NotADirectoryError):
             return None
-        version = int(properties.get("hoodie.table.version", "0"))
-        if version < _OLDEST_TABLE_VERSION:
+        version = properties.get("hoodie.table.version", "none")
+        if version != _TABLE_VERSION:
             raise StateError(
                 "TABLE_VERSION", f"{ref.name} ({ref.path}) is a Hudi table of version {version}; freshet reads 8 (Hudi 1.0).",
                 "Nothing was read or written.",
-                "Write to it once with Hudi 1.0, which upgrades it, or use hudi-cli: upgrade table --toVersion 8",
+                "hudi-cli brings a table to it: upgrade table --toVersion 8, or downgrade table --toVersion 8",
                 table=ref.path, version=version,
             )
         timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
@@ -68,8 +68,12 @@ def _parts(name: str) -> tuple[str, str, str]:
 
 def _parse_properties(text: str) -> dict[str, str]:
     pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
-    # Java escapes ':' and '=' in property values.
-    return {key.strip(): re.sub(r"\\([:=#! ])", r"\1", value.strip()) for key, value in pairs}
+    # Java escapes ':' and '=' in property values, and writes what is not ASCII as \\uXXXX.
+    def plain(value: str) -> str:
+        value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), value)
+        return re.sub(r"\\([:=#! ])", r"\1", value)
+
+    return {key.strip(): plain(value.strip()) for key, value in pairs}
 
 
 def _config(properties: Mapping[str, str]) -> TableConfig:

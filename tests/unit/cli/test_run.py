@@ -177,3 +177,7 @@ def test_a_plan_behind_a_first_run_waits_for_it(freshet: Freshet, root: Path) ->
     assert (result.exit_code, result.stderr) == (0, "")
     assert "totals\n  waits for the first run of payments" in result.stdout
     assert parsed(freshet("plan", "--output", "json"))["plans"][1] == {"pipeline": "totals", "waits_for": ["payments"]}
+
+
+def test_all_goes_with_nothing_else(freshet: Freshet) -> None:
+    assert freshet("run", "payments", "--all").exit_code == 2

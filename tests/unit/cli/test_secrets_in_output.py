@@ -71,9 +71,13 @@ def test_spark_submit_leaves_it_to_the_drivers_environment(
 ) -> None:
     monkeypatch.setattr("framework.runtime.submit.resolve_jars", lambda: (Path("/jars/hudi.jar"),))
     for output in ("text", "json"):
-        result = freshet("compile", "--spark-submit", "--output", output, "--set", f"vars.city={SECRET}")
+        result = freshet("compile", "--spark-submit", "--output", output)
         said = result.stdout + result.stderr
         assert result.exit_code == 0
         assert "spark-submit" in said
         assert "spark.hadoop.fs.s3a.secret.key" not in said
+        assert "/jars/hudi.jar" in said
         assert not [form for form in FORMS if form in said]
+        refused = freshet("compile", "--spark-submit", "--output", output, "--set", f"vars.city={SECRET}")
+        assert (refused.exit_code, "SECRET_ON_COMMAND_LINE" in refused.stderr) == (1, True)
+        assert not [form for form in FORMS if form in refused.stdout + refused.stderr]

@@ -13,7 +13,7 @@ from framework.plan.window import horizon, next_window
 from framework.spec.model import MissingCheckpoint
 from framework.state.checkpoint import Basis, Position
 from framework.state.table import CommitInfo, Instant, TableState
-from tests.unit.builders import SOURCE, a_commit, a_source_spec, a_table_state, at
+from tests.unit.builders import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
 
 
 def window(source: TableState, upto: int | None, table: str = SOURCE.path, basis: Basis = "completed", **spec: Any) -> Any:
@@ -252,3 +252,16 @@ def test_whatever_was_archived_a_window_is_whole_or_refused(
         outcome = found.kind
     # Idle moves nothing: whatever comes next is looked at again.
     assert outcome in ("CHECKPOINT_EXPIRED", "CHECKPOINT_AHEAD", "idle") or not unread
+
+
+class TestRestored:
+    restored = a_table_state([a_commit(10), a_commit(40)], other=[an_instant(30, action="restore")])
+
+    def test_a_checkpoint_whose_commit_a_restore_removed_is_refused(self) -> None:
+        assert refusal(self.restored, 20).code == "SOURCE_RESTORED"
+
+    def test_one_whose_commit_stands_goes_on(self) -> None:
+        assert window(self.restored, 10).begin_inclusive == at(40)
+
+    def test_one_from_after_the_restore_goes_on(self) -> None:
+        assert window(self.restored, 40).kind == "idle"

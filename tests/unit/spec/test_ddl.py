@@ -11,7 +11,7 @@ FULL = """\
 -- a comment
 CREATE TABLE IF NOT EXISTS derived.trips (
   trip_id STRING NOT NULL COMMENT 'the id',
-  `fare amount` DECIMAL(10, 2),
+  `fare_amount` DECIMAL(10, 2),
   stops ARRAY<STRUCT<at: TIMESTAMP, city: INT>>,
   extra MAP<STRING, BIGINT>,
   _hoodie_is_deleted BOOLEAN,
@@ -46,7 +46,7 @@ def test_a_full_table_is_read_also_from_the_cache() -> None:
         assert (table.name, table.line) == ("derived.trips", 2)
         assert [(c.name, str(c.type), c.nullable) for c in table.columns] == [
             ("trip_id", "string", False),
-            ("fare amount", "decimal(10,2)", True),
+            ("fare_amount", "decimal(10,2)", True),
             ("stops", "array<struct<at:timestamp,city:int>>", True),
             ("extra", "map<string,bigint>", True),
             ("_hoodie_is_deleted", "boolean", True),
@@ -55,7 +55,7 @@ def test_a_full_table_is_read_also_from_the_cache() -> None:
         assert table.columns[0].comment == "the id"
         assert table.column_lines == {
             "trip_id": 3,
-            "fare amount": 4,
+            "fare_amount": 4,
             "stops": 5,
             "extra": 6,
             "_hoodie_is_deleted": 7,

@@ -103,6 +103,12 @@ def test_all_problems_of_all_files_at_once(problems_of: Check) -> None:
         (yml("inputs:", "  a: {table: rwa.a}"), 8, "UNKNOWN_DATABASE"),
         (yml("inputs:", "  a: {table: a}"), 8, "MISSING_DATABASE"),
         (yml("inputs:", "  SRC: {table: raw.a}"), 8, "BAD_VALUE"),
+        (yml("inputs:", "  src: {table: raw.a}"), 8, "BAD_VALUE"),
+        (yml("inputs:", "  a-b: {table: raw.a}"), 8, "BAD_NAME"),
+        (yml("inputs:", "  1a: {table: raw.a}"), 8, "BAD_NAME"),
+        (yml("inputs:", "  größe: {table: raw.a}"), 8, "BAD_NAME"),
+        (yml("inputs:", "  a: {table: raw.a}", "  b: {table: raw.b}", "  A: {table: raw.c}"), 10, "DUPLICATE_INPUT"),
+        (yml("inputs:", "  _a1: {table: raw.a}", "  B: {table: raw.b}"), 0, ""),
         (yml("partition_is_stable: maybe"), 7, "WRONG_TYPE"),
         (yml(without="hoodieincr.path"), 3, "MISSING_SOURCE"),
         (yml(without="num.buckets"), 1, "MISSING_BUCKET_COUNT"),
@@ -119,6 +125,10 @@ def test_all_problems_of_all_files_at_once(problems_of: Check) -> None:
         (yml("  hoodie.bucket.index.hash.field: amount"), 7, "BUCKET_FIELD_NOT_IN_KEY"),
         (yml("  hoodie.index.bucket.engine: CONSISTENT_HASHING"), 7, "NOT_SUPPORTED"),
         (yml("  hoodie.record.merge.mode: COMMIT_TIME_ORDERING"), 7, "OLDER_ROW_WINS"),
+        (yml("  hoodie.record.merge.mode: CUSTOM"), 7, "OLDER_ROW_WINS"),
+        (yml("  hoodie.record.merge.mode: NONE"), 7, "BAD_VALUE"),
+        (yml("  hoodie.write.record.merge.mode: commit_time_ordering"), 7, "OLDER_ROW_WINS"),
+        (yml("  hoodie.write.record.merge.mode: EVENT_TIME_ORDERING"), 0, ""),
         (yml("  hoodie.compact.inline: maybe"), 7, "BAD_VALUE"),
         (yml("  hoodie.streamer.source.hoodieincr.num_instants: 0"), 7, "BAD_VALUE"),
         (yml("  hoodie.streamer.source.kafka.topic: t"), 7, "NOT_SUPPORTED"),
@@ -295,7 +305,18 @@ def test_others_problems_do_not_count(problems_of: Check) -> None:
     broken = {"pipelines/broken.yml": "a: [", "pipelines/odd.yml": "ddl: nope.sql\ntags: [odd]\n"}
     assert problems_of(broken, names=["payments"]) == []
     assert {p.file for p in problems_of(broken)} == {"pipelines/broken.yml", "pipelines/odd.yml"}
-    assert {p.file for p in problems_of(broken, tags=["odd"])} == {"pipelines/odd.yml"}
+    assert {p.file for p in problems_of({"pipelines/broken.yml": "ddl: nope.sql\n"}, tags=["odd"])} == {
+        "pipelines/odd.yml"
+    }
+
+
+@pytest.mark.parametrize("selection", [{"tags": ["a"]}, {"tags": ["b"]}, {"tags": ["a"], "names": ["payments"]}])
+def test_a_file_whose_tags_cannot_be_read_is_a_problem_of_tags(
+    problems_of: Check, selection: dict[str, list[str]]
+) -> None:
+    files: dict[str, str | bytes] = {YML_FILE: yml("tags: [a]"), "pipelines/broken.yml": "tags: [b]\nddl: ["}
+    assert {p.file for p in problems_of(files, **selection)} == {"pipelines/broken.yml"}
+    assert problems_of(files, names=["payments"]) == []
 
 
 @pytest.mark.parametrize(
@@ -395,3 +416,77 @@ def test_a_delete_is_refused_where_hudi_would_break_the_table(problems_of: Check
 def test_an_insert_into_a_record_index_is_refused(problems_of: Check) -> None:
     found = problems_of(overrides=["hoodie.datasource.write.operation=insert", "hoodie.index.type=RECORD_INDEX"])
     assert [p.code for p in found] == ["INSERT_DUPLICATES"]
+
+
+@pytest.mark.parametrize("key", ["hoodie.datasource.write.payload.class", "hoodie.compaction.payload.class"])
+@pytest.mark.parametrize(
+    ("payload", "codes"),
+    [
+        ("org.apache.hudi.common.model.DefaultHoodieRecordPayload", []),
+        ("org.apache.hudi.common.model.EventTimeAvroPayload", []),
+        ("org.apache.hudi.common.model.PartialUpdateAvroPayload", []),
+        ("org.apache.hudi.common.model.OverwriteWithLatestAvroPayload", ["OLDER_ROW_WINS"]),
+        ("org.apache.hudi.common.model.OverwriteNonDefaultsWithLatestAvroPayload", ["OLDER_ROW_WINS"]),
+        ("com.example.DefaultHoodieRecordPayload", ["OLDER_ROW_WINS"]),
+    ],
+)
+def test_only_payloads_by_the_ordering_field_are_taken(
+    problems_of: Check, key: str, payload: str, codes: list[str]
+) -> None:
+    assert seen(problems_of({YML_FILE: yml(f"  {key}: {payload}")})) == [(YML_FILE, 7, code) for code in codes]
+    in_ddl = PAYMENTS.replace("'cow'", f"'cow', '{key}' = '{payload}'")
+    assert [p.code for p in problems_of({YML_FILE: YML, DDL_FILE: in_ddl})] == codes
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("hoodie.record.merge.strategy.id", "x"),
+        ("hoodie.compaction.record.merger.strategy", "x"),
+        ("hoodie.write.record.merge.strategy.id", "x"),
+        ("hoodie.datasource.write.record.merger.strategy", "x"),
+        ("hoodie.write.record.merge.custom.implementation.classes", "x.Y"),
+        ("hoodie.datasource.write.record.merger.impls", "x.Y"),
+        ("hoodie.payload.ordering.field", "id"),
+        ("hoodie.combine.before.upsert", "false"),
+        ("hoodie.populate.meta.fields", "false"),
+        ("hoodie.datasource.write.drop.partition.columns", "true"),
+        ("hoodie.avro.schema", "x"),
+        ("hoodie.write.schema", "x"),
+        ("hoodie.timeline.path", "x"),
+        ("hoodie.timeline.history.path", "x"),
+        ("hoodie.datasource.write.keygenerator.class", "x.Y"),
+        ("hoodie.datasource.write.keygenerator.type", "SIMPLE"),
+        ("hoodie.table.keygenerator.class", "x.Y"),
+        ("hoodie.table.keygenerator.type", "SIMPLE"),
+    ],
+)
+def test_keys_that_freshet_relies_on_are_reserved(problems_of: Check, key: str, value: str) -> None:
+    (found,) = problems_of({YML_FILE: yml(f"  {key}: {value}")})
+    assert (found.file, found.line, found.code) == (YML_FILE, 7, "RESERVED_KEY")
+    assert found.hint
+
+
+@pytest.mark.parametrize(
+    ("column", "bad"),
+    [
+        ("`fare amount` INT", True),
+        ("`a-b` INT", True),
+        ("`1a` INT", True),
+        ("`größe` INT", True),
+        ("größe INT", True),
+        ("s STRUCT<a: INT, `b c`: INT>", True),
+        ("s MAP<STRING, ARRAY<STRUCT<`ä`: INT>>>", True),
+        ("_hoodie_is_deleted BOOLEAN", False),
+        ("_a1 STRUCT<B: INT, _c: INT>", False),
+    ],
+)
+def test_names_that_avro_cannot_hold_are_refused(problems_of: Check, column: str, bad: bool) -> None:
+    text = PAYMENTS.replace("TIMESTAMP\n)", f"TIMESTAMP,\n  {column}\n)")
+    line = text[: text.index(column)].count("\n") + 1
+    assert seen(problems_of({DDL_FILE: text})) == ([(DDL_FILE, line, "BAD_NAME")] if bad else [])
+
+
+def test_a_key_of_a_badly_named_column_is_not_reported_too(problems_of: Check) -> None:
+    text = PAYMENTS.replace("'id'", "'größe'").replace("TIMESTAMP\n)", "TIMESTAMP,\n  `größe` INT\n)")
+    assert [p.code for p in problems_of({DDL_FILE: text})] == ["BAD_NAME"]

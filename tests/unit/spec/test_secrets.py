@@ -12,7 +12,7 @@ import pytest
 
 from framework.errors import SpecError
 from framework.spec.project import load_project
-from framework.spec.secrets import Redactor
+from framework.spec.secrets import Redactor, redact
 from tests.builders import BASE, a_project
 
 SECRET = "p\"a'ss w/ö\\rd"
@@ -84,3 +84,14 @@ def test_the_fingerprint_ignores_secrets_and_the_folder(tmp_path: Path) -> None:
         root = a_project(tmp_path / folder, files={"configs/base.yml": base})
         prints.append(load_project(root, environ={"URL": url}).pipelines[0].fingerprint)
     assert prints[0] == prints[1]
+
+
+def test_what_a_filter_makes_of_a_secret_is_one_too(tmp_path: Path) -> None:
+    base = BASE.replace("raw_root: data/raw", "raw_root: \"/d/{{ env.TOKEN | upper }}/{{ env.URL.split('@')[0] }}\"")
+    environ = {"TOKEN": "s3cr3t-token-x", "URL": "user:hunter22@host"}
+    project = load_project(a_project(tmp_path, files={"configs/base.yml": base}), environ=environ)
+    path = project.pipelines[0].source.table.path
+    assert path.startswith("/d/S3CR3T-TOKEN-X/user:hunter22")
+    shown = redact(path)
+    assert "S3CR3T" not in shown
+    assert "hunter22" not in shown

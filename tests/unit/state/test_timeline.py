@@ -166,7 +166,9 @@ def test_file_uri_is_the_local_path(lake: Lake) -> None:
     assert len(found.commits) == 1
 
 
-@pytest.mark.parametrize("properties", ["hoodie.table.version=6\n", "hoodie.table.name=old\n"])
+@pytest.mark.parametrize("properties", [
+    "hoodie.table.version=6\n", "hoodie.table.version=9\n", "hoodie.table.version=x\n", "hoodie.table.name=old\n",
+])
 def test_older_table_version_is_refused_with_the_way_to_upgrade(tmp_path: Path, properties: str) -> None:
     lake = Lake(tmp_path, properties)
     with pytest.raises(StateError) as refused:
