@@ -65,7 +65,7 @@ def store(text: str, table: DdlTable) -> None:
 
 def _path(text: str) -> Path:
     cache = os.environ.get("FRESHET_CACHE")
-    folder = Path(cache) if cache else Path.home() / ".cache" / "freshet"
+    folder = Path(cache).expanduser() if cache else Path.home() / ".cache" / "freshet"
     digest = hashlib.sha256(f"{_VERSION}\0{text}".encode()).hexdigest()
     return folder / "ddl" / f"{digest[:32]}.json"
 

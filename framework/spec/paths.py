@@ -31,6 +31,11 @@ def normal_path(text: str, root: Path) -> str:
     return f"{uri[1].lower()}://{re.sub('/+', '/', uri[2]).rstrip('/')}"
 
 
+def same_place(path: str) -> str:
+    """Return a normal path by which tables are compared: Hadoop's ``s3a`` and ``s3n`` name the places that ``s3`` does."""
+    return re.sub(r"^s3[an]://", "s3://", path)
+
+
 def named_table(path: str, targets: Mapping[str, str], warehouse: Mapping[str, str]) -> TableRef:
     """Find the name of the table at a path.
 

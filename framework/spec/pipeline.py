@@ -16,7 +16,7 @@ from framework.spec.hoodie import agreed, check_hoodie
 from framework.spec.lineage import Neighbour
 from framework.spec.model import InputSpec, PipelineSpec, TableRef
 from framework.spec.models import Settings, validate_settings
-from framework.spec.paths import normal_path
+from framework.spec.paths import normal_path, same_place
 from framework.spec.secrets import Redactor
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render, text_of
@@ -133,7 +133,8 @@ def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
             reads.add(found.path if found else None)
     setting = settings.get(options.SOURCE_PATH)
     place = Place(setting.file, setting.line) if setting and setting.file == one.file else Place(one.file, 1)
-    return Neighbour(one.name, place, one.target.path if one.target else "", frozenset(path for path in reads if path))
+    target_path = same_place(one.target.path) if one.target else ""
+    return Neighbour(one.name, place, target_path, frozenset(same_place(path) for path in reads if path))
 
 
 def build(one: Draft, files: ProjectFiles, targets: Mapping[str, str], problems: Problems) -> PipelineSpec | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 SOURCE_MARK = "<SRC>"
@@ -10,14 +11,16 @@ SOURCE_MARK = "<SRC>"
 SOURCE_VIEW = "`SRC`"
 
 _TOKEN = re.compile(
-    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))
-      | (?P<quoted>'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|`(?:``|[^`])*(?:`|\Z))
+    r"""(?P<comment>--[^\n]*|/\*)
+      | (?P<quoted>(?<!\w)[rR](?:'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))
+          |'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|`(?:``|[^`])*(?:`|\Z))
       | (?P<mark><SRC>)
       | (?P<end>;)
       | (?P<space>\s+)
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
 # A transformer reads; what it may leave behind lives in the run's own session and goes with it.
 _ALLOWED = re.compile(
     r"[\s(]*(select|with|from|values|table|map|reduce"
@@ -29,6 +32,13 @@ _WRITES = re.compile(
     r"(with|from)\b.*\binsert\s+(into|overwrite)\b"
     r"|with\s+(?:\w+\s*(?:\(\)\s*)?(?:\bas\b\s*)?\(\)\s*,?\s*)+(delete|update|merge)\b", re.IGNORECASE | re.DOTALL,
 )
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
 
 
 @dataclass(frozen=True)
@@ -65,23 +75,23 @@ def split_statements(text: str) -> tuple[Statement, ...]:
     statements: list[Statement] = []
     parts: list[str] = []
     start: int | None = None
-    for token in [*_TOKEN.finditer(text), None]:
-        if token is None or token.lastgroup == "end":
+    for token in [*_tokens(text), None]:
+        if token is None or token.kind == "end":
             if start is not None:
                 statements.append(_statement(text, start, "".join(parts)))
             parts, start = [], None
             continue
         if start is None:
-            if token.lastgroup in ("comment", "space"):
+            if token.kind in ("comment", "space"):
                 continue
-            start = token.start()
-        parts.append(SOURCE_VIEW if token.lastgroup == "mark" else token.group())
+            start = token.start
+        parts.append(SOURCE_VIEW if token.kind == "mark" else token.text)
     return tuple(statements)
 
 
 def mentions_source(text: str) -> bool:
     """Say whether ``<SRC>`` stands in the text outside literals and comments."""
-    return any(token.lastgroup == "mark" for token in _TOKEN.finditer(text))
+    return any(token.kind == "mark" for token in _tokens(text))
 
 
 def check_statements(statements: tuple[Statement, ...]) -> list[StatementProblem]:
@@ -100,6 +110,24 @@ def check_statements(statements: tuple[Statement, ...]) -> list[StatementProblem
     return problems
 
 
+def _tokens(text: str) -> Iterator[_Token]:
+    position = 0
+    while match := _TOKEN.match(text, position):
+        end = _comment_end(text, position) if match.group() == "/*" else match.end()
+        yield _Token(match.lastgroup or "other", text[position:end], position)
+        position = end
+
+
+def _comment_end(text: str, start: int) -> int:
+    # Spark's comments nest, which no regular expression can follow.
+    depth = 0
+    for edge in _COMMENT_EDGE.finditer(text, start):
+        depth += 1 if edge.group() == "/*" else -1
+        if depth == 0:
+            return edge.end()
+    return len(text)
+
+
 def _statement(text: str, start: int, body: str) -> Statement:
     column = start - (text.rfind("\n", 0, start) + 1)
     return Statement(" " * column + body.rstrip(), text.count("\n", 0, start) + 1)
@@ -107,15 +135,15 @@ def _statement(text: str, start: int, body: str) -> Statement:
 
 def _bare(statement: Statement) -> str:
     return "".join(
-        " " if t.lastgroup in ("comment", "space") else t.group() for t in _TOKEN.finditer(statement.text)
+        " " if token.kind in ("comment", "space") else token.text for token in _tokens(statement.text)
     ).strip()
 
 
 def _flat(statement: Statement) -> str:
     """Return what stands outside parentheses, each quoted text as one letter."""
     parts, depth = [], 0
-    for token in _TOKEN.finditer(_bare(statement)):
-        text = "q" if token.lastgroup == "quoted" else token.group()
+    for token in _tokens(_bare(statement)):
+        text = "q" if token.kind == "quoted" else token.text
         depth -= text == ")"
         if depth <= 0:
             parts.append(text)

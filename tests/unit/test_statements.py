@@ -140,3 +140,15 @@ def test_a_long_list_of_ctes_is_judged_at_once() -> None:
     assert codes(f"{sql} select 1") == []
     assert codes(f"{sql} update raw.trips set a = 1") == [(1, "SQL_NOT_ALLOWED")]
     assert time.monotonic() - start < 1.0
+
+
+@pytest.mark.parametrize("text", [
+    r"SELECT r'\' , ';' AS x FROM <SRC>",
+    'SELECT R"\\" , \';\' AS x FROM <SRC>',
+    "/* a /* b */ ; */ SELECT 1 FROM <SRC>",
+    "SELECT 1 /* ; /* ; */ ; <SRC> */ FROM <SRC>",
+])
+def test_raw_literals_and_nested_comments_are_whole(text: str) -> None:
+    (statement,) = split_statements(text)
+    assert check_statements((statement,)) == []
+    assert statement.text.endswith("FROM `SRC`")

@@ -490,3 +490,11 @@ def test_names_that_avro_cannot_hold_are_refused(problems_of: Check, column: str
 def test_a_key_of_a_badly_named_column_is_not_reported_too(problems_of: Check) -> None:
     text = PAYMENTS.replace("'id'", "'größe'").replace("TIMESTAMP\n)", "TIMESTAMP,\n  `größe` INT\n)")
     assert [p.code for p in problems_of({DDL_FILE: text})] == ["BAD_NAME"]
+
+
+def test_lineage_knows_s3a_for_s3(tmp_path: Path) -> None:
+    base = BASE.replace("derived_root: data/derived", "derived_root: s3a://lake/derived")
+    a_project(tmp_path, files={"configs/base.yml": base})
+    downstream = yml().replace("payments", "totals").replace("{{ var.raw_root }}/events", "s3://lake/derived/payments")
+    a_project(tmp_path, "totals", files={"configs/base.yml": base, "pipelines/totals.yml": downstream})
+    assert load_project(tmp_path, environ={}).upstream["totals"] == ("payments",)
