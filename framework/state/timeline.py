@@ -68,7 +68,7 @@ def _parts(name: str) -> tuple[str, str, str]:
 
 def _parse_properties(text: str) -> dict[str, str]:
     pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
-    # Java escapes ':' and '=' in property values, and writes what is not ASCII as \\uXXXX.
+    # Java escapes ':' and '=' in property values, and writes what is not ASCII as \uXXXX.
     def plain(value: str) -> str:
         value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), value)
         return re.sub(r"\\([:=#! ])", r"\1", value)
