@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
 from framework.spec.model import TableRef
-from framework.state.checkpoint import Checkpoint, decode
+from framework.state.checkpoint import PIPELINE_KEY, Checkpoint, decode
 
 COMMIT_ACTIONS = ("commit", "deltacommit", "replacecommit")
 
@@ -126,20 +126,23 @@ class TableState:
             yield instant, self.info(instant)
         yield from sorted(self.load_archived(""), key=lambda pair: pair[0], reverse=True)
 
-    def checkpoints(self) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
-        """Walk the commits that carry a checkpoint, newest first; clustering and other writers carry none.
+    def checkpoints(self, partners: Collection[str] = ()) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
+        """Walk the commits that carry a checkpoint, newest first; clustering, backfills and other writers carry none.
+
+        Args:
+            partners: Pipelines that own other columns of the table; their commits are passed over.
 
         Raises:
             StateError: A checkpoint is newer than this code, or no checkpoint at all.
         """
         for instant, info in self.newest_first():
-            checkpoint = decode(info.extra)
+            checkpoint = None if info.extra.get(PIPELINE_KEY) in partners else decode(info.extra)
             if checkpoint is not None:
                 yield instant, info, checkpoint
 
-    def latest_checkpoint(self) -> Checkpoint | None:
-        """Return the newest checkpoint, None where no commit ever carried one."""
-        return next((checkpoint for _, _, checkpoint in self.checkpoints()), None)
+    def latest_checkpoint(self, partners: Collection[str] = ()) -> Checkpoint | None:
+        """Return the newest checkpoint, None where no commit but those of ``partners`` ever carried one."""
+        return next((checkpoint for _, _, checkpoint in self.checkpoints(partners)), None)
 
     def latest_extra(self, key: str) -> str | None:
         """Return the newest value of one metadata key, None where no commit carries it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
@@ -23,6 +24,8 @@ from framework.state.table import COMMIT_ACTIONS, CommitInfo, Instant, TableConf
 
 _COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
 _TABLE_VERSION = "8"
+# Hudi writes a file of the timeline in place on a local disk: a reader may see it empty or cut off for some milliseconds.
+_WAITS = (0.01, 0.04, 0.15, 0.3)
 
 
 class TimelineState:
@@ -37,7 +40,7 @@ class TimelineState:
         base = local_path(ref.path)
         storage = storage_for(base)
         try:
-            properties = _parse_properties(storage.read(f"{base}/.hoodie/hoodie.properties").decode())
+            properties = _properties(storage, f"{base}/.hoodie/hoodie.properties")
         except (FileNotFoundError, NotADirectoryError):
             return None
         version = properties.get("hoodie.table.version", "none")
@@ -66,6 +69,18 @@ def _parts(name: str) -> tuple[str, str, str]:
     return (match[1], match[2], match[3]) if match else ("", "", "")
 
 
+def _properties(storage: Storage, path: str) -> dict[str, str]:
+    # While Hudi rewrites the file, the backup beside it holds the properties.
+    for candidate in (path, f"{path}.backup"):
+        try:
+            found = _parse_properties(storage.read(candidate).decode())
+        except FileNotFoundError:
+            continue
+        if "hoodie.table.version" in found:
+            return found
+    return _parse_properties(storage.read(path).decode())
+
+
 def _parse_properties(text: str) -> dict[str, str]:
     pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
     # Java escapes ':' and '=' in property values, and writes what is not ASCII as \uXXXX.
@@ -90,14 +105,36 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
     )
 
 
-def _read_avro(data: bytes) -> dict[str, Any]:
-    return cast(dict[str, Any], next(iter(fastavro.reader(io.BytesIO(data))), {})) if data else {}
+def _record(data: bytes) -> dict[str, Any] | None:
+    try:
+        return cast(dict[str, Any], next(iter(fastavro.reader(io.BytesIO(data))), None)) if data else None
+    except (EOFError, ValueError, IndexError):
+        return None
+
+
+def _read_action(storage: Storage, path: str) -> dict[str, Any]:
+    for wait in (*_WAITS, 0):
+        data = storage.read(path)
+        record = _record(data)
+        if record is not None:
+            return record
+        time.sleep(wait)
+    if not data:
+        # A writer that died between making the file and filling it: Hudi takes it for a commit without metadata, too.
+        return {}
+    raise StateError(
+        "TIMELINE_UNREADABLE", f"{path} is no whole Avro file ({len(data):,} bytes).",
+        "What the commit did is unknown; nothing was read or written.",
+        "a writer died while it completed this action: restore the file, or take the commit back with hudi-cli "
+        "(commit rollback), then run the same command",
+        file=path,
+    )
 
 
 def _load(storage: Storage, timeline: str, instant: Instant) -> CommitInfo:
     name = f"{timeline}/{instant.requested}_{instant.completed}.{instant.action}"
     try:
-        return _commit_info(_read_avro(storage.read(name)))
+        return _commit_info(_read_action(storage, name))
     except FileNotFoundError:
         # The archiver moved it between the listing and this look; the archive has it.
         history = _load_archived(storage, f"{timeline}/history")
@@ -123,7 +160,7 @@ def _retained_from(storage: Storage, timeline: str, instants: tuple[Instant, ...
     deleted = ""
     for clean in sorted((i for i in instants if i.action == "clean"), reverse=True):
         try:
-            raw = _read_avro(storage.read(f"{timeline}/{clean.requested}_{clean.completed}.clean"))
+            raw = _read_action(storage, f"{timeline}/{clean.requested}_{clean.completed}.clean")
         except FileNotFoundError:
             continue
         if raw.get("earliestCommitToRetain"):
@@ -163,5 +200,5 @@ def _load_archived(storage: Storage, history: str, completed_after: str = "") ->
         for row in table.to_pylist():
             if row["action"] in COMMIT_ACTIONS:
                 instant = Instant(row["completionTime"], row["instantTime"], row["action"])
-                found.append((instant, _commit_info(_read_avro(row["metadata"]))))
+                found.append((instant, _commit_info(_record(row["metadata"]) or {})))
     return tuple(found)
