@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from framework.spec import hudi_keys, options, streamer_keys
-from framework.spec.models import ConfigFile, Model, PipelineFile
+from framework.spec.models import ConfigFile, PipelineFile
+from framework.spec.strategy_models import Model
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES: Mapping[str, list[str]] = {
@@ -76,7 +77,7 @@ def _hoodie() -> dict[str, Any]:
                     older, properties[key.name] | {"deprecated": True, "description": f"Older name of {key.name}."}
                 )
     # What freshet takes is less than what Hudi does, and its defaults are its own.
-    properties[options.OPERATION] = {"enum": ["upsert", "insert", "delete"], "default": "upsert"}
+    properties[options.OPERATION] = {"enum": ["upsert", "insert", "delete", "insert_overwrite"], "default": "upsert"}
     properties[options.INDEX_TYPE] = {"enum": ["BUCKET", "RECORD_INDEX"], "default": "BUCKET"}
     properties[options.BUCKET_COUNT].pop("default", None)
     return {"type": "object", "properties": dict(sorted(properties.items())), "additionalProperties": False}

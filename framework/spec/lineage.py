@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from framework.spec.files import Place
 from framework.spec.suggest import Problems
@@ -18,13 +19,16 @@ class Neighbour:
         name: The pipeline.
         place: Where a problem of its lineage is reported.
         target: Normal path of the table that it writes; empty where it is not known.
-        reads: Normal paths of the tables that it reads.
+        reads: Normal paths of the tables that it reads; its own target, which a join with what stands there may read, is
+            left out.
+        owns: Lower-case names of the columns that it writes, where it names them; None where it writes whole rows.
     """
 
     name: str
     place: Place
     target: str
     reads: frozenset[str]
+    owns: frozenset[str] | None = None
 
 
 def upstream_of(pipelines: Sequence[Neighbour]) -> dict[str, tuple[str, ...]]:
@@ -42,19 +46,15 @@ def check_lineage(pipelines: Sequence[Neighbour], selected: Collection[str], pro
     Args:
         pipelines: All pipelines of the project.
         selected: Names of those that were asked for.
-        problems: Receives DUPLICATE_TARGET and CYCLE.
+        problems: Receives DUPLICATE_TARGET, OVERLAPPING_COLUMNS and CYCLE.
     """
-    first: dict[str, Neighbour] = {}
-    for pipeline in sorted(pipelines, key=lambda p: p.name):
-        other = first.setdefault(pipeline.target, pipeline)
-        if pipeline.target and other is not pipeline and {other.name, pipeline.name} & set(selected):
-            problems.add(
-                pipeline.place.file,
-                pipeline.place.line,
-                "DUPLICATE_TARGET",
-                f"Pipeline '{pipeline.name}' writes the same table as '{other.name}' ({pipeline.target}).",
-                "Give each pipeline a target of its own.",
-            )
+    writers: dict[str, list[Neighbour]] = {}
+    for pipeline in sorted((p for p in pipelines if p.target), key=lambda p: p.name):
+        writers.setdefault(pipeline.target, []).append(pipeline)
+    for together in writers.values():
+        for one, other in combinations(together, 2):
+            if {one.name, other.name} & set(selected):
+                _check_owners(one, other, problems)
     places = {p.name: p.place for p in pipelines}
     for loop in _cycles(upstream_of(pipelines)):
         if set(loop) & set(selected):
@@ -66,6 +66,31 @@ def check_lineage(pipelines: Sequence[Neighbour], selected: Collection[str], pro
                 f"Pipelines feed each other in a circle: {' -> '.join((*loop, loop[0]))}.",
                 "Let one of them read another table.",
             )
+
+
+def partners_of(pipelines: Sequence[Neighbour]) -> dict[str, tuple[str, ...]]:
+    """Return for each pipeline the names of the others that write its target, sorted."""
+    writers: dict[str, list[str]] = {}
+    for pipeline in pipelines:
+        writers.setdefault(pipeline.target or pipeline.name, []).append(pipeline.name)
+    return {p.name: tuple(sorted(set(writers[p.target or p.name]) - {p.name})) for p in pipelines}
+
+
+def _check_owners(one: Neighbour, other: Neighbour, problems: Problems) -> None:
+    at = other.place
+    if one.owns is None or other.owns is None:
+        whole = one.name if one.owns is None else other.name
+        problems.add(
+            at.file, at.line, "DUPLICATE_TARGET",
+            f"Pipeline '{other.name}' writes the same table as '{one.name}' ({other.target}), and '{whole}' writes whole rows.",
+            "Give each pipeline a target of its own, or columns of its own: 'write: {strategy: merge, columns: [...]}'.",
+        )
+    elif one.owns & other.owns:
+        problems.add(
+            at.file, at.line, "OVERLAPPING_COLUMNS",
+            f"Pipelines '{one.name}' and '{other.name}' both own {', '.join(sorted(one.owns & other.owns))} of {other.target}.",
+            "Let one of them own it: write.columns.",
+        )
 
 
 def in_order(upstream: Mapping[str, Sequence[str]]) -> list[str]:

@@ -12,7 +12,11 @@ from framework.spec.types import Column
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 MissingCheckpoint = Literal["READ_UPTO_LATEST_COMMIT", "READ_LATEST", "ERROR"]
 IncrementalFormat = Literal["latest_state", "cdc", "auto"]
-Operation = Literal["upsert", "insert", "delete"]
+Operation = Literal["upsert", "insert", "delete", "insert_overwrite"]
+ReadStrategy = Literal["snapshot", "incremental", "affected_partitions"]
+AsOf = Literal["latest", "run_start", "checkpoint"]
+WriteStrategy = Literal["rows", "merge", "partial_update", "full_outer_join"]
+Granularity = Literal["hour", "day", "month"]
 
 
 @dataclass(frozen=True)
@@ -84,12 +88,57 @@ class InputSpec:
         table: The table.
         read: Read strategy.
         line: Line in the pipeline's YAML.
+        lookback_seconds: ``incremental``: how far back before the window commits are read, by completion time.
+        drives: ``incremental``: pairs of this table's column and the main source's; a change here brings the main
+            source's rows of that key into ``<SRC>``. Empty where it drives nothing.
+        on: ``affected_partitions``: this table's partition column with SQL expressions over ``<SRC>``.
+        as_of: Which version is read, for the strategies that are not incremental.
     """
 
     name: str
     table: TableRef
-    read: Literal["snapshot"]
+    read: ReadStrategy
     line: int
+    lookback_seconds: int = 0
+    drives: tuple[tuple[str, str], ...] = ()
+    on: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    as_of: AsOf = "latest"
+
+
+@dataclass(frozen=True)
+class WriteSpec:
+    """How the batch reaches the target.
+
+    Args:
+        strategy: ``rows``: whole rows, by Hudi's write operation; else see ``strategy_models.Write``.
+        columns: The columns that the pipeline owns; all of the table's for ``rows``.
+        insert_missing: True where a row whose key is not in the target is inserted.
+        changed_columns: Column of the batch that names the columns a row carries; empty where null means unchanged.
+        ordering: The owned column by which an older update loses; empty for the table's ordering field.
+    """
+
+    strategy: WriteStrategy
+    columns: tuple[str, ...]
+    insert_missing: bool = True
+    changed_columns: str = ""
+    ordering: str = ""
+
+
+@dataclass(frozen=True)
+class BackfillSpec:
+    """How a range of dates is computed again.
+
+    Args:
+        event_time: Event-time column of the main source and of the inputs that are cut too, by name; ``SRC`` is the source.
+        partition: The target's partition column that follows from the event time; empty where there is none.
+        granularity: What one such partition holds.
+        write: ``upsert``, or ``insert_overwrite`` of the chunk's partitions.
+    """
+
+    event_time: Mapping[str, str]
+    partition: str
+    granularity: Granularity
+    write: Literal["upsert", "insert_overwrite"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +170,21 @@ class IndexSpec:
 
 
 @dataclass(frozen=True)
+class Reader:
+    """A pipeline of the project that reads another one's target incrementally.
+
+    Args:
+        name: Its name.
+        target: The table that it writes, whose commits hold its checkpoint.
+        partners: The pipelines that write that table with it.
+    """
+
+    name: str
+    target: TableRef
+    partners: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class PipelineSpec:
     """One validated pipeline.
 
@@ -133,6 +197,10 @@ class PipelineSpec:
         inputs: Other tables, by name order of the YAML.
         transform: The chain, in order.
         operation: Hudi write operation.
+        write: How the batch reaches the target, and which columns the pipeline owns.
+        backfill: How a range of dates is computed again; None where the pipeline declares none.
+        partners: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
+        readers: The pipelines of the project that read the target: what they have not read must stay readable.
         index: The target's index.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
         spark_conf: ``spark.*`` settings of the session.
@@ -152,6 +220,10 @@ class PipelineSpec:
     inputs: tuple[InputSpec, ...]
     transform: tuple[TransformSpec, ...]
     operation: Operation
+    write: WriteSpec
+    backfill: BackfillSpec | None
+    partners: tuple[str, ...]
+    readers: tuple[Reader, ...]
     index: IndexSpec
     write_options: Mapping[str, str]
     spark_conf: Mapping[str, str]

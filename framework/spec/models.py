@@ -6,25 +6,15 @@ The same models validate the files and give the JSON Schema that editors complet
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from framework.spec.files import Place
+from framework.spec.strategy_models import Backfill, Input, Model, Name, Write, one_as_list
 from framework.spec.suggest import Problems, did_you_mean, nearest
 
 Scalar = bool | int | float | str
-Name = Annotated[str, StringConstraints(min_length=1)]
-
-
-def _one_as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-def _known_read(value: Any) -> Any:
-    if value in ("incremental", "affected_partitions"):
-        raise ValueError(f"NOT_SUPPORTED|read '{value}' comes with a later version.|Write 'read: snapshot'.")
-    return value
 
 
 def _text_of_cron(value: str) -> str:
@@ -36,12 +26,6 @@ def _text_of_cron(value: str) -> str:
     return value
 
 
-class Model(BaseModel):
-    """Base of all models: nothing unknown, nothing changed, nothing of the input in an error's text."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, strict=True)
-
-
 class Lease(Model):
     """How two runs of one pipeline at the same moment treat each other."""
 
@@ -51,15 +35,6 @@ class Lease(Model):
         le=86400,
         strict=False,
         description="Seconds that a run waits for another run of the same pipeline; 0 ends at once.",
-    )
-
-
-class Input(Model):
-    """Another table that the transformation names."""
-
-    table: Name = Field(description="Table as database.table; the database is one of the warehouse's.")
-    read: Annotated[Literal["snapshot"], BeforeValidator(_known_read)] = Field(
-        "snapshot", description="How the table is read: snapshot is the whole table as it is when the run starts."
     )
 
 
@@ -88,7 +63,7 @@ class PipelineFile(Shared):
     """A file in pipelines/: one target table and how it is computed."""
 
     ddl: Name = Field(description="DDL file of the target table, relative to the project.")
-    transform: Annotated[list[Name], Field(min_length=1), BeforeValidator(_one_as_list)] = Field(
+    transform: Annotated[list[Name], Field(min_length=1), BeforeValidator(one_as_list)] = Field(
         description="SQL and Python files, relative to the project, applied in this order."
     )
     owner: str = Field("", description="Who answers for the table.")
@@ -98,12 +73,16 @@ class PipelineFile(Shared):
         examples=["*/30 * * * *"],
         description="When a scheduler should run the pipeline: cron text with five fields, UTC.",
     )
-    tags: Annotated[list[Name], BeforeValidator(_one_as_list)] = Field(
+    tags: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list, description="Labels that select pipelines on the command line."
     )
     inputs: dict[str, Input] = Field(
         default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
     )
+    write: Write | None = Field(
+        None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
+    )
+    backfill: Backfill | None = Field(None, description="How `freshet backfill` computes a range of dates again.")
     partition_is_stable: bool = Field(
         False,
         strict=False,
@@ -192,13 +171,9 @@ def _note(
     if kind == "missing":
         problems.add(file, line, "MISSING_KEY", f"The key '{dotted}' is missing.", _example(path[-1]))
     elif kind == "extra_forbidden":
-        known = (
-            Input.model_fields
-            if path[0] == "inputs"
-            else Lease.model_fields
-            if path[0] == "lease"
-            else Settings.model_fields
-        )
+        nested: dict[str, type[BaseModel]] = {"inputs": Input, "lease": Lease, "write": Write, "backfill": Backfill}
+        owner: type[BaseModel] = nested.get(path[0], Settings)
+        known = owner.model_fields
         near = nearest(path[-1], known)
         problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
     elif kind == "value_error" and "|" in message:
@@ -220,6 +195,9 @@ def _example(key: str) -> str:
         "table": "Write 'table: <database>.<table>'.",
         "inputs": "Write '<name>: {table: <database>.<table>}'.",
         "vars": "Write '<name>: <text or number>'.",
+        "strategy": "Write 'strategy: merge'.",
+        "columns": "Write 'columns: [<column>, ...]'.",
+        "event_time": "Write 'event_time: <column of the main source>'.",
         "schedule": 'Write it in quotes, as "*/30 * * * *".',
         "partition_is_stable": "Write 'partition_is_stable: true'.",
     }.get(key, "")

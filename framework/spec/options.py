@@ -28,6 +28,7 @@ MISSING_CHECKPOINT = "hoodie.streamer.source.hoodieincr.missing.checkpoint.strat
 FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 INCREMENTAL_FORMAT = "hoodie.datasource.query.incremental.format"
 
+CONCURRENCY = "hoodie.write.concurrency.mode"
 MERGE_MODE = "hoodie.record.merge.mode"
 PAYLOAD_CLASS = "hoodie.datasource.write.payload.class"
 #: Every key of the merge mode and of the payload class.
@@ -46,10 +47,9 @@ DEFAULT_MAX_COMMITS = 5
 #: Index types of Hudi that freshet does not write.
 OTHER_INDEXES = ("HBASE", "BLOOM", "GLOBAL_BLOOM", "SIMPLE", "GLOBAL_SIMPLE", "INMEMORY", "FLINK_STATE")
 
-#: Write operations of Hudi beside upsert, insert and delete, and what to do instead.
+#: Write operations of Hudi that freshet does not write, and what to do instead.
 OTHER_OPERATIONS: Mapping[str, str] = {
     "bulk_insert": "Write 'insert': it is checked before it is published, bulk_insert is not.",
-    "insert_overwrite": "Write 'upsert' to change rows; overwriting partitions comes with a later version.",
     "insert_overwrite_table": "Write 'upsert' to change rows; to rebuild a table, delete it and run again.",
     "delete_partition": "Write 'delete' to delete the rows that the transformation returns.",
     "insert_prepped": "Write 'insert'.",

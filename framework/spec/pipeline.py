@@ -13,15 +13,16 @@ from framework.spec import layers, options, source, target
 from framework.spec.ddl import DdlTable, Setting, ddl_header, parse_ddl
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.hoodie import agreed, check_hoodie
+from framework.spec.inputs import read_inputs
 from framework.spec.lineage import Neighbour
-from framework.spec.model import InputSpec, PipelineSpec, TableRef
-from framework.spec.models import Settings, validate_settings
+from framework.spec.model import PipelineSpec, Reader, TableRef
+from framework.spec.models import validate_settings
 from framework.spec.paths import normal_path, same_place
 from framework.spec.secrets import Redactor
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render, text_of
 from framework.spec.transforms import read_chain
-from framework.spec.types import PLAIN_NAME
+from framework.spec.write import check_overwrites, read_backfill, read_write
 from framework.spec.yaml_text import ListNode, MapNode, ScalarNode
 
 
@@ -134,16 +135,35 @@ def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
     setting = settings.get(options.SOURCE_PATH)
     place = Place(setting.file, setting.line) if setting and setting.file == one.file else Place(one.file, 1)
     target_path = same_place(one.target.path) if one.target else ""
-    return Neighbour(one.name, place, target_path, frozenset(same_place(path) for path in reads if path))
+    others = frozenset(same_place(path) for path in reads if path)
+    main = source.source_path(settings, root)
+    # A join with the target as it stands is no circle; reading one's own changes is.
+    return Neighbour(
+        one.name, place, target_path, others if main and same_place(main) == target_path else others - {target_path},
+        _owned(one.tree),
+    )
 
 
-def build(one: Draft, files: ProjectFiles, targets: Mapping[str, str], problems: Problems) -> PipelineSpec | None:
+def _owned(tree: MapNode) -> frozenset[str] | None:
+    write = tree.entries.get("write")
+    columns = write.entries.get("columns") if isinstance(write, MapNode) else None
+    if not isinstance(columns, ListNode):
+        return None
+    return frozenset(item.text.lower() for item in columns.items if isinstance(item, ScalarNode))
+
+
+def build(
+    one: Draft, files: ProjectFiles, targets: Mapping[str, str], partners: tuple[str, ...],
+    readers: tuple[Reader, ...], problems: Problems,
+) -> PipelineSpec | None:
     """Check everything about a pipeline and freeze it.
 
     Args:
         one: Its draft.
         files: The project's files.
         targets: Paths of the project's own tables, by name.
+        partners: Names of the other pipelines that write the same table.
+        readers: The pipelines that read it.
         problems: Receives what is wrong.
 
     Returns:
@@ -156,7 +176,11 @@ def build(one: Draft, files: ProjectFiles, targets: Mapping[str, str], problems:
     check_hoodie(hoodie, problems)
     chain = read_chain(_named_files(one.tree), files, one.context, problems)
     main = source.read_source(hoodie, one.place("hoodie"), files.root, targets, one.warehouse, problems)
-    inputs = _inputs(settings, one, targets, problems)
+    declared = settings.inputs if settings is not None else {}
+    inputs = read_inputs(
+        {name: (item, one.place("inputs", name)) for name, item in declared.items()}, main.table if main else None,
+        targets, one.warehouse, problems,
+    )
     at_ddl = one.place("ddl")
     ddl = parse_ddl(one.ddl_text, _ddl_file(one.tree), problems) if one.ddl_text is not None else None
     if ddl is None:
@@ -165,9 +189,15 @@ def build(one: Draft, files: ProjectFiles, targets: Mapping[str, str], problems:
     rules = target.TargetRules(ddl, values, at_ddl, problems)
     ref = _target(ddl, one, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))
-    operation = rules.operation()
+    operation = rules.operation(reads_partitions=any(item.read == "affected_partitions" for item in inputs))
     stable = settings.partition_is_stable if settings is not None else True
     index = rules.index(table, partition_is_stable=stable)
+    mode = rules.concurrency(table, index, operation)
+    write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
+    names = tuple(item.name for item in inputs)
+    backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, one.place, problems)
+    if index.type == "RECORD_INDEX" and not stable:
+        check_overwrites(operation, backfill, one.place("hoodie"), problems)
     if len(problems) > before or settings is None or main is None or ref is None:
         return None
     own = target.OWN_KEYS | source.OWN_KEYS
@@ -186,12 +216,13 @@ def build(one: Draft, files: ProjectFiles, targets: Mapping[str, str], problems:
             [(c.name, str(c.type), c.nullable) for c in table.columns],
         ],
         "source": [main.table.path, main.incremental_format],
-        "inputs": [(item.name, item.table.path, item.read) for item in inputs],
+        "inputs": [(i.name, i.table.path, i.read, i.lookback_seconds, i.drives, i.on, i.as_of) for i in inputs],
         "transform": [(step.kind, text) for step, text in chain],
         "vars": {name: text_of(value) for name, value in (one.context.var or {}).items()}
         if any(step.kind == "python" for step, _ in chain)
         else {},
         "operation": operation,
+        "write": [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering],
         "index": [index.type, dict(index.parameters)],
         "write_options": write_options,
     }
@@ -207,6 +238,10 @@ def build(one: Draft, files: ProjectFiles, targets: Mapping[str, str], problems:
         inputs=inputs,
         transform=tuple(step for step, _ in chain),
         operation=operation,
+        write=write,
+        backfill=backfill,
+        partners=partners,
+        readers=readers,
         index=index,
         write_options=write_options,
         spark_conf=dict(sorted(settings.spark.items())),
@@ -237,38 +272,6 @@ def _target(ddl: DdlTable, one: Draft, root: Path, problems: Problems) -> TableR
             return None
         return TableRef(ddl.name, normal_path(ddl.location.value, root))
     return source.table_by_name(ddl.name, Place(ddl.file, ddl.line), {}, one.warehouse, problems)
-
-
-def _inputs(
-    settings: Settings | None,
-    one: Draft,
-    targets: Mapping[str, str],
-    problems: Problems,
-) -> tuple[InputSpec, ...]:
-    found = []
-    by_lower: dict[str, str] = {}
-    for name, item in settings.inputs.items() if settings is not None else ():
-        at = one.place("inputs", name)
-        said = f"'{name[:80]}' cannot be the name of an input."
-        if name.upper() == "SRC":
-            problems.add(at.file, at.line, "BAD_VALUE", said, "Choose another name; SRC is the main source.")
-        elif not PLAIN_NAME.fullmatch(name):
-            problems.add(at.file, at.line, "BAD_NAME", said, "Use the letters A to Z, digits and '_'; no digit first.")
-        elif name.lower() in by_lower:
-            other = by_lower[name.lower()]
-            problems.add(
-                at.file,
-                at.line,
-                "DUPLICATE_INPUT",
-                f"The inputs '{other[:80]}' and '{name[:80]}' differ only by case, which SQL does not see.",
-                "Rename one of them.",
-            )
-        else:
-            by_lower[name.lower()] = name
-        table = source.table_by_name(item.table, one.place("inputs", name, "table"), targets, one.warehouse, problems)
-        if table is not None:
-            found.append(InputSpec(name, table, item.read, at.line))
-    return tuple(found)
 
 
 def _named_files(tree: MapNode) -> list[tuple[str, Place]]:

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from framework.errors import Problem, SpecError
 from framework.spec import layers
 from framework.spec.files import Place, ProjectFiles
-from framework.spec.lineage import check_lineage, in_order, upstream_of
-from framework.spec.model import Project
+from framework.spec.lineage import Neighbour, check_lineage, in_order, partners_of, upstream_of
+from framework.spec.model import Project, Reader
 from framework.spec.models import ConfigFile, PipelineFile
 from framework.spec.pipeline import Draft, build, draft, neighbour
 from framework.spec.secrets import REDACTOR, Redactor
@@ -85,6 +85,16 @@ def _without_secrets(problem: Problem) -> Problem:
     )
 
 
+def _readers(
+    name: str, neighbours: Sequence[Neighbour], drafts: Mapping[str, Draft], partners: Mapping[str, tuple[str, ...]],
+) -> tuple[Reader, ...]:
+    target = next(one.target for one in neighbours if one.name == name)
+    return tuple(
+        Reader(one.name, ref, partners[one.name]) for one in neighbours
+        if target and target in one.reads and one.name != name and (ref := drafts[one.name].target) is not None
+    )
+
+
 class _Loader:
     def __init__(
         self,
@@ -129,11 +139,14 @@ class _Loader:
                 targets.setdefault(one.target.name, one.target.path)
         neighbours = [neighbour(one, self.files.root, targets) for one in drafts.values()]
         check_lineage(neighbours, selected, self.problems)
-        specs = {
-            name: spec
-            for name in selected
-            if name in drafts and (spec := build(drafts[name], self.files, targets, self.problems)) is not None
-        }
+        partners = partners_of(neighbours)
+        specs = {}
+        for name in selected:
+            if name in drafts:
+                readers = _readers(name, neighbours, drafts, partners)
+                spec = build(drafts[name], self.files, targets, partners[name], readers, self.problems)
+                if spec is not None:
+                    specs[name] = spec
         upstream = upstream_of(neighbours)
         if self.problems.found:
             return None

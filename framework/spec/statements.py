@@ -9,17 +9,22 @@ from dataclasses import dataclass
 SOURCE_MARK = "<SRC>"
 # As long as the mark, so that the columns Spark names in its errors are those of the file.
 SOURCE_VIEW = "`SRC`"
+# The completion time up to which a run has read its main source; the run puts its digits, a bigint, in the place's stead.
+INSTANT_MARK = "<SRC_INSTANT>"
+INSTANT_PLACE = "`SRC_INSTANT`"
 
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*|/\*)
       | (?P<quoted>(?<!\w)[rR](?:'[^']*(?:'|\Z)|"[^"]*(?:"|\Z))
           |'(?:\\.|[^'\\])*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|`(?:``|[^`])*(?:`|\Z))
       | (?P<mark><SRC>)
+      | (?P<instant><SRC_INSTANT>)
       | (?P<end>;)
       | (?P<space>\s+)
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_PLACEHOLDERS = {"mark": SOURCE_VIEW, "instant": INSTANT_PLACE}
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 # A transformer reads; what it may leave behind lives in the run's own session and goes with it.
 _ALLOWED = re.compile(
@@ -46,7 +51,8 @@ class Statement:
     """One SQL statement.
 
     Args:
-        text: Its text, ``<SRC>`` replaced by the view's name; the first line is padded to its column in the file.
+        text: Its text, ``<SRC>`` and ``<SRC_INSTANT>`` replaced by names of the same length; the first line is
+            padded to its column in the file.
         line: 1-based line of the file that it starts on.
     """
 
@@ -85,7 +91,7 @@ def split_statements(text: str) -> tuple[Statement, ...]:
             if token.kind in ("comment", "space"):
                 continue
             start = token.start
-        parts.append(SOURCE_VIEW if token.kind == "mark" else token.text)
+        parts.append(_PLACEHOLDERS.get(token.kind, token.text))
     return tuple(statements)
 
 

@@ -14,7 +14,7 @@ from framework.spec.model import IndexSpec, Operation, TableRef, TableSpec, Tabl
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.types import Atomic, Column, Decimal
 
-_OPERATIONS = ("upsert", "insert", "delete")
+_OPERATIONS = ("upsert", "insert", "delete", "insert_overwrite")
 _INDEXES = ("BUCKET", "RECORD_INDEX")
 #: Keys that reach the sink through TableSpec, IndexSpec and the operation, not through the write options.
 OWN_KEYS = frozenset(
@@ -101,8 +101,12 @@ class TargetRules:
             self.ddl.column_lines,
         )
 
-    def operation(self) -> Operation:
-        """Return the write operation, upsert where none is named."""
+    def operation(self, *, reads_partitions: bool) -> Operation:
+        """Return the write operation, upsert where none is named.
+
+        Args:
+            reads_partitions: Whether an input gives the whole partitions that a batch belongs to.
+        """
         setting = self._setting(options.OPERATION)
         name = setting.value.lower() or "upsert"
         if name in options.OTHER_OPERATIONS:
@@ -120,6 +124,14 @@ class TargetRules:
                 "Hudi 1.0 logs such a delete without its ordering value, and a later row of the same key makes the table "
                 "unreadable.",
                 "Write 'upsert', add `_hoodie_is_deleted BOOLEAN` to the DDL and select true for the rows to delete.",
+            )
+        elif name == "insert_overwrite" and not (reads_partitions and self._setting(options.PARTITION_BY).value):
+            self._add(
+                setting,
+                "OVERWRITE_LOSES_ROWS",
+                "insert_overwrite replaces whole partitions by the batch, and <SRC> holds only the rows that changed.",
+                "Partition the table and give the rest of its partitions to the SQL by an input with 'read:"
+                " affected_partitions', or write 'upsert'.",
             )
         elif name == "insert" and self._setting(options.INDEX_TYPE).value.upper() == "RECORD_INDEX":
             self._add(
@@ -224,6 +236,19 @@ class TargetRules:
                 options.BUCKET_ENGINE: "SIMPLE",
             },
         )
+
+    def concurrency(self, table: TableSpec, index: IndexSpec, operation: Operation) -> str:
+        """Return the concurrency mode, empty for Hudi's default, after refusing what Hudi would refuse while it writes."""
+        setting = self._setting(options.CONCURRENCY)
+        mode = setting.value.upper()
+        if mode == "NON_BLOCKING_CONCURRENCY_CONTROL":
+            if table.table_type != "MERGE_ON_READ" or index.type != "BUCKET":
+                self._add(setting, "CONFLICTING_SETTING", f"{mode} needs MERGE_ON_READ and a bucket index.",
+                          "Write OPTIMISTIC_CONCURRENCY_CONTROL.")
+            if operation == "insert_overwrite":
+                self._add(setting, "CONFLICTING_SETTING", f"Hudi 1.0 overwrites no partition by {mode}.",
+                          "Write OPTIMISTIC_CONCURRENCY_CONTROL.")
+        return mode
 
     def _ordering_wins(self) -> None:
         for key in options.MERGE_MODES:

@@ -24,12 +24,14 @@ class Context:
         pipeline: The pipeline's name.
         env: The environment's name.
         vars: The project's variables, as in the YAML.
+        source_instant: Completion time up to which the main source is read; SQL's ``<SRC_INSTANT>``.
     """
 
     spark: SparkSession
     pipeline: str
     env: str
     vars: Mapping[str, str]
+    source_instant: str = ""
 
 
 def run_python(root: str, file: str, inputs: Mapping[str, DataFrame], context: Context) -> DataFrame:

@@ -1,0 +1,127 @@
+"""How rows are written and dates repaired: checked against the target's columns, keys and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from framework.spec.files import Place
+from framework.spec.model import BackfillSpec, Operation, TableSpec, WriteSpec
+from framework.spec.strategy_models import Backfill, Write
+from framework.spec.suggest import Problems, did_you_mean
+
+PlaceOf = Callable[..., Place]
+
+
+def read_write(
+    declared: Write | None, table: TableSpec, operation: Operation, concurrency: str, place_of: PlaceOf, problems: Problems,
+) -> WriteSpec:
+    """Check the write strategy.
+
+    Args:
+        declared: The YAML's ``write``; None where it has none.
+        table: The target.
+        operation: Hudi's write operation.
+        concurrency: Hudi's concurrency mode.
+        place_of: Gives the place of a path of keys.
+        problems: Receives what is wrong.
+    """
+    names = {c.name.lower(): c.name for c in table.columns}
+    if declared is None:
+        return WriteSpec("rows", tuple(names.values()))
+    at = place_of("write")
+    located = (*table.record_key, *table.partition_by, table.ordering_field)
+    owned = []
+    for column in declared.columns:
+        name = names.get(column.lower())
+        if name is None:
+            problems.add(at.file, at.line, "UNKNOWN_COLUMN", f"write.columns: {table.file} has no column '{column[:80]}'.",
+                         did_you_mean(column, names.values()))
+        elif name in (*table.record_key, *table.partition_by):
+            problems.add(at.file, at.line, "BAD_VALUE", f"write.columns: {name} is of the record key or partition, which finds "
+                         "the row and is not changed.", "Remove it from the list.")
+        else:
+            owned.append(name)
+    if concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", f"write.strategy {declared.strategy} joins with the target as it "
+                     "stands, and by NON_BLOCKING_CONCURRENCY_CONTROL another writer may change it meanwhile.",
+                     "Write 'hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL'.")
+    if operation != "upsert":
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", f"write.strategy {declared.strategy} goes with the operation "
+                     f"upsert, not {operation}.", "Remove hoodie.datasource.write.operation, or 'write:'.")
+    if declared.changed_columns is not None and declared.strategy != "partial_update":
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", "write.changed_columns goes with strategy partial_update.",
+                     "Remove it, or write 'strategy: partial_update'.")
+    if declared.strategy == "full_outer_join" and table.partition_by:
+        problems.add(at.file, at.line, "NOT_SUPPORTED", "full_outer_join overwrites the whole table, and the target is "
+                     "partitioned.", "Write 'strategy: merge'.")
+    ordering = names.get((declared.ordering or "").lower(), "")
+    if declared.ordering is not None and ordering not in (*owned, table.ordering_field):
+        problems.add(at.file, at.line, "BAD_VALUE", f"write.ordering: '{declared.ordering[:80]}' is not a column that the "
+                     "pipeline owns.", f"Choose from: {', '.join((*owned, table.ordering_field))}.")
+    missing = [c.name for c in table.columns if not c.nullable and c.name not in owned and c.name not in located]
+    if declared.when_not_matched == "insert" and missing:
+        problems.add(at.file, at.line, "NOT_NULL_NOT_OWNED", f"A new row would have no value for {', '.join(missing)}, which "
+                     "the DDL says is NOT NULL.", "Write 'when_not_matched: ignore', or own the column.")
+    return WriteSpec(
+        declared.strategy, tuple(owned), declared.when_not_matched == "insert", declared.changed_columns or "",
+        ordering,
+    )
+
+
+def read_backfill(
+    declared: Backfill | None, table: TableSpec, inputs: tuple[str, ...], write: WriteSpec, concurrency: str,
+    place_of: PlaceOf, problems: Problems,
+) -> BackfillSpec | None:
+    """Check how a range of dates is computed again.
+
+    Args:
+        declared: The YAML's ``backfill``; None where it has none.
+        table: The target.
+        inputs: Names of the pipeline's inputs.
+        write: The pipeline's write strategy.
+        concurrency: Hudi's concurrency mode.
+        place_of: Gives the place of a path of keys.
+        problems: Receives what is wrong.
+    """
+    if declared is None:
+        return None
+    at = place_of("backfill")
+    for name in declared.inputs:
+        if name not in inputs:
+            problems.add(at.file, at.line, "UNKNOWN_KEY", f"backfill.inputs: there is no input '{name[:80]}'.",
+                         did_you_mean(name, inputs))
+    if declared.partition is not None and declared.partition not in table.partition_by:
+        problems.add(at.file, at.line, "UNKNOWN_COLUMN", f"backfill.partition: '{declared.partition[:80]}' is not a partition "
+                     f"column of {table.ref.name}.", did_you_mean(declared.partition, table.partition_by))
+    if declared.write == "insert_overwrite":
+        if concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
+            problems.add(at.file, at.line, "CONFLICTING_SETTING", f"Hudi 1.0 overwrites no partition by {concurrency}.",
+                         "Write 'backfill.write: upsert'.")
+        if declared.partition is None or len(table.partition_by) != 1:
+            problems.add(at.file, at.line, "CONFLICTING_SETTING", "insert_overwrite replaces whole partitions, and backfill "
+                         "does not say which one partition column follows from the event time.",
+                         "Write 'backfill.partition: <column>', or 'write: upsert'.")
+        if write.strategy != "rows":
+            problems.add(at.file, at.line, "CONFLICTING_SETTING", f"insert_overwrite would null the columns that the strategy "
+                         f"{write.strategy} leaves alone.", "Write 'backfill.write: upsert'.")
+    return BackfillSpec({"SRC": declared.event_time, **declared.inputs}, declared.partition or "", declared.granularity,
+                        declared.write)
+
+
+def check_overwrites(operation: Operation, backfill: BackfillSpec | None, at: Place, problems: Problems) -> None:
+    """Refuse to overwrite partitions of a table whose keys may move.
+
+    An overwrite does not look its keys up in the record index: one that stands in another partition would stand twice
+    (seen on Hudi 1.0.2).
+
+    Args:
+        operation: Hudi's write operation.
+        backfill: How dates are computed again.
+        at: Where a problem is reported.
+        problems: Receives OVERWRITE_DUPLICATES.
+    """
+    if "insert_overwrite" in (operation, backfill.write if backfill else ""):
+        problems.add(
+            at.file, at.line, "OVERWRITE_DUPLICATES", "insert_overwrite does not look keys up in the record index: one that "
+            "stands in another partition would stand twice.", "Write 'upsert', or promise 'partition_is_stable: true'.",
+        )
