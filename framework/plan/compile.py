@@ -5,32 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from framework.errors import StateError
-from framework.plan.options import IS_DELETED, index_record, writer_options
-from framework.plan.stages import (
-    Commit,
-    Conform,
-    Notice,
-    Plan,
-    ReadIncrement,
-    ReadSnapshot,
-    RunPython,
-    RunSql,
-    Stage,
-    Window,
-)
+from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
+from framework.plan.parts import commit_stage, publish_stages, source_of, transform_stage, with_deletes
+from framework.plan.reads import ReadIncrement, Window
+from framework.plan.retention import hold_services
+from framework.plan.stages import Notice, Plan, Stage
 from framework.plan.target import compare_target
-from framework.plan.window import completion_of, next_window
-from framework.spec.model import PipelineSpec, TransformSpec
-from framework.spec.types import Column
-from framework.state.checkpoint import (
-    FINGERPRINT_KEY,
-    INDEX_KEY,
-    ORIGIN_KEY,
-    PIPELINE_KEY,
-    Checkpoint,
-    Position,
-    encode,
-)
+from framework.plan.window import completion_of, next_window, version_before
+from framework.spec.model import PipelineSpec
+from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.table import StateReader, TableState
 
 
@@ -63,23 +46,11 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         window = Window("deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
-    before = target.latest_checkpoint() if target else None
-    source = state.table(spec.source.table)
-    if source is None:
-        raise StateError(
-            "SOURCE_MISSING", f"{spec.name}: there is no Hudi table at {spec.source.table.path}.",
-            "Nothing was read or written.",
-            "Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
-            path=spec.source.table.path,
-        )
-    for other in spec.inputs:
-        if state.table(other.table) is None:
-            raise StateError(
-                "INPUT_MISSING", f"{spec.name}: input {other.name}: there is no Hudi table at {other.table.path}.",
-                "Nothing was read or written.", f"See {spec.file}:{other.line}.", path=other.table.path,
-            )
-    window = next_window(spec.name, source, spec.source, before.main if before else None)
-    return _plan(spec, target, before, window, source)
+    before = target.latest_checkpoint(spec.partners) if target else None
+    source = source_of(spec, state)
+    tables = look_at_inputs(spec, state, before)
+    window = with_drivers(next_window(spec.name, source, spec.source, before.main if before else None), tables)
+    return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
 
 
 def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None) -> Plan:
@@ -99,7 +70,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     target = state.table(spec.target.ref)
     before: Checkpoint | None = None
     try:
-        before = target.latest_checkpoint() if target else None
+        before = target.latest_checkpoint(spec.partners) if target else None
     except StateError as error:
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":
@@ -113,25 +84,27 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
 
 def _plan(
     spec: PipelineSpec, target: TableState | None, before: Checkpoint | None, window: Window,
-    source: TableState | None, override: Checkpoint | None = None,
+    looked_at: tuple[TableState, InputTables] | None, override: Checkpoint | None = None,
 ) -> Plan:
     changes = compare_target(spec, target) if target else ()
     after = override
     if override is None and window.kind not in ("idle", "deferred"):
-        after = (before or Checkpoint()).with_main(Position(window.end_inclusive, spec.source.table.path))
+        others = positions(spec, looked_at[1], window) if looked_at else {}
+        kept = before.positions if before else {}
+        after = Checkpoint({**kept, **others, MAIN: Position(window.end_inclusive, spec.source.table.path)})
     stages: tuple[Stage, ...] = ()
     notices: tuple[Notice, ...] = ()
     if window.kind in ("start_at_latest", "override"):
-        stages = (_commit(spec, window, after, empty=True),)
+        stages = (commit_stage(spec, window, after, empty=True, creates=target is None),)
     elif window.kind != "idle":
+        source = looked_at[0] if looked_at else None
         read = _read(spec, window, source, before)
         notices = _notices(spec, window, source, read)
         stages = (
             read,
-            *(ReadSnapshot(other.name, other.table) for other in spec.inputs),
-            *(_transform(step) for step in spec.transform),
-            conform_stage(spec),
-            _commit(spec, window, after),
+            *(read_inputs(spec, looked_at[1], window, looked_at[0], before) if looked_at else deferred_inputs(spec)),
+            *(transform_stage(step) for step in spec.transform),
+            *publish_stages(spec, target, window, after),
         )
     return Plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
@@ -142,33 +115,22 @@ def _plan(
 
 
 def _read(spec: PipelineSpec, window: Window, source: TableState | None, before: Checkpoint | None) -> ReadIncrement:
-    wanted = spec.source.incremental_format
-    recorded = source.config.records_changes if source else wanted == "cdc"
-    if wanted == "cdc" and not recorded:
-        raise StateError(
-            "CDC_NOT_RECORDED", f"{spec.name}: {spec.source.table.path} keeps no change data.",
-            "Nothing was read or written.",
-            "Remove hoodie.datasource.query.incremental.format: cdc, or make the source with hoodie.table.cdc.enabled=true.",
-        )
-    with_deletes = recorded and wanted != "latest_state"
-    if with_deletes and spec.operation == "upsert" and IS_DELETED not in {c.name for c in spec.target.columns}:
-        raise StateError(
-            "DELETES_NOT_DECLARED",
-            f"{spec.name}: the source {spec.source.table.path} records deletes, and {spec.target.file} has no place for them.",
-            "Nothing was read or written.",
-            f"Add `{IS_DELETED} BOOLEAN` to the DDL and select it from <SRC>, so that the target deletes too; or ignore "
-            "deletes by hoodie.datasource.query.incremental.format: latest_state.",
-        )
+    deletes = with_deletes(spec, source)
     previous = before.main if before else None
     partition_by = source.config.partition_by if source else ()
-    if source is None or previous is None or not with_deletes:
+    if source is None or previous is None or not deletes:
         return ReadIncrement(
-            spec.source.table, window, with_deletes, (), previous.instant if previous else "", partition_by,
+            spec.source.table, window, deletes, (), previous.instant if previous else "", partition_by,
         )
-    read = [source.info(i) for i in source.data_commits if i.requested in window.requested]
+    taken = [i for i in source.data_commits if i.requested in window.requested]
+    read = [source.info(i) for i in taken]
+    deletes_some = any(info.deletes for info in read) or any(i.action == "replacecommit" for i in taken)
+    if window.kind == "increment" and not deletes_some:
+        # Reading change data costs more than reading the rows, and could only say that there are none.
+        return ReadIncrement(spec.source.table, window, deletes, (), "", partition_by)
     return ReadIncrement(
-        spec.source.table, window, with_deletes, source.config.record_key,
-        completion_of(spec.name, source, previous), partition_by,
+        spec.source.table, window, deletes, source.config.record_key,
+        version_before(spec.name, source, window, completion_of(spec.name, source, previous)), partition_by,
         tuple(sorted({p for info in read for p in info.partitions})),
     )
 
@@ -192,31 +154,3 @@ def _notices(
         f"{spec.name}: the source's commits hold {what}, which an increment without change data does not show: the target "
         "keeps those rows. Make the source with hoodie.table.cdc.enabled=true to pass deletes on.",
     ),)
-
-
-def _transform(step: TransformSpec) -> Stage:
-    return RunSql(step.file, step.statements) if step.kind == "sql" else RunPython(step.file)
-
-
-def conform_stage(spec: PipelineSpec) -> Conform:
-    """Return what the batch of this pipeline must look like: for a delete only keys, partition and ordering field."""
-    target = spec.target
-    located = (*target.record_key, *target.partition_by, target.ordering_field)
-    columns: tuple[Column, ...] = target.columns
-    if spec.operation == "delete":
-        # Hudi finds the rows to delete by key and partition; the rest of the batch is never read.
-        columns = tuple(c for c in columns if c.name in located)
-    required = tuple(c.name for c in columns if not c.nullable or c.name in located)
-    ignored = tuple(c.name for c in target.columns if c not in columns)
-    return Conform(columns, required, target.record_key, ignored)
-
-
-def _commit(spec: PipelineSpec, window: Window, after: Checkpoint | None, empty: bool = False) -> Commit:
-    metadata = {
-        PIPELINE_KEY: spec.name,
-        FINGERPRINT_KEY: spec.fingerprint,
-        INDEX_KEY: index_record(spec.index),
-        ORIGIN_KEY: window.kind,
-        **(encode(after) if after else {}),
-    }
-    return Commit(spec.target.ref, writer_options(spec), after, dict(sorted(metadata.items())), empty)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, assert_never
 
-from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql, Stage, counted
-from framework.state.checkpoint import Checkpoint
+from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadRange, ReadSnapshot, counted
+from framework.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
+from framework.state.checkpoint import MAIN, Checkpoint
+
+_SHOWN_PARTITIONS = 20
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def _position(checkpoint: Checkpoint | None) -> str:
 
 def _stage_json(stage: Stage) -> dict[str, Any]:
     body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
-    if isinstance(stage, Conform):
+    if isinstance(stage, Conform | MergeColumns):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
     if isinstance(stage, Commit):
         body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
@@ -74,18 +77,38 @@ def _name(stage: Stage) -> str:
     match stage:
         case ReadIncrement():
             return "read_increment"
+        case ReadRange():
+            return "read_range"
+        case DriveRows():
+            return "drive_rows"
         case ReadSnapshot():
             return "read_snapshot"
+        case ReadLookback():
+            return "read_lookback"
+        case ReadPartitions():
+            return "read_partitions"
         case RunSql():
             return "run_sql"
         case RunPython():
             return "run_python"
         case Conform():
             return "conform"
+        case MergeColumns():
+            return "merge_columns"
         case Commit():
             return "commit"
         case _:
             assert_never(stage)
+
+
+def _partitions(stage: ReadPartitions) -> str:
+    columns = [column for column, _ in stage.on]
+    if stage.known is None:
+        needed = ", ".join(f"{column} = {' or '.join(texts)}" for column, texts in stage.on)
+        return f"the partitions that the batch needs: {needed}"
+    named = ["/".join(f"{c}={v}" for c, v in zip(columns, values, strict=True)) for values in stage.known]
+    more = f" and {len(named) - _SHOWN_PARTITIONS} more" if len(named) > _SHOWN_PARTITIONS else ""
+    return f"{counted(len(named), 'partition')}: {', '.join(named[:_SHOWN_PARTITIONS])}{more}"
 
 
 def _stage_text(stage: Stage) -> str:
@@ -94,13 +117,32 @@ def _stage_text(stage: Stage) -> str:
             deletes = ", deletes included" if stage.with_deletes else ""
             return f"read <SRC> incrementally from {stage.table.name}{deletes}"
         case ReadSnapshot():
-            return f"read {stage.view}: all of {stage.table.name}"
+            if stage.empty:
+                return f"read {stage.view}: nothing of {stage.table.name} yet"
+            return f"read {stage.view}: all of {stage.table.name}" + (f" as of {stage.as_of}" if stage.as_of else "")
+        case ReadRange():
+            view = "<SRC>" if stage.view == MAIN else stage.view
+            return f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name} as of {stage.as_of}"
+        case DriveRows():
+            keys = ", ".join(f"{column} = {theirs}" for theirs, column in stage.on)
+            pruned = [column for _, column in stage.on if column in stage.partition_by]
+            where = f"in the {', '.join(pruned)} that changed" if pruned else "in all of it"
+            return f"add to <SRC> what {stage.changes.table.name} changed: rows of {stage.source.name} {where}, by {keys}"
+        case ReadLookback():
+            return f"read {stage.view}: what changed in {stage.table.name}: {stage.window.reason}"
+        case ReadPartitions():
+            version = f" as of {stage.as_of}" if stage.as_of else ""
+            return f"read {stage.view}: of {stage.table.name}{version} {_partitions(stage)}"
         case RunSql():
             return f"run {stage.file} ({len(stage.statements)} statement{'s' * (len(stage.statements) != 1)})"
         case RunPython():
             return f"call transform() of {stage.file}"
         case Conform():
             return f"hold the batch against the DDL: {len(stage.columns)} columns, no null in {', '.join(stage.required)}"
+        case MergeColumns():
+            others = ", and write its other rows again" if stage.keep_others else ""
+            missing = "" if stage.keep_others or stage.insert_missing else "; rows whose key is not there are dropped"
+            return f"join with {stage.table.name}: set only {', '.join(stage.owned)}{others}{missing}"
         case Commit():
             index = stage.options["hoodie.index.type"]
             rows = "a checkpoint without rows" if stage.empty else stage.options["hoodie.datasource.write.operation"]

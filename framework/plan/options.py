@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from framework.spec.model import IndexSpec, PipelineSpec
+from framework.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
 from framework.state.checkpoint import METADATA_PREFIX
 
 # Where Hudi's own default loses. Any of them can be set otherwise in the YAML's `hoodie:`.
@@ -18,16 +19,46 @@ DEFAULTS: Mapping[str, str] = {
     "hoodie.datasource.insert.dup.policy": "fail",
 }
 
+# What a table with several writers needs besides the mode: a lock for the moment of the commit, and failed writes that are
+# rolled back once their writer's heartbeat has expired, not by the next writer, which would roll back a living one.
+SEVERAL_WRITERS: Mapping[str, str] = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.cleaner.policy.failed.writes": "LAZY",
+    # A writer killed within its commit leaves the lock's file behind, for ever by default. It must expire before another
+    # gives up: giving up, Hudi 1.0.2 deletes the file even of a living holder.
+    "hoodie.write.lock.filesystem.expire": "5",
+    "hoodie.write.lock.client.num_retries": "500",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "1000",
+}
+# Of a clustering that is planned while a write is in flight, Hudi's default strategy sees nothing: the write commits, and the
+# clustering then replaces its files by what stood before (seen on 1.0.2). By these the clustering fails instead, and its plan
+# stops no writer. With a bucket index, which has a strategy of its own, nothing is clustered.
+WRITERS_FIRST: Mapping[str, str] = {
+    "hoodie.write.lock.conflict.resolution.strategy":
+        "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy",
+    "hoodie.clustering.updates.strategy": "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy",
+}
+NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
+
 # Hudi deletes the row of a batch that has true in this column.
 IS_DELETED = "_hoodie_is_deleted"
-RECORD_INDEX_ENABLE = "hoodie.metadata.record.index.enable"
 
 
-def writer_options(spec: PipelineSpec) -> dict[str, str]:
+def concurrency_of(spec: PipelineSpec) -> str:
+    """Return the concurrency mode of the pipeline's target; ``SINGLE_WRITER`` is Hudi's default."""
+    return spec.write_options.get(CONCURRENCY, "SINGLE_WRITER").upper()
+
+
+def writer_options(
+    spec: PipelineSpec, overwrite: Sequence[str] = (), whole_table: bool = False, creates: bool = False,
+) -> dict[str, str]:
     """Return every option of the Hudi writer for one pipeline, without the commit's metadata.
 
     Args:
         spec: The pipeline.
+        overwrite: Values of the partitions that the batch replaces, whatever it holds; empty for the pipeline's operation.
+        whole_table: True where the batch replaces the whole, non-partitioned table.
+        creates: True where the commit makes the table.
 
     Returns:
         Hudi key to text, sorted by key.
@@ -48,6 +79,22 @@ def writer_options(spec: PipelineSpec) -> dict[str, str]:
     }
     if spec.index.type == "RECORD_INDEX":
         options[RECORD_INDEX_ENABLE] = "true"
+    if concurrency_of(spec) != "SINGLE_WRITER":
+        options = {**SEVERAL_WRITERS, **(WRITERS_FIRST if spec.index.type == "RECORD_INDEX" else {}), **options}
+    if creates and concurrency_of(spec) == NON_BLOCKING:
+        # Which Hudi takes for a table that exists only.
+        options[CONCURRENCY] = "OPTIMISTIC_CONCURRENCY_CONTROL"
+    if whole_table:
+        options["hoodie.datasource.write.operation"] = "insert_overwrite"
+    if overwrite:
+        options["hoodie.datasource.write.operation"] = "insert_overwrite"
+        # Hudi replaces the partitions that the batch holds; these it replaces by a batch without rows.
+        styled = spec.write_options.get("hoodie.datasource.write.hive_style_partitioning", "").lower() == "true"
+        head = f"{target.partition_by[0]}=" if styled else ""
+        options["hoodie.static.overwrite.partition.paths"] = ",".join(f"{head}{value}" for value in overwrite)
+    if options["hoodie.datasource.write.operation"] == "insert_overwrite":
+        # An overwrite would keep both rows of a key that stands twice in its batch.
+        options["hoodie.combine.before.insert"] = "true"
     if spec.operation != "insert":
         options.pop("hoodie.datasource.insert.dup.policy", None)
     return dict(sorted(options.items()))

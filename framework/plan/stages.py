@@ -6,77 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from framework.plan.reads import (
+    DriveRows,
+    ReadIncrement,
+    ReadLookback,
+    ReadPartitions,
+    ReadRange,
+    ReadSnapshot,
+    Window,
+)
 from framework.spec.model import TableRef
 from framework.spec.statements import Statement
 from framework.spec.types import Column
 from framework.state.checkpoint import Checkpoint
-
-Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "deferred", "override"]
-
-
-def counted(number: int, noun: str) -> str:
-    """Return ``3 commits``, ``1 commit`` and the like."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-@dataclass(frozen=True)
-class Window:
-    """What of the main source one run reads.
-
-    Args:
-        kind: ``increment``: the commits named; ``whole_table``: all rows as they stood at ``end_inclusive``;
-            ``start_at_latest``: no rows, the checkpoint starts at ``end_inclusive``; ``idle``: nothing new;
-            ``deferred``: decided when the run looks at the tables; ``override``: no rows, a checkpoint set by hand.
-        begin_inclusive: Completion time of the first commit read (Hudi 1.0 includes the begin).
-        end_inclusive: Completion time of the last commit read.
-        requested: Request times of the commits read, by which Hudi names them.
-        rows: Rows that those commits wrote, by their own metadata.
-        unseen_deletes: Rows that those commits deleted and that an increment without change data does not show.
-        waiting_commits: Commits that are left for the next run.
-        waiting_rows: Rows that those commits wrote.
-        reason: Why this window, in words.
-    """
-
-    kind: Kind
-    begin_inclusive: str = ""
-    end_inclusive: str = ""
-    requested: tuple[str, ...] = ()
-    rows: int = 0
-    unseen_deletes: int = 0
-    waiting_commits: int = 0
-    waiting_rows: int = 0
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class ReadIncrement:
-    """Read the main source's window as the view ``SRC``.
-
-    Args:
-        table: The source.
-        window: Which commits.
-        with_deletes: True where the source's change data is read for the keys it deleted.
-        record_key: The source's record key columns, to tell deleted rows by.
-        previous: Completion time up to which the target has read before; deleted rows are shown as they stood then.
-        partition_by: The source's partition columns.
-        partitions: Paths of the partitions that the window's commits touched; deleted rows lie in these.
-    """
-
-    table: TableRef
-    window: Window
-    with_deletes: bool
-    record_key: tuple[str, ...]
-    previous: str
-    partition_by: tuple[str, ...] = ()
-    partitions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ReadSnapshot:
-    """Read another table whole, as the view ``view``."""
-
-    view: str
-    table: TableRef
 
 
 @dataclass(frozen=True)
@@ -112,6 +54,55 @@ class Conform:
 
 
 @dataclass(frozen=True)
+class MergeColumns:
+    """Make whole rows of a batch that owns only some columns: the others come from the target as it stands.
+
+    Args:
+        table: The target.
+        columns: Its columns, in order.
+        owned: The columns that the batch may change.
+        record_key, partition_by: Columns that find a row.
+        ordering: Column by which an older update loses: an owned one, or the table's ordering field.
+        table_ordering: The table's ordering field; it never goes back.
+        global_index: True where a key is looked for in every partition.
+        insert_missing: True where a row whose key is not in the target is inserted.
+        keep_others: True for a full outer join: the target's other rows are written again.
+        null_is_unchanged: True where a null means that the row does not carry the column.
+        changed_columns: Column of the batch that names what a row carries; empty where there is none.
+        target_exists: False before the first run.
+    """
+
+    table: TableRef
+    columns: tuple[Column, ...]
+    owned: tuple[str, ...]
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    ordering: str
+    table_ordering: str
+    global_index: bool
+    insert_missing: bool
+    keep_others: bool
+    null_is_unchanged: bool
+    changed_columns: str
+    target_exists: bool
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Refuse the commit where another one came between.
+
+    Args:
+        base: Completion time of the target's last commit when the plan was made; empty where there was none.
+        partitions: Values of the partitions that the commit writes; empty for all.
+        after_write: Look again after the commit: what it overwrote may have changed while it was written.
+    """
+
+    base: str
+    partitions: tuple[str, ...]
+    after_write: bool
+
+
+@dataclass(frozen=True)
 class Commit:
     """Publish the batch, its index entries and the checkpoint as one Hudi commit.
 
@@ -121,6 +112,7 @@ class Commit:
         checkpoint: The vector that the commit carries.
         metadata: The commit's metadata entries, checkpoint included; the run adds its own id.
         empty: True where the commit carries a checkpoint and no rows, so that no transformation runs.
+        guard: What must not have happened to the target since the plan was made; None where nothing is guarded.
     """
 
     table: TableRef
@@ -128,9 +120,13 @@ class Commit:
     checkpoint: Checkpoint | None
     metadata: Mapping[str, str]
     empty: bool = False
+    guard: Guard | None = None
 
 
-Stage = ReadIncrement | ReadSnapshot | RunSql | RunPython | Conform | Commit
+Stage = (
+    ReadIncrement | ReadRange | DriveRows | ReadSnapshot | ReadLookback | ReadPartitions | RunSql | RunPython | Conform
+    | MergeColumns | Commit
+)
 
 
 @dataclass(frozen=True)

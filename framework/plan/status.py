@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from framework.errors import FreshetError
+from framework.plan.inputs import look_at_inputs, with_drivers
+from framework.plan.reads import counted
 from framework.plan.window import completion_of, horizon, next_window
 from framework.spec.model import PipelineSpec
+from framework.state.backfill import chunk_commits
 from framework.state.table import StateReader
 
 
@@ -27,6 +30,8 @@ class PipelineStatus:
         minutes_to_horizon: Minutes from the horizon to the checkpoint: how much history is left before it expires;
             None where the source was never cleaned or archived.
         message: The error, where ``state`` is one.
+        backfill: The newest backfill, where it is unfinished: its range and how many of its chunks are done.
+        backfill_running: True where a backfill goes on now; the caller asks its lease.
     """
 
     pipeline: str
@@ -39,6 +44,26 @@ class PipelineStatus:
     horizon: str = ""
     minutes_to_horizon: float | None = None
     message: str = ""
+    backfill: str = ""
+    backfill_running: bool = False
+
+
+def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
+    """Return the newest backfill in words where chunks of it are missing; empty where none is, or none was ever made.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables; only the active timeline is looked at.
+    """
+    target = state.table(spec.target.ref) if spec.backfill is not None else None
+    found = chunk_commits(target, spec.name, archived=False) if target else []
+    if not found:
+        return ""
+    newest = found[0].record
+    latest = {c.record.start: c.record.state for c in reversed(found) if c.record.backfill == newest.backfill}
+    done = sum(state == "done" for state in latest.values())
+    start, end, _ = newest.backfill.split("/")
+    return "" if done == newest.chunks else f"{start[:10]} to {end[:10]}: {done} of {counted(newest.chunks, 'chunk')} done"
 
 
 def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
@@ -56,7 +81,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         target = state.table(spec.target.ref)
         if target and target.commits:
             last = target.commits[-1].completed
-        checkpoint = target.latest_checkpoint() if target else None
+        checkpoint = target.latest_checkpoint(spec.partners) if target else None
         source = state.table(spec.source.table)
         if source is None:
             return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")
@@ -66,6 +91,8 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
         window = next_window(spec.name, source, spec.source, main)
+        if any(one.drives for one in spec.inputs):
+            window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
     except FreshetError as error:
         return PipelineStatus(spec.name, error.code, last, position, message=str(error))
     return PipelineStatus(

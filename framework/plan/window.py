@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.errors import StateError
-from framework.plan.stages import Window, counted
+from framework.plan.reads import Window, counted
 from framework.spec.model import SourceSpec
 from framework.state.checkpoint import Position
 from framework.state.table import Instant, TableState
@@ -38,7 +38,7 @@ def next_window(name: str, source: TableState, spec: SourceSpec, position: Posit
     read_upto = completion_of(name, source, position)
     _refuse_restored(name, source, read_upto)
     waiting = source.commits_between(begin_exclusive=read_upto)
-    lost = _lost_since(source, read_upto, waiting)
+    lost = lost_since(source, read_upto, waiting)
     if lost:
         if not spec.full_scan_when_expired:
             raise _expired(name, spec, read_upto, lost)
@@ -81,6 +81,40 @@ def completion_of(name: str, source: TableState, position: Position) -> str:
         "Nothing was read or written.",
         f"Name a completion time instead: freshet checkpoint set {name} INSTANT", instant=position.instant,
     )
+
+
+def version_before(name: str, source: TableState, window: Window, read_upto: str) -> str:
+    """Return the newest version of a table that holds the rows as they stood before a window.
+
+    Args:
+        name: The pipeline's name, for messages.
+        source: The table.
+        window: What was chosen to be read of it; without commits of its own, all that there is stood before.
+        read_upto: Completion time of the last commit read before.
+
+    Returns:
+        Completion time of the last commit before the window's first. That may be a table service's: it moved the same rows, and
+        the files that it replaced may be cleaned by now.
+
+    Raises:
+        StateError: VERSION_CLEANED: the cleaner has kept what the window needs, but no version before it.
+    """
+    # Hudi's time travel goes by request time: a version after a commit of the window began would show that commit's rows.
+    end = min(window.requested, default="9")
+    found = max([read_upto, *(i.completed for i in source.commits if i.completed < end)])
+    # So Hudi refuses time travel: by the earliest commit that a clean has retained. One by file versions names none.
+    kept = source.retained_from
+    if window.kind == "increment" and not kept.endswith("+") and found < kept:
+        raise StateError(
+            "VERSION_CLEANED",
+            f"{source.ref.name}: its rows as they stood at {found}, before what is new, are needed to tell what was deleted or "
+            f"changed, and its cleaner has kept only what follows {kept}.",
+            "Nothing was read or written.",
+            f"freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT, reads all again; to prevent it, raise "
+            "hoodie.clean.commits.retained of the table above the commits between two runs.",
+            version=found, retained_from=kept,
+        )
+    return found
 
 
 def horizon(source: TableState) -> str:
@@ -146,7 +180,7 @@ def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: in
     )
 
 
-def _lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...]) -> str:
+def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...]) -> str:
     """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
     cleaned = [i.completed for i in waiting if _cleaned(source, i)]
     # Commits are archived in the order of their requests: a long one may go unread while others that completed before it

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote
+from collections.abc import Collection
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import BinaryType, DataType, DateType, DecimalType, StringType, TimestampType
+from pyspark.sql.types import BinaryType, DataType, DateType, DecimalType, StringType, StructType, TimestampType
 
 from framework.errors import StateError
 from framework.plan.options import IS_DELETED
-from framework.plan.stages import ReadIncrement, ReadSnapshot
+from framework.plan.partitions import NULL_PARTITION, partition_values
+from framework.plan.reads import ReadIncrement, ReadSnapshot
 
 _META_COLUMNS = (
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
@@ -19,8 +20,62 @@ _META_COLUMNS = (
 
 
 def read_snapshot(spark: SparkSession, stage: ReadSnapshot) -> DataFrame:
-    """Read a table whole, as it stands, without Hudi's meta columns."""
-    return _load(spark, stage.table.path)
+    """Read a table whole, as it stands or as it stood, without Hudi's meta columns."""
+    if stage.columns:
+        return spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in stage.columns))
+    rows = load_table(spark, stage.table.path, stage.as_of)
+    return rows.where(F.lit(False)) if stage.empty else rows
+
+
+def load_table(spark: SparkSession, path: str, as_of: str = "", without: Collection[str] = ()) -> DataFrame:
+    """Return a table's rows without Hudi's meta columns.
+
+    Args:
+        spark: The session.
+        path: The table.
+        as_of: Completion time of the version; empty for the latest.
+        without: Request times of commits; rows that these wrote last are left out, so that an increment's are the rest.
+    """
+    rows = spark.read.format("hudi").options(**({"as.of.instant": as_of} if as_of else {})).load(path)
+    if without:
+        rows = rows.where(~F.col("_hoodie_commit_time").isin(sorted(without)))
+    return rows.drop(*_META_COLUMNS)
+
+
+def in_partitions(stage: ReadIncrement, schema: StructType) -> Column:
+    """Return the condition that a row lies where the window's commits wrote; true where the paths do not tell for sure.
+
+    Args:
+        stage: What was read, with the paths.
+        schema: The table's.
+    """
+    paths = [partition_values(path, stage.partition_by) for path in stage.partitions]
+    known = [values for values in paths if values is not None]
+    found = F.lit(True)
+    if not known or len(known) != len(paths):
+        return found
+    for index, column in enumerate(stage.partition_by):
+        # A path may show what is no text otherwise than SQL does.
+        if isinstance(schema[column].dataType, StringType):
+            found = found & is_one_of(column, sorted({values[index] for values in known}), StringType())
+    return found
+
+
+def is_one_of(column: str, values: Collection[str], kind: DataType) -> Column:
+    """Return the condition that a partition column has one of these values, such that Hudi opens no other partition.
+
+    Args:
+        column: The partition column.
+        values: As text; ``NULL_PARTITION`` for null.
+        kind: The column's type.
+    """
+    named = F.col(f"`{column}`")
+    # The values take the column's type, never the column theirs: 5 is in the partition 05.
+    found = named.isin(*(F.lit(value).cast(kind) for value in values if value != NULL_PARTITION))
+    if NULL_PARTITION not in values:
+        return found
+    found = found | named.isNull()
+    return found | named.isin("", NULL_PARTITION) if isinstance(kind, StringType) else found
 
 
 def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
@@ -36,7 +91,9 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     """
     window, path = stage.window, stage.table.path
     if window.kind == "whole_table":
-        rows = _load(spark, path, {"as.of.instant": window.end_inclusive})
+        rows = load_table(spark, path, window.end_inclusive)
+    elif window.kind == "driven":
+        rows = load_table(spark, path).where(F.lit(False))
     else:
         # Both bounds are inclusive on Hudi 1.0, and are completion times; so the begin is the first new commit's own.
         rows = _load_increment(spark, stage, {
@@ -50,7 +107,7 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
         return rows
     live = rows.withColumn(IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns
                            else F.lit(False))
-    if window.kind == "whole_table" or not stage.previous:
+    if window.kind != "increment" or not stage.previous:
         return live
     return live.unionByName(_deleted(spark, stage, live), allowMissingColumns=True)
 
@@ -74,7 +131,7 @@ def _deleted(spark: SparkSession, stage: ReadIncrement, live: DataFrame) -> Data
     keys = changes.where((F.col("op") == "d") & F.col("ts_ms").isin(list(requested))).select(
         *(F.get_json_object("before", f"$['{key}']").alias(name) for key, name in zip(stage.record_key, names, strict=True))
     ).distinct()
-    pruned = before.where(_in_partitions(stage))
+    pruned = before.where(in_partitions(stage, before.schema))
 
     def keyed(rows: DataFrame) -> DataFrame:
         return rows.select("*", *(
@@ -86,18 +143,6 @@ def _deleted(spark: SparkSession, stage: ReadIncrement, live: DataFrame) -> Data
     # A key that was deleted and came back within the window is alive.
     gone = gone.join(keyed(live).select(*names), names, "left_anti").drop(*names)
     return gone.withColumn(IS_DELETED, F.lit(True))
-
-
-def _in_partitions(stage: ReadIncrement) -> Column:
-    found = F.lit(True)
-    if not stage.partition_by or not stage.partitions:
-        return found
-    paths = [[unquote(part.rpartition("=")[2]) for part in path.split("/")] for path in stage.partitions]
-    if any(len(path) != len(stage.partition_by) for path in paths):
-        return found
-    for index, column in enumerate(stage.partition_by):
-        found = found & F.col(column).cast("string").isin(sorted({path[index] for path in paths}))
-    return found
 
 
 def _as_in_json(kind: DataType, name: str) -> Column:

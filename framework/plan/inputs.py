@@ -1,0 +1,221 @@
+"""Plan how the other inputs are read: which commits, which version, which partitions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from framework.errors import StateError
+from framework.plan.lookback import look_back
+from framework.plan.partitions import known_partitions, touched_partitions
+from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot, Window, counted
+from framework.plan.stages import Stage
+from framework.plan.window import completion_of, next_window, version_before
+from framework.spec.model import InputSpec, PipelineSpec, SourceSpec
+from framework.state.checkpoint import Checkpoint, Position
+from framework.state.table import StateReader, TableState
+
+
+@dataclass(frozen=True)
+class InputTables:
+    """The tables of a run's other inputs at the moment of planning, by the inputs' names.
+
+    Args:
+        states: Each table's state; None for the pipeline's own target before its first run.
+        drivers: What is new in each input that drives.
+    """
+
+    states: Mapping[str, TableState | None]
+    drivers: Mapping[str, Window]
+
+    @property
+    def driving(self) -> Mapping[str, Window]:
+        """Return the drivers in which something is new."""
+        return {name: window for name, window in self.drivers.items() if window.kind in ("increment", "whole_table")}
+
+
+def look_at_inputs(spec: PipelineSpec, state: StateReader, before: Checkpoint | None) -> InputTables:
+    """Look at the inputs' tables, and at what is new in those that drive.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        before: The target's checkpoint.
+
+    Raises:
+        StateError: INPUT_MISSING, NOT_A_PARTITION, or what the window of a driving input raises.
+    """
+    states: dict[str, TableState | None] = {}
+    drivers: dict[str, Window] = {}
+    for one in spec.inputs:
+        found = states[one.name] = state.table(one.table)
+        if found is None:
+            if one.table.path == spec.target.ref.path:
+                continue
+            raise StateError(
+                "INPUT_MISSING", f"{spec.name}: input {one.name}: there is no Hudi table at {one.table.path}.",
+                "Nothing was read or written.", f"See {spec.file}:{one.line}.", path=one.table.path,
+            )
+        for column, _ in one.on:
+            if column not in found.config.partition_by:
+                raise StateError(
+                    "NOT_A_PARTITION", f"{spec.name}: inputs.{one.name}.on: {column} is no partition column of "
+                    f"{one.table.name} ({', '.join(found.config.partition_by) or 'not partitioned'}).",
+                    "Nothing was read or written.", f"See {spec.file}:{one.line}.", input=one.name, column=column,
+                )
+        if one.drives and before is not None and before.main is not None:
+            drivers[one.name] = _news(spec, one, found, before.positions.get(one.name))
+    return InputTables(states, drivers)
+
+
+def with_drivers(window: Window, tables: InputTables) -> Window:
+    """Return the main source's window with what its driving inputs add.
+
+    Args:
+        window: The main source's.
+        tables: The inputs.
+    """
+    waiting = tables.driving
+    if not waiting or window.kind not in ("idle", "increment") or not window.end_inclusive:
+        return window
+    words = ", ".join(
+        f"{name}: {'the whole table' if w.kind == 'whole_table' else counted(len(w.requested), 'commit')}"
+        for name, w in sorted(waiting.items())
+    )
+    return replace(
+        window, kind="driven" if window.kind == "idle" else window.kind, reason=f"{window.reason}; {words}",
+        waiting_commits=window.waiting_commits + sum(w.waiting_commits for w in waiting.values()),
+        waiting_rows=window.waiting_rows + sum(w.waiting_rows for w in waiting.values()),
+    )
+
+
+def positions(spec: PipelineSpec, tables: InputTables, window: Window) -> dict[str, Position]:
+    """Return where each incremental input stands after the run: what it drives was read, or all that there is.
+
+    Args:
+        spec: The pipeline.
+        tables: The inputs.
+        window: What is read of the main source; where that is all, it was joined with all of the inputs.
+    """
+    found: dict[str, Position] = {}
+    for one in spec.inputs:
+        state = tables.states[one.name]
+        if one.read == "incremental" and state is not None and state.commits:
+            driven = tables.drivers.get(one.name) if window.kind in ("increment", "driven") else None
+            found[one.name] = Position(driven.end_inclusive if driven else _newest(state), one.table.path)
+    return found
+
+
+def read_inputs(
+    spec: PipelineSpec, tables: InputTables, window: Window, source: TableState, before: Checkpoint | None,
+) -> tuple[Stage, ...]:
+    """Return the stages that read the other inputs, those that add rows to ``SRC`` first.
+
+    Args:
+        spec: The pipeline.
+        tables: The inputs.
+        window: What is read of the main source.
+        source: The main source.
+        before: The target's checkpoint.
+    """
+    main = before.main if before else None
+    read_upto = completion_of(spec.name, source, main) if main else ""
+    # The rows as they were before this change; where all is read again, nobody knows what they were.
+    wanted = any(one.as_of == "checkpoint" for one in spec.inputs) and window.kind != "whole_table"
+    previous = version_before(spec.name, source, window, read_upto) if main and wanted else ""
+    driving = tables.driving if window.kind in ("increment", "driven") else {}
+    drive = [_drive(spec.name, one, tables, window, source, before) for one in spec.inputs if one.name in driving]
+    others: list[Stage] = []
+    for one in spec.inputs:
+        state = tables.states[one.name]
+        empty = state is None or not state.commits or (one.as_of == "checkpoint" and not previous)
+        if one.read == "incremental" and state is not None:
+            looked = look_back(one, state, window, driving.get(one.name), read_upto)
+            others.append(ReadLookback(one.name, one.table, looked, state.config.partition_by))
+        elif one.read == "affected_partitions" and window.kind != "whole_table" and not empty:
+            known = known_partitions(one, source, window)
+            others.append(ReadPartitions(
+                one.name, one.table, one.on, _version(one, state, previous), None if driving else known,
+                known or () if driving else (),
+            ))
+        else:
+            own = one.table.path == spec.target.ref.path and (state is None or not state.commits)
+            others.append(ReadSnapshot(
+                one.name, one.table, "" if empty else _version(one, state, previous), spec.target.columns if own else (), empty,
+            ))
+    return (*drive, *others)
+
+
+def deferred_inputs(spec: PipelineSpec) -> tuple[Stage, ...]:
+    """Return the stages as far as the files alone tell them."""
+    later = Window("deferred", reason="decided when the run looks at the tables")
+    found: list[Stage] = [
+        DriveRows(ReadIncrement(one.table, later, False, (), ""), one.drives, spec.source.table, "", (), ())
+        for one in spec.inputs if one.drives
+    ]
+    for one in spec.inputs:
+        match one.read:
+            case "incremental":
+                found.append(ReadLookback(one.name, one.table, later))
+            case "affected_partitions":
+                found.append(ReadPartitions(one.name, one.table, one.on))
+            case "snapshot":
+                found.append(ReadSnapshot(one.name, one.table))
+    return tuple(found)
+
+
+def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Position | None) -> Window:
+    # Of a table that the input did not read before, all is news.
+    known = position if position is not None and position.table == one.table.path else None
+    source = SourceSpec(
+        one.table, spec.source.max_commits, "READ_UPTO_LATEST_COMMIT", spec.source.full_scan_when_expired, "auto",
+    )
+    try:
+        return next_window(f"{spec.name}: input {one.name}", state, source, known)
+    except StateError as error:
+        # `checkpoint set` moves the main source alone, which would leave a gap there and mend nothing here.
+        raise StateError(
+            error.code, error.message, error.effect,
+            f"To read the whole main source with the whole input again: freshet checkpoint reset {spec.name}, with "
+            "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: READ_UPTO_LATEST_COMMIT",
+            **{**error.details, "input": one.name},
+        ) from error
+
+
+def _drive(
+    name: str, one: InputSpec, tables: InputTables, window: Window, source: TableState, before: Checkpoint | None,
+) -> DriveRows:
+    state, changes = tables.states[one.name], tables.drivers[one.name]
+    assert state is not None
+    own = before.positions.get(one.name) if before else None
+    config = state.config
+    then = version_before(name, state, changes, own.instant) if own and _leaves_keys(one, state, changes) else ""
+    as_of = window.end_inclusive
+    if window.kind != "increment":
+        as_of = version_before(name, source, window, as_of)
+    return DriveRows(
+        ReadIncrement(one.table, changes, False, config.record_key, then, config.partition_by,
+                      touched_partitions(state, changes)),
+        one.drives, source.ref, as_of, source.config.record_key, source.config.partition_by, window.requested,
+    )
+
+
+def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
+    """Say whether the window's rows may have named rows of the main source before that they name no longer."""
+    if changes.kind != "increment":
+        return False
+    read = [(i, state.info(i)) for i in state.data_commits if i.requested in changes.requested]
+    if any(info.deletes or i.action == "replacecommit" for i, info in read):
+        return True
+    # A row's key never changes. MERGE_ON_READ counts what it appends to a log as updates, whatever it is.
+    return not {column for column, _ in one.drives} <= set(state.config.record_key) and any(info.updates for _, info in read)
+
+
+def _version(one: InputSpec, state: TableState | None, previous: str) -> str:
+    if one.as_of == "checkpoint":
+        return previous
+    return "" if state is None or one.as_of == "latest" else _newest(state)
+
+
+def _newest(state: TableState) -> str:
+    return state.commits[-1].completed

@@ -1,0 +1,138 @@
+"""The stages that every plan is made of: what the files alone say of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from framework.errors import StateError
+from framework.plan.options import IS_DELETED, index_record, writer_options
+from framework.plan.reads import Window
+from framework.plan.stages import Commit, Conform, Guard, MergeColumns, RunPython, RunSql, Stage
+from framework.spec.model import PipelineSpec, TransformSpec
+from framework.spec.types import Array, Atomic, Column
+from framework.state.checkpoint import FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
+from framework.state.table import StateReader, TableState
+
+
+def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
+    """Return the main source's state.
+
+    Raises:
+        StateError: SOURCE_MISSING.
+    """
+    source = state.table(spec.source.table)
+    if source is None:
+        raise StateError(
+            "SOURCE_MISSING", f"{spec.name}: there is no Hudi table at {spec.source.table.path}.",
+            "Nothing was read or written.",
+            "Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
+            path=spec.source.table.path,
+        )
+    return source
+
+
+def with_deletes(spec: PipelineSpec, source: TableState | None) -> bool:
+    """Say whether the source's deletes are passed on.
+
+    Raises:
+        StateError: CDC_NOT_RECORDED or DELETES_NOT_DECLARED.
+    """
+    wanted = spec.source.incremental_format
+    recorded = source.config.records_changes if source else wanted == "cdc"
+    if wanted == "cdc" and not recorded:
+        raise StateError(
+            "CDC_NOT_RECORDED", f"{spec.name}: {spec.source.table.path} keeps no change data.",
+            "Nothing was read or written.",
+            "Remove hoodie.datasource.query.incremental.format: cdc, or make the source with hoodie.table.cdc.enabled=true.",
+        )
+    passed_on = recorded and wanted != "latest_state"
+    whole_rows = spec.operation == "upsert" and spec.write.strategy == "rows"
+    if passed_on and whole_rows and IS_DELETED not in {c.name for c in spec.target.columns}:
+        raise StateError(
+            "DELETES_NOT_DECLARED",
+            f"{spec.name}: the source {spec.source.table.path} records deletes, and {spec.target.file} has no place for them.",
+            "Nothing was read or written.",
+            f"Add `{IS_DELETED} BOOLEAN` to the DDL and select it from <SRC>, so that the target deletes too; or ignore "
+            "deletes by hoodie.datasource.query.incremental.format: latest_state.",
+        )
+    return passed_on
+
+
+def transform_stage(step: TransformSpec) -> Stage:
+    """Return the stage that runs one file of the chain."""
+    return RunSql(step.file, step.statements) if step.kind == "sql" else RunPython(step.file)
+
+
+def conform_stage(spec: PipelineSpec) -> Conform:
+    """Return what the batch of this pipeline must look like: keys, partition, ordering field, and what it writes."""
+    target = spec.target
+    located = (*target.record_key, *target.partition_by, target.ordering_field)
+    columns: tuple[Column, ...] = target.columns
+    if spec.operation == "delete":
+        # Hudi finds the rows to delete by key and partition; the rest of the batch is never read.
+        columns = tuple(c for c in columns if c.name in located)
+    carried: tuple[Column, ...] = ()
+    if spec.write.strategy != "rows":
+        columns = tuple(c for c in columns if c.name in (*located, *spec.write.columns))
+        if spec.write.changed_columns:
+            carried = (Column(spec.write.changed_columns, Array(Atomic("string"))),)
+    partial = spec.write.strategy == "partial_update"
+    required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
+    ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
+    return Conform((*columns, *carried), required, target.record_key, ignored)
+
+
+def publish_stages(
+    spec: PipelineSpec, target: TableState | None, window: Window, after: Checkpoint | None,
+) -> tuple[Stage, ...]:
+    """Return the stages from the transformation's result to the commit.
+
+    Args:
+        spec: The pipeline.
+        target: The target's state; None before its first run, or where nobody looked.
+        window: What was read.
+        after: The checkpoint that the commit carries.
+    """
+    merge, guard = merge_stages(spec, target)
+    return conform_stage(spec), *merge, replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
+
+
+def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[MergeColumns, ...], Guard | None]:
+    """Return the stage that makes whole rows and what guards it; nothing where the batch's rows are whole."""
+    write, table = spec.write, spec.target
+    if write.strategy == "rows":
+        return (), None
+    merge = MergeColumns(
+        table.ref, table.columns, write.columns, table.record_key, table.partition_by, write.ordering or table.ordering_field,
+        table.ordering_field, spec.index.type == "RECORD_INDEX", write.insert_missing, write.strategy == "full_outer_join",
+        write.strategy == "partial_update" and not write.changed_columns, write.changed_columns, target is not None,
+    )
+    # Whole rows are joined with the target as it stands, so that nothing may come between.
+    return (merge,), Guard(target.commits[-1].completed if target is not None and target.commits else "", (), False)
+
+
+def commit_stage(
+    spec: PipelineSpec, window: Window, after: Checkpoint | None, empty: bool = False, overwrite: Sequence[str] = (),
+    creates: bool = False,
+) -> Commit:
+    """Return the stage that publishes.
+
+    Args:
+        spec: The pipeline.
+        window: What was read.
+        after: The checkpoint that the commit carries; None for none.
+        empty: True where it carries no rows.
+        overwrite: Values of the partitions that the batch replaces, whatever it holds; empty for the pipeline's own operation.
+        creates: True where the commit makes the table.
+    """
+    metadata = {
+        PIPELINE_KEY: spec.name,
+        FINGERPRINT_KEY: spec.fingerprint,
+        INDEX_KEY: index_record(spec.index),
+        ORIGIN_KEY: window.kind,
+        **(encode(after) if after else {}),
+    }
+    options = writer_options(spec, overwrite, whole_table=spec.write.strategy == "full_outer_join" and not empty,
+                             creates=creates)
+    return Commit(spec.target.ref, options, after, dict(sorted(metadata.items())), empty)

@@ -1,0 +1,174 @@
+"""What of the tables a run reads: windows of commits, versions, partitions and ranges, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from framework.spec.model import TableRef
+from framework.spec.types import Column
+
+Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill"]
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``3 commits``, ``1 commit`` and the like."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+@dataclass(frozen=True)
+class Window:
+    """What of the main source one run reads.
+
+    Args:
+        kind: ``increment``: the commits named; ``whole_table``: all rows as they stood at ``end_inclusive``;
+            ``start_at_latest``: no rows, the checkpoint starts at ``end_inclusive``; ``idle``: nothing new;
+            ``driven``: nothing new here, but in an input that drives; ``deferred``: decided when the run looks at the
+            tables; ``override``: no rows, a checkpoint set by hand; ``backfill``: a range of event times, as it stood at
+            ``end_inclusive``.
+        begin_inclusive: Completion time of the first commit read (Hudi 1.0 includes the begin).
+        end_inclusive: Completion time of the last commit read.
+        requested: Request times of the commits read, by which Hudi names them.
+        rows: Rows that those commits wrote, by their own metadata.
+        unseen_deletes: Rows that those commits deleted and that an increment without change data does not show.
+        waiting_commits: Commits that are left for the next run.
+        waiting_rows: Rows that those commits wrote.
+        reason: Why this window, in words.
+    """
+
+    kind: Kind
+    begin_inclusive: str = ""
+    end_inclusive: str = ""
+    requested: tuple[str, ...] = ()
+    rows: int = 0
+    unseen_deletes: int = 0
+    waiting_commits: int = 0
+    waiting_rows: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ReadIncrement:
+    """Read the main source's window as the view ``SRC``.
+
+    Args:
+        table: The source.
+        window: Which commits.
+        with_deletes: True where the source's change data is read for the keys it deleted.
+        record_key: The source's record key columns, to tell deleted rows by.
+        previous: Completion time up to which the target has read before; deleted rows are shown as they stood then.
+        partition_by: The source's partition columns.
+        partitions: Paths of the partitions that the window's commits touched; deleted rows lie in these.
+    """
+
+    table: TableRef
+    window: Window
+    with_deletes: bool
+    record_key: tuple[str, ...]
+    previous: str
+    partition_by: tuple[str, ...] = ()
+    partitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadSnapshot:
+    """Read another table whole, as the view ``view``.
+
+    Args:
+        view: Name that the SQL uses.
+        table: The table.
+        as_of: Completion time of the version that is read; empty for the latest.
+        columns: Where there is nothing to read yet: the columns of a view without rows.
+        empty: True where no row is read, such as before the first checkpoint.
+    """
+
+    view: str
+    table: TableRef
+    as_of: str = ""
+    columns: tuple[Column, ...] = ()
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class ReadLookback:
+    """Read what changed in another table within a look-back, as the view ``view``.
+
+    Args:
+        view: Name that the SQL uses.
+        table: The table.
+        window: Which commits; ``whole_table`` where the look-back reaches further than the table's history.
+        partition_by: The table's partition columns.
+    """
+
+    view: str
+    table: TableRef
+    window: Window
+    partition_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DriveRows:
+    """Bring rows of the main source into ``SRC`` whose key changed in another table.
+
+    Args:
+        changes: What changed in the other table; with ``previous``, what its rows named then counts too, because rows were
+            deleted or may name another row now.
+        on: Pairs of its column and the main source's column.
+        source: The main source.
+        as_of: Completion time of the main source's version.
+        record_key: The main source's record key columns.
+        partition_by: The main source's partition columns; one that ``on`` names prunes the read.
+        held: Request times of the commits whose rows ``SRC`` holds already.
+    """
+
+    changes: ReadIncrement
+    on: tuple[tuple[str, str], ...]
+    source: TableRef
+    as_of: str
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    held: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadPartitions:
+    """Read only those partitions of another table that the rows of ``SRC`` need, as the view ``view``.
+
+    Args:
+        view: Name that the SQL uses.
+        table: The table.
+        on: Its partition columns, each with SQL expressions over ``SRC``.
+        as_of: Completion time of the version that is read; empty for the latest.
+        known: The partitions' values in the order of ``on``, where the timelines tell them; None where the batch does.
+        also: Partitions that the timelines tell and that are read besides those that the batch tells.
+    """
+
+    view: str
+    table: TableRef
+    on: tuple[tuple[str, tuple[str, ...]], ...]
+    as_of: str = ""
+    known: tuple[tuple[str, ...], ...] | None = None
+    also: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadRange:
+    """Read a table's rows of a range of event times, as the view ``view``.
+
+    Args:
+        view: ``SRC``, or the name that the SQL uses.
+        table: The table.
+        as_of: Completion time of the version that is read.
+        column: The event-time column: a timestamp, a date, or text that begins ``yyyy-MM-dd``.
+        start: Begin, inclusive, ``yyyy-MM-ddTHH:mm:ss``, UTC.
+        end: End, exclusive.
+        with_deletes: True where the SQL expects the mark of deleted rows, which a snapshot has none of.
+    """
+
+    view: str
+    table: TableRef
+    as_of: str
+    column: str
+    start: str
+    end: str
+    with_deletes: bool = False
