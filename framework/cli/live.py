@@ -24,14 +24,19 @@ def live_progress() -> Iterator[Listener]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=None)
+        chunks = bar.add_task("chunks", visible=False)
         ended = threading.Event()
 
         def listen(event: Event) -> None:
             words = escape(redact(f"{event.pipeline}: {event.message}"))
             if event.name == "phase":
                 bar.reset(task, description=words, total=None)
-            else:
-                console.print(words, soft_wrap=True)
+                return
+            if event.name == "chunk":
+                bar.update(chunks, description=words, visible=True,
+                           completed=float(str(event.fields["number"])), total=float(str(event.fields["of"])))
+                return
+            console.print(words, soft_wrap=True)
 
         def follow_spark() -> None:
             while not ended.wait(_POLL_SECONDS):

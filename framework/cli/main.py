@@ -20,6 +20,8 @@ _COMMANDS = {
     "schema": "framework.cli.files",
     "plan": "framework.cli.run",
     "run": "framework.cli.run",
+    "backfill": "framework.cli.backfill",
+    "service": "framework.cli.service",
     "status": "framework.cli.state",
     "checkpoint": "framework.cli.state",
 }
@@ -73,6 +75,7 @@ def main() -> None:
       freshet validate                     every problem of every file, with its place
       freshet plan trip_earnings           what the next run will read and write
       freshet run --all                    every pipeline, upstream first
+      freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01
       freshet status                       where every pipeline stands
 
     \b

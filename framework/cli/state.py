@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,8 +12,9 @@ import click
 from framework.cli.options import load, project_options, selection_options
 from framework.cli.output import Output, message, progress, reporting, table, trace
 from framework.errors import Exit, StateError, unforeseen
-from framework.plan.stages import counted
-from framework.plan.status import PipelineStatus, pipeline_status
+from framework.plan.reads import counted
+from framework.plan.status import PipelineStatus, pipeline_status, unfinished_backfill
+from framework.runtime.lease import backfill_lease, is_running
 from framework.runtime.runner import in_words, set_checkpoint
 from framework.spec.model import PipelineSpec
 from framework.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY
@@ -33,6 +34,7 @@ def status(
     Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
     LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, up_to_date, behind, or
     the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
+    A backfill that runs or is unfinished has a line of its own.
 
     \b
     Examples:
@@ -43,7 +45,8 @@ def status(
     state = TimelineState()
     found = [_status(spec, state) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    output.result(table(headers, [_row(s) for s in found]), {"pipelines": [asdict(s) for s in found]})
+    lines = [table(headers, [_row(s) for s in found]), *(words for s in found if (words := _backfill(s)))]
+    output.result("\n".join(lines), {"pipelines": [asdict(s) for s in found]})
     for s in found:
         if s.message:
             message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
@@ -84,7 +87,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
     spec = project.pipelines[0]
     target = TimelineState().table(spec.target.ref)
     history: list[dict[str, object]] = []
-    for instant, info, found in target.checkpoints() if target else ():
+    for instant, info, found in target.checkpoints(spec.partners) if target else ():
         if len(history) == limit:
             break
         history.append({
@@ -159,11 +162,22 @@ def _override(
 
 def _status(spec: PipelineSpec, state: TimelineState) -> PipelineStatus:
     try:
-        return pipeline_status(spec, state)
+        found = pipeline_status(spec, state)
+        if spec.backfill is None:
+            return found
+        return replace(found, backfill=unfinished_backfill(spec, state),
+                       backfill_running=is_running(backfill_lease(spec.target.ref)))
     except Exception as unknown:  # one unreadable table must not hide the others
         error = unforeseen(unknown, spec.name)
         trace(error)
         return PipelineStatus(spec.name, error.code, message=str(error))
+
+
+def _backfill(s: PipelineStatus) -> str:
+    if not (s.backfill or s.backfill_running):
+        return ""
+    goes_on = "running" if s.backfill_running else "not running: the same `freshet backfill` goes on with it"
+    return f"{s.pipeline}: backfill {s.backfill or 'begun'}, {goes_on}"
 
 
 def _is_instant(text: str) -> bool:

@@ -11,7 +11,7 @@ class Event:
     """One thing that happened.
 
     Args:
-        name: Stable name: ``started``, ``waiting``, ``planned``, ``phase``, ``notice``, ``committed``, ``idle``, ``failed``,
+        name: Stable name: ``waiting``, ``phase``, ``notice``, ``conflict``, ``chunk``, ``committed``, ``idle``, ``failed``,
             ``skipped``.
         pipeline: The pipeline it happened to.
         message: The same in words.

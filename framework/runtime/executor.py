@@ -12,14 +12,18 @@ from typing import assert_never
 from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import FreshetError, RetryableError, StateError
-from framework.plan.compile import conform_stage
-from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql, counted
+from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadRange, ReadSnapshot, counted
+from framework.plan.stages import Commit, Conform, Guard, MergeColumns, Plan, RunPython, RunSql
 from framework.quality.contract import conform
 from framework.runtime.session import start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
 from framework.sinks.hudi import empty_batch, write_commit
+from framework.sinks.merge import merge_columns
 from framework.sources.hudi import read_increment, read_snapshot
+from framework.sources.inputs import drive_rows, read_lookback, read_partitions
+from framework.sources.ranges import read_range
 from framework.spec.model import PipelineSpec
+from framework.state.backfill import touched_between
 from framework.state.checkpoint import MAIN, RUN_ID_KEY
 from framework.state.table import CommitInfo, Instant, StateReader, TableState
 from framework.transform.python import Context, run_python
@@ -74,9 +78,9 @@ def execute(
     with _jvm_lock(spark, writer_file):
         with _timed(seconds, "transform"):
             phase(_reading(plan))
-            batch, commit = _batch(plan, spec, spark, root, env)
+            batch, commit = _batch(plan, spec, spark, root, env, phase)
         target = state.table(plan.target)
-        _fence(plan, spec, target)
+        _fence(plan, spec, target, commit)
         if target is not None and target.commits:
             _check_clock(spark, spec, target.commits[-1].completed)
         with _timed(seconds, "write"):
@@ -96,6 +100,11 @@ def execute(
             "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
             f"run {run_id}.", "Nothing was written, and the checkpoint stays.", "Run the same command again.", run_id=run_id,
         )
+    if commit.guard is not None and commit.guard.after_write:
+        # Between the look before the write and Hudi's own begin another commit may have come, and was replaced.
+        now = state.table(plan.target)
+        assert now is not None
+        _guard(spec, now, commit.guard, found[0].completed, "The chunk was written, and what came between is overwritten.")
     return Committed(*found, seconds, service_error)
 
 
@@ -111,27 +120,43 @@ def _session_for(spec: PipelineSpec, root: str, phase: Phase) -> SparkSession:
     return spark
 
 
-def _batch(plan: Plan, spec: PipelineSpec, spark: SparkSession, root: str, env: str) -> tuple[DataFrame, Commit]:
+def _batch(
+    plan: Plan, spec: PipelineSpec, spark: SparkSession, root: str, env: str, phase: Phase,
+) -> tuple[DataFrame, Commit]:
     inputs: dict[str, DataFrame] = {}
-    context = Context(spark, spec.name, env, spec.variables)
+    instant = plan.window.end_inclusive
+    context = Context(spark, spec.name, env, spec.variables, instant)
+
+    def view(name: str, rows: DataFrame) -> None:
+        inputs[name] = rows
+        rows.createOrReplaceTempView(name)
+
     for stage in plan.stages:
         match stage:
             case ReadIncrement():
-                inputs[MAIN] = read_increment(spark, stage)
-                inputs[MAIN].createOrReplaceTempView(MAIN)
+                view(MAIN, read_increment(spark, stage))
+            case ReadRange():
+                view(stage.view, read_range(spark, stage))
+            case DriveRows():
+                view(MAIN, drive_rows(spark, stage, inputs[MAIN]))
             case ReadSnapshot():
-                inputs[stage.view] = read_snapshot(spark, stage)
-                inputs[stage.view].createOrReplaceTempView(stage.view)
+                view(stage.view, read_snapshot(spark, stage))
+            case ReadLookback():
+                view(stage.view, read_lookback(spark, stage))
+            case ReadPartitions():
+                rows, names = read_partitions(spark, stage, inputs[MAIN])
+                view(stage.view, rows)
+                phase(f"reading {counted(len(names), 'partition')} of {stage.table.name} as {stage.view}")
             case RunSql():
-                inputs[MAIN] = run_sql(spark, stage)
-                inputs[MAIN].createOrReplaceTempView(MAIN)
+                view(MAIN, run_sql(spark, stage, instant))
             case RunPython():
-                inputs[MAIN] = run_python(root, stage.file, inputs, context)
-                inputs[MAIN].createOrReplaceTempView(MAIN)
+                view(MAIN, run_python(root, stage.file, inputs, context))
             case Conform():
                 inputs[MAIN] = conform(inputs[MAIN], stage, spec.target.file)
+            case MergeColumns():
+                inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN])
             case Commit():
-                return (empty_batch(spark, conform_stage(spec)) if stage.empty else inputs[MAIN]), stage
+                return (empty_batch(spark, spec.target.columns) if stage.empty else inputs[MAIN]), stage
             case _:
                 assert_never(stage)
     raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
@@ -144,6 +169,10 @@ def _reading(plan: Plan) -> str:
         return f"reading {commits} ({rows}) up to {window.end_inclusive}"
     if window.kind == "whole_table":
         return f"reading the whole source as of {window.end_inclusive}"
+    if window.kind == "driven":
+        return f"reading what the inputs drive: {window.reason}"
+    if window.kind == "backfill":
+        return f"{'reading' if len(plan.stages) > 1 else 'recording'} {window.reason}"
     return f"no rows to read: {window.reason}"
 
 
@@ -161,14 +190,25 @@ def _check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
         )
 
 
-def _fence(plan: Plan, spec: PipelineSpec, target: TableState | None) -> None:
-    if plan.window.kind == "override":
+def _fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Commit) -> None:
+    if commit.guard is not None and target is not None:
+        _guard(spec, target, commit.guard, "9", "Nothing was written.")
+    if plan.window.kind in ("override", "backfill"):
         return
-    now = target.latest_checkpoint() if target else None
+    now = target.latest_checkpoint(spec.partners) if target else None
     if now != plan.checkpoint_before:
         raise RetryableError(
             "CHECKPOINT_MOVED", f"{spec.name}: another writer moved the checkpoint of {plan.target.path} since this run was "
             "planned.", "Nothing was written.", "Run the same command again.",
+        )
+
+
+def _guard(spec: PipelineSpec, target: TableState, guard: Guard, before: str, effect: str) -> None:
+    found = touched_between(target, guard.base, before, guard.partitions)
+    if found:
+        raise RetryableError(
+            "PARTITION_CHANGED", f"{spec.name}: another writer committed to {', '.join(guard.partitions[:3]) or 'the table'} "
+            f"since this was planned ({', '.join(found[:3])}).", effect, "Run the same command again.", commits=found,
         )
 
 

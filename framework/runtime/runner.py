@@ -8,14 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from framework.errors import FreshetError, unforeseen
+from framework.errors import FreshetError, RetryableError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan
-from framework.plan.stages import Plan, counted
-from framework.runtime.lease import Lease, hold_lease
+from framework.plan.options import concurrency_of
+from framework.plan.reads import counted
+from framework.plan.stages import Plan
+from framework.runtime.lease import Lease, clear_stale_lock, hold_lease
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
+# Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
+_MOST_CONFLICTS = 5
+CONFLICTS = ("COMMIT_CONFLICT", "PARTITION_CHANGED")
 Outcome = Literal["committed", "idle", "failed", "skipped"]
 
 
@@ -114,9 +119,20 @@ def _leased(
         listen(Event("waiting", spec.name, words))
 
     try:
-        with hold_lease(spec.target.ref, _new_run_id(), wait, waiting) as lease:
+        with hold_lease(spec.target.ref, new_run_id(), wait, waiting) as lease:
+            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, waiting):
+                listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
+            conflicts = 0
             while True:
-                done = _run_once(project, spec, state, listen, planned, lease)
+                try:
+                    done = _run_once(project, spec, state, listen, planned, lease)
+                except RetryableError as lost:
+                    conflicts += 1
+                    if lost.code not in CONFLICTS or conflicts > _MOST_CONFLICTS:
+                        raise
+                    # A backfill that was faster yields to this run from now on.
+                    listen(Event("conflict", spec.name, f"{lost.code}: {lost.message} Repeating.", lost.as_json()))
+                    continue
                 result = _sum(result, done)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
@@ -141,7 +157,7 @@ def _run_once(
     # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from framework.runtime.executor import execute
 
-    run_id = _new_run_id()
+    run_id = new_run_id()
     done = execute(
         plan, spec, project.root, project.env, state, lease.writer_file, run_id,
         lambda words: listen(Event("phase", spec.name, words)),
@@ -182,5 +198,6 @@ def _sum(first: RunResult, then: RunResult) -> RunResult:
     )
 
 
-def _new_run_id() -> str:
+def new_run_id() -> str:
+    """Return a name for a run that no other has: its time, UTC, and random digits."""
     return time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + "-" + uuid.uuid4().hex[:8]

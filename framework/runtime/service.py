@@ -1,0 +1,148 @@
+"""Run a table's services beside its writers: compaction, clustering, cleaning, archiving, by Hudi's own write client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from framework.errors import FreshetError, StateError
+from framework.metrics.events import Event, Listener
+from framework.plan.options import concurrency_of, writer_options
+from framework.plan.retention import held_back
+from framework.runtime.lease import hold_lease, service_lease
+from framework.runtime.runner import new_run_id
+from framework.runtime.session import start_session
+from framework.sinks.failures import in_words
+from framework.spec.model import PipelineSpec, TableRef
+from framework.state.table import StateReader, TableState
+
+Service = Literal["compact", "cluster", "clean", "archive"]
+SERVICES: tuple[Service, ...] = ("compact", "cluster", "clean", "archive")
+
+
+@dataclass(frozen=True)
+class ServiceResult:
+    """What the services of one table did.
+
+    Args:
+        pipeline: The pipeline that writes the table.
+        done: What was done, by service: the request time of its instant, or ``nothing to do``.
+        held: Why cleaning and archiving were left, one sentence per reader that they would have cut off.
+    """
+
+    pipeline: str
+    done: dict[str, str]
+    held: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the result as a JSON-serialisable mapping."""
+        return {**vars(self), "held": list(self.held)}
+
+
+def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, ...], listen: Listener) -> ServiceResult:
+    """Run services of a pipeline's target.
+
+    Args:
+        spec: The pipeline.
+        state: Reader of the tables.
+        wanted: Which services, run in the order of ``SERVICES``; compaction is left out for COPY_ON_WRITE.
+        listen: Told what happens.
+
+    Raises:
+        StateError: TARGET_MISSING.
+        FreshetError: A service failed; what the ones before it did stands.
+    """
+    target = state.table(spec.target.ref)
+    if target is None:
+        raise StateError("TARGET_MISSING", f"{spec.name}: there is no table at {spec.target.ref.path} yet.",
+                         "Nothing was done.", f"Make it first: freshet run {spec.name}")
+    result = ServiceResult(spec.name, {})
+
+    def waiting(words: str) -> None:
+        listen(Event("waiting", spec.name, words))
+
+    with hold_lease(_lease(spec), new_run_id(), spec.lease_wait_seconds, waiting):
+        listen(Event("phase", spec.name, "starting Spark"))
+        spark = start_session(spec.spark_conf).newSession()
+        for service in (one for one in SERVICES if one in wanted):
+            if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
+                continue
+            held = _held(spec, state) if service in ("clean", "archive") else ()
+            if held:
+                result = replace(result, held=held, done={**result.done, service: "left"})
+                listen(Event("notice", spec.name, f"RETENTION_HELD: {held[0]}"))
+                continue
+            listen(Event("phase", spec.name, service))
+            result = replace(result, done={**result.done, service: _run(spark, spec, state, service)})
+    return result
+
+
+def _lease(spec: PipelineSpec) -> TableRef:
+    # A service of a table with one writer may not run beside it: Hudi would roll the one in flight back.
+    return spec.target.ref if concurrency_of(spec) == "SINGLE_WRITER" else service_lease(spec.target.ref)
+
+
+def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
+    return tuple(notice.message for notice in held_back(spec, state, state.table(spec.target.ref), 0))
+
+
+def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service) -> str:
+    before = _instants(state.table(spec.target.ref))
+    try:
+        with _client(spark, spec) as (client, none):
+            match service:
+                case "compact":
+                    planned = client.scheduleCompaction(none)
+                    if planned.isPresent():
+                        client.commitCompaction(planned.get(), client.compact(planned.get()).getCommitMetadata().get(), none)
+                case "cluster":
+                    planned = client.scheduleClustering(none)
+                    if planned.isPresent():
+                        client.cluster(planned.get(), True)
+                case "clean":
+                    client.clean()
+                case "archive":
+                    client.archive()
+    except Py4JJavaError as error:
+        raise _failed(spec, service, error) from error
+    after = _instants(state.table(spec.target.ref))
+    if service == "archive":
+        gone = len(before - after)
+        return f"{gone} instants archived" if gone else "nothing to do"
+    made = sorted(after - before)
+    return ", ".join(made) if made else "nothing to do"
+
+
+@contextmanager
+def _client(spark: SparkSession, spec: PipelineSpec) -> Iterator[tuple[Any, Any]]:
+    jvm: Any = spark._jvm
+    options = jvm.java.util.HashMap()
+    # Every option of the table's writer: without those of its index, a service would drop the record index (Hudi 1.0.2).
+    for key, value in {**writer_options(spec), "hoodie.compact.inline.max.delta.commits": "1"}.items():
+        options.put(key, value)
+    scala_options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(options)
+    nothing = jvm.scala.Option.empty()
+    client = jvm.org.apache.hudi.HoodieCLIUtils.createHoodieWriteClient(
+        spark._jsparkSession, spec.target.ref.path, scala_options, nothing,
+    )
+    try:
+        yield client, jvm.org.apache.hudi.common.util.Option.empty()
+    finally:
+        client.close()
+
+
+def _instants(table: TableState | None) -> set[str]:
+    return {instant.requested for instant in table.instants} if table else set()
+
+
+def _failed(spec: PipelineSpec, service: Service, error: Py4JJavaError) -> FreshetError:
+    found = in_words(spec.target.ref, str(error))
+    if found.code != "WRITE_FAILED":
+        return found
+    return FreshetError("SERVICE_FAILED", f"{spec.name}: {service}: {found.message}", "The table's rows are as they were.",
+                        "Run the same command again; FRESHET_JVM_LOG=warn in front of it shows what Hudi logs.")
