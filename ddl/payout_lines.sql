@@ -8,6 +8,7 @@ CREATE TABLE derived.payout_lines (
   tax_category STRING NOT NULL COMMENT 'income, expense or exempt',
   tax_amount   DECIMAL(12,2) COMMENT 'null where the tax rate of the city is not known',
   updated_at   TIMESTAMP NOT NULL COMMENT 'ordering field',
+  _hoodie_is_deleted BOOLEAN COMMENT 'true takes the line out: its trip was deleted',
   datestr      STRING NOT NULL COMMENT 'UTC day of the trip, yyyy-MM-dd'
 )
 USING hudi

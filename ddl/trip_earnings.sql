@@ -1,5 +1,5 @@
 -- MERGE_ON_READ: a late tip changes a few rows of any old day, and rewriting that day's files for them would be the
--- whole cost of the run.
+-- whole cost of the run. It records its changes, so that whoever reads it hears of deleted trips.
 CREATE TABLE derived.trip_earnings (
   trip_id           STRING NOT NULL COMMENT 'the trip; record key',
   driver_id         STRING NOT NULL,
@@ -19,6 +19,7 @@ CREATE TABLE derived.trip_earnings (
   earnings_per_hour DECIMAL(12,2) COMMENT 'null for a trip without a duration',
   tip_delay_band    STRING NOT NULL COMMENT 'none, same_day or late',
   updated_at        TIMESTAMP NOT NULL COMMENT 'ordering field: the newer row of a trip wins',
+  _hoodie_is_deleted BOOLEAN COMMENT 'true takes the row out: its trip was deleted',
   datestr           STRING NOT NULL COMMENT 'UTC day of requested_at, yyyy-MM-dd'
 )
 USING hudi
@@ -26,5 +27,6 @@ PARTITIONED BY (datestr)
 TBLPROPERTIES (
   type = 'mor',
   primaryKey = 'trip_id',
-  preCombineField = 'updated_at'
+  preCombineField = 'updated_at',
+  'hoodie.table.cdc.enabled' = 'true'
 );

@@ -33,6 +33,7 @@ SELECT p.trip_id,
        cast(p.fare_amount + p.toll_amount + coalesce(tips.tip_amount, 0) - p.platform_fee
             AS decimal(12,2))                              AS driver_earnings,
        p.updated_at,
+       p._hoodie_is_deleted,
        p.datestr
 FROM priced p
 LEFT JOIN tips ON tips.trip_id = p.trip_id

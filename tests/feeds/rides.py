@@ -20,8 +20,8 @@ _CITIES = [  # city_id, name, country, currency, tax rate
     (4, "London", "GB", "GBP", "0.2000"),
     (5, "Sao Paulo", "BR", "BRL", "0.1700"),
 ]
-_FIRST = ["Ana", "Bola", "Chen", "Dora", "Emil", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lena"]
-_LAST = ["Almeida", "Bakker", "Costa", "Diaz", "Evans", "Fischer", "Grant", "Haddad", "Ito", "Jansen", "Khan"]
+FIRST_NAMES = ["Ana", "Bola", "Chen", "Dora", "Emil", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kofi", "Lena"]
+LAST_NAMES = ["Almeida", "Bakker", "Costa", "Diaz", "Evans", "Fischer", "Grant", "Haddad", "Ito", "Jansen", "Khan"]
 
 
 @dataclass
@@ -50,7 +50,7 @@ class RideFeed:
 
     def __init__(
         self, spark: SparkSession, raw_root: str | Path, dim_root: str | Path | None = None, *, seed: int = 7,
-        first_day: date = date(2026, 1, 5), drivers: int = 50, cdc: bool = False,
+        first_day: date = date(2026, 1, 5), drivers: int = 50, cdc: bool = True,
         table_type: str = "COPY_ON_WRITE", buckets: int = 1,
     ) -> None:
         raw = Path(raw_root)
@@ -82,8 +82,9 @@ class RideFeed:
         }))
         number = F.col("id")
         self._drivers.land(self.spark.range(0, self.drivers, 1, 1).select(
-            _driver_id(number).alias("driver_id"),
-            F.concat_ws(" ", self._one_of(_FIRST, "first", number), self._one_of(_LAST, "last", number)).alias("name"),
+            driver_id(number).alias("driver_id"),
+            F.concat_ws(" ", self._one_of(FIRST_NAMES, "first", number), self._one_of(LAST_NAMES, "last", number))
+            .alias("name"),
             self._one_of(["blue", "blue", "blue", "gold", "gold", "platinum"], "tier", number).alias("tier"),
             self._city(number).alias("city_id"),
             F.date_add(F.to_date(F.lit("2021-01-01")), self._draw("joined", number, 1500).cast("int"))
@@ -123,7 +124,8 @@ class RideFeed:
             The identifiers of the updated trips.
         """
         changed = self._pick(updates)
-        rows = self._adjusted(changed).unionByName(self._new_trips(trips, 1)) if trips else self._adjusted(changed)
+        rows = self._adjusted(self._current(changed))
+        rows = rows.unionByName(self._new_trips(trips, 1)) if trips else rows
         self.trips.land(rows)
         self._advance(trips, 1 if trips else 0)
         return changed
@@ -156,6 +158,32 @@ class RideFeed:
         self._advance()
         return chosen
 
+    def adjust(self, basis_points: int) -> None:
+        """Land adjusted fares of so many of 10,000 trips, of all days alike, as one commit; made for millions."""
+        drawn_now = self._draw(f"adjusted{self._clock.landings}", F.col("trip_id"), 10_000)
+        self.trips.land(self._adjusted(self.trips.read(self.spark).where(drawn_now < basis_points)))
+        self._advance()
+
+    def reassign(self, n: int = 1, *, trip_ids: Sequence[str] = ()) -> list[str]:
+        """Give trips to another driver (as one commit) and return their identifiers; ``n`` are drawn where none are named."""
+        chosen = list(trip_ids) or self._pick(n)
+        old = F.substring("driver_id", 2, 20).cast("bigint")
+        further = 1 + self._draw(f"reassigned{self._clock.landings}", F.col("trip_id"), max(self.drivers - 1, 1))
+        self.trips.land(self._current(chosen).withColumns({
+            "driver_id": driver_id(F.pmod(old + further, F.lit(self.drivers).cast("bigint"))), "updated_at": self._now(),
+        }))
+        self._advance()
+        return chosen
+
+    def repeat(self, n: int = 1) -> list[str]:
+        """Land trips once more as they stand (as one commit), as a sender does that heard no answer."""
+        return self._land_again(n, {})
+
+    def land_stale(self, n: int = 1) -> list[str]:
+        """Land, too late, how trips once were (as one commit): what stands is newer and must stay."""
+        hour = F.expr("INTERVAL 1 HOUR")
+        return self._land_again(n, {"fare_amount": money(F.lit(1)), "updated_at": F.col("updated_at") - hour})
+
     @property
     def first_datestr(self) -> str:
         """The oldest day, as trips write it."""
@@ -179,7 +207,7 @@ class RideFeed:
         toll = F.when(self._draw("toll", n, 12) == 0, F.lit(350)).otherwise(F.lit(0))
         return rows.select(
             F.concat(F.lit("t"), F.lpad(n.cast("string"), 9, "0")).alias("trip_id"),
-            _driver_id(F.col("driver")).alias("driver_id"),
+            driver_id(F.col("driver")).alias("driver_id"),
             F.concat(F.lit("r"), F.lpad(self._draw("rider", n, 100_000).cast("string"), 6, "0")).alias("rider_id"),
             self._city(F.col("driver")).alias("city_id"),
             F.when(cancelled, "cancelled").when(F.col("luck") < 7, "disputed").otherwise("completed").alias("status"),
@@ -194,13 +222,19 @@ class RideFeed:
             .alias("datestr"),
         )
 
-    def _adjusted(self, trip_ids: list[str]) -> DataFrame:
+    def _adjusted(self, trips: DataFrame) -> DataFrame:
         cut = F.lit(100) - self._draw(f"cut{self._clock.landings}", F.col("trip_id"), 30)
-        return self._current(trip_ids).withColumns({
+        return trips.withColumns({
             "fare_amount": (F.col("fare_amount") * cut / 100).cast("decimal(10,2)"),
             "status": F.when(cut < 75, "disputed").otherwise(F.col("status")),
             "updated_at": self._now(),
         })
+
+    def _land_again(self, n: int, changes: dict[str, Column]) -> list[str]:
+        chosen = self._pick(n)
+        self.trips.land(self._current(chosen).withColumns(changes) if changes else self._current(chosen))
+        self._advance()
+        return chosen
 
     def _tips_for(self, trips: DataFrame, tipped_at: Column) -> DataFrame:
         landing = self._clock.landings
@@ -247,5 +281,6 @@ class RideFeed:
         return (self._draw("city", driver, len(_CITIES)) + 1).cast("int")
 
 
-def _driver_id(number: Column) -> Column:
-    return F.concat(F.lit("d"), F.lpad(number.cast("string"), 5, "0"))
+def driver_id(number: Column) -> Column:
+    """Return the identifier of a driver by number; the same in all feeds."""
+    return F.format_string("d%05d", number)
