@@ -7,11 +7,11 @@ STAMP  := $(VENV)/.setup-stamp
 INPUTS := requirements.lock setup.cfg pyproject.toml framework/ivy.xml framework/jars.sha256
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint test demo bench lock clean
+.PHONY: help setup lint unit test integration scenarios long demo bench lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Create .venv from the lock file and fetch the jars; does nothing when both are up to date
 
@@ -40,8 +40,22 @@ lint: setup ## Ruff, and mypy in strict mode on framework/
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy --strict framework
 
-test: setup ## All tests
-	$(PYTHON) -m pytest
+# Thousands of small files: in memory where there is such a place.
+unit: setup ## The tests that need no JVM
+	TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo "$${TMPDIR:-/tmp}") $(PYTHON) -m pytest tests/unit -o tmp_path_retention_policy=failed
+
+# Each with one Spark session; side by side, because much of the one is waiting, for other processes and for locks.
+test: unit ## All tests but the long ones
+	@$(MAKE) --no-print-directory -j2 integration scenarios
+
+integration: setup ## The tests of one step each, on real tables
+	$(PYTHON) -m pytest tests/integration
+
+scenarios: setup ## Whole stories: several writers, services, kills, the examples, the demo, a cluster
+	$(PYTHON) -m pytest tests/scenarios
+
+long: setup ## Backfills: beside a writer, killed, and in drawn schedules; some ten minutes more
+	$(PYTHON) -m pytest tests/long
 
 demo: setup ## The main job on data it makes itself
 	$(PYTHON) -m tests.demo

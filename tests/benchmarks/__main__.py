@@ -8,29 +8,34 @@ import platform
 import sys
 from importlib.metadata import version
 
-from tests.benchmarks import control_plane, main_job
+from tests.benchmarks import control_plane, incremental, main_job
 from tests.benchmarks.timing import save
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the source before the first increment")
-    parser.add_argument("--repetitions", type=int, default=5, help="measured rounds of the main job")
-    parser.add_argument("--only", choices=["main-job", "control-plane"], help="one of the two parts")
+    parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
+    parser.add_argument("--only", choices=["main-job", "control-plane", "dimension", "fact"], help="one of the parts")
+    parser.add_argument("--table-rows", type=int, default=1_000_000, help="rows of the dimension and of the fact")
     options = parser.parse_args()
     machine = {"python": platform.python_version(), "cores": os.cpu_count(), "system": platform.platform(),
                **{name: version(name) for name in ("pyspark", "fastavro", "pydantic", "sqlglot")}}
     print(", ".join(f"{k} {v}" for k, v in machine.items()))
     results: dict[str, object] = {"machine": machine}
     kept = True
-    if options.only != "main-job":
+    if options.only in (None, "control-plane"):
         found = control_plane.measure()
         results["control_plane"] = found
         kept = all(v["kept"] for v in found.values() if isinstance(v, dict)) and not found["idle tick starts a JVM"]
-    if options.only != "control-plane":
+    if options.only in (None, "main-job"):
         compared = main_job.compare(options.rows, options.repetitions)
         results["main_job"] = compared
         kept = kept and bool(compared["kept"])
+    for name, case in (("dimension", incremental.DIMENSION), ("fact", incremental.FACT)):
+        if options.only in (None, name):
+            results[name] = compared = incremental.compare(case, options.table_rows, options.repetitions)
+            kept = kept and bool(compared["kept"])
     print(f"kept as {save(results)}")
     return 0 if kept else 1
 

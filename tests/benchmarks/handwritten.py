@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit
 
 
 def main() -> None:
@@ -25,7 +26,8 @@ def main() -> None:
         "hoodie.datasource.read.begin.instanttime": job["begin"],
         "hoodie.datasource.read.end.instanttime": job["end"],
     }).load(job["source"])
-    source.createOrReplaceTempView("SRC")
+    # Nothing is deleted in this job; the SQL names the column all the same.
+    source.withColumn("_hoodie_is_deleted", lit(False)).createOrReplaceTempView("SRC")
     for name, path in job["inputs"].items():
         spark.read.format("hudi").load(path).createOrReplaceTempView(name)
     rows = spark.sql(job["sql"])

@@ -17,7 +17,7 @@ from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.project import load_project
 from framework.state.table import TableState
 from framework.state.timeline import TimelineState
-from tests.benchmarks.timing import ROOT, freshet, show, spread, timed
+from tests.benchmarks.timing import ROOT, freshet, overrides_of, show, spread, timed
 from tests.feeds.rides import RideFeed
 
 PIPELINE = "trip_earnings"
@@ -42,7 +42,7 @@ def compare(trips: int, repetitions: int) -> dict[str, object]:
 
 
 def _compare(folder: Path, trips: int, repetitions: int) -> dict[str, object]:
-    overrides = [f"vars.{name}_root={folder / name}" for name in ("raw", "derived", "dim")]
+    overrides = overrides_of(folder)
     words = [word for override in overrides for word in ("--set", override)]
     _land(folder, "first", trips)
     timed(freshet("run", PIPELINE, *words))

@@ -37,8 +37,18 @@ def timed(command: Sequence[str]) -> Timed:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     wall = time.perf_counter() - start
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+        raise failed(command, done.returncode, done.stderr)
     return Timed(wall, done.stdout)
+
+
+def overrides_of(folder: Path) -> list[str]:
+    """Return the settings that put a project's tables below a folder."""
+    return [f"vars.{name}_root={folder / name}" for name in ("raw", "derived", "dim")]
+
+
+def failed(command: Sequence[str], code: int, errors: str) -> RuntimeError:
+    """Return a failed command as an error that ends with its stderr."""
+    return RuntimeError(f"{' '.join(command)} ended with {code}:\n{errors[-3000:]}")
 
 
 def freshet(*words: str) -> list[str]:

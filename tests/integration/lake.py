@@ -53,7 +53,7 @@ partition_is_stable: true
 """
 
 
-def rows(*items: tuple[str, int, str], day: str = "2026-01-05") -> list[Row]:
+def rows(*items: tuple[str, int, str], day: str | None = "2026-01-05") -> list[Row]:
     """Return event rows from ``(id, ts, amount)``."""
     return [(key, ts, Decimal(amount), day) for key, ts, amount in items]
 
@@ -65,6 +65,7 @@ class Lake:
         self.spark, self.root = spark, root
         self.project_root = root / "project"
         self.events: list[Event] = []
+        self.land_options: dict[str, str] = {}
         self.write_file("configs/base.yml", BASE % root)
 
     # --- upstream -------------------------------------------------------------------------------------------------
@@ -85,6 +86,7 @@ class Lake:
             "hoodie.bucket.index.num.buckets": "2",
             "hoodie.metadata.index.column.stats.enable": "false",
             "hoodie.embed.timeline.server": "false",
+            **self.land_options,
             **options,
         }
         frame.write.format("hudi").options(**settings).mode("append").save(self.path(table))

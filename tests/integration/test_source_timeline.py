@@ -169,8 +169,10 @@ def test_deletes_of_a_source_that_records_changes_pass_on(lake: Lake, source_typ
 
 
 def test_all_rows_of_a_source_deleted_at_once(lake: Lake) -> None:
-    lake.pipeline(sql="SELECT * FROM <SRC>", columns=", _hoodie_is_deleted BOOLEAN")
-    everything = rows(("a", 1, "1"), ("b", 1, "-12.5"))
+    lake.pipeline(sql="SELECT id, ts, amount, coalesce(day, 'none') AS day, _hoodie_is_deleted FROM <SRC>",
+                  columns=", _hoodie_is_deleted BOOLEAN")
+    # Partitions whose paths are not their values.
+    everything = [row for day in ("2026-01-05", "x=100%/y", None) for row in rows(("a", 1, "1"), ("b", 1, "-12.5"), day=day)]
     lake.land(everything, **CDC)
     lake.run_ok()
     lake.land(everything, "delete", **CDC)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.spec.model import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec, TransformSpec
+from framework.spec.model import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec, TransformSpec, WriteSpec
 from framework.spec.statements import split_statements
 from framework.spec.types import Atomic, Column, Decimal
 from framework.state.checkpoint import INDEX_KEY, MAIN, Basis, Checkpoint, Position, encode
@@ -123,6 +123,7 @@ def a_spec(**changes: Any) -> PipelineSpec:
             TransformSpec("transformers/earnings.sql", "sql", split_statements(sql)),
             TransformSpec("transformers/earnings.py", "python"),
         ),
-        operation="upsert", index=BUCKETS, write_options={"hoodie.upsert.shuffle.parallelism": "2"}, spark_conf={},
+        operation="upsert", write=WriteSpec("rows", tuple(c.name for c in a_table_spec().columns)), backfill=None, partners=(),
+        readers=(), index=BUCKETS, write_options={"hoodie.upsert.shuffle.parallelism": "2"}, spark_conf={},
         variables={"currency": "EUR"}, lease_wait_seconds=0.0, fingerprint="0123456789abcdef",
     ), **changes)

@@ -28,8 +28,7 @@ Freshet = Callable[..., Result]
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FRESHET_CACHE", str(tmp_path_factory.mktemp("cache")))
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FRESHET_ENV", "FRESHET_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     # The process has one redactor: a secret of one test must not change what another one reads.

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from click.testing import Result
 
+from framework.spec import layers
 from framework.spec.json_schema import json_schema
+from framework.spec.suggest import Problems
+from framework.spec.yaml_text import parse_yaml
 from tests.builders import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet, parsed
 from tests.unit.cli.schema_check import mistakes
@@ -127,13 +131,18 @@ def test_schema_is_written_into_projects_only(freshet: Freshet, tmp_path: Path) 
     assert "NOT_A_PROJECT" in result.stderr
 
 
+def _as_yaml_12(text: str) -> Any:
+    # To YAML 1.2, and so to editors, `on` is a text; to PyYAML's loader it is true.
+    return layers.plain(parse_yaml(text, "pipeline.yml", Problems()))
+
+
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda f: str(f.stem))
 def test_example_pipelines_name_the_schema_and_fit_it(file: Path) -> None:
     text = file.read_text()
     named = text.splitlines()[0].removeprefix("# yaml-language-server: $schema=")
     schema = json.loads((file.parent / named).read_text())
     assert schema == json_schema(), "out of date: freshet schema --write"
-    assert mistakes(yaml.safe_load(text), schema) == []
+    assert mistakes(_as_yaml_12(text), schema) == []
 
 
 @pytest.mark.parametrize("file", CONFIGS, ids=lambda f: str(f.stem))

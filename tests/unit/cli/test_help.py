@@ -28,7 +28,7 @@ NAMES = [" ".join(path) or "freshet" for path, _ in COMMANDS]
 
 def test_all_the_commands_are_there() -> None:
     assert {path for path, command in COMMANDS if not isinstance(command, click.Group)} == {
-        ("init",), ("validate",), ("compile",), ("schema",), ("plan",), ("run",), ("status",),
+        ("init",), ("validate",), ("compile",), ("schema",), ("plan",), ("run",), ("backfill",), ("service",), ("status",),
         ("checkpoint", "show"), ("checkpoint", "set"), ("checkpoint", "reset"),
     }
 

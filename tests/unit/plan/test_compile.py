@@ -13,7 +13,8 @@ import pytest
 from framework.errors import StateError
 from framework.plan.compile import RunRequest, compile_override, compile_plan
 from framework.plan.describe import plan_json
-from framework.plan.stages import Commit, Conform, Plan, ReadIncrement, ReadSnapshot, RunPython, RunSql
+from framework.plan.reads import ReadIncrement, ReadSnapshot
+from framework.plan.stages import Commit, Conform, Plan, RunPython, RunSql
 from framework.spec.model import IndexSpec, PipelineSpec, TableRef
 from framework.spec.types import Atomic, Column
 from framework.state.checkpoint import (
@@ -177,8 +178,8 @@ class TestFirstRun:
 
 class TestDeletes:
     RECORDING = a_table_state(
-        [a_commit(10), a_commit(20, partitions=("2026-08-02", "2026-08-01")), a_commit(30, partitions=("2026-08-02",))],
-        records_changes=True)
+        [a_commit(10), a_commit(20, partitions=("2026-08-02", "2026-08-01")),
+         a_commit(30, deletes=1, partitions=("2026-08-02",))], records_changes=True)
 
     def test_recorded_and_declared_are_passed_on(self) -> None:
         spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)})
@@ -192,6 +193,11 @@ class TestDeletes:
         spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)})
         read = stage(compiled(spec, source=self.RECORDING, target=a_target((25, a_checkpoint(20)))), ReadIncrement)
         assert read.partitions == ("2026-08-02",)
+
+    def test_commits_that_deleted_nothing_spare_the_read_of_change_data(self) -> None:
+        spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)}, source={"max_commits": 1})
+        read = stage(compiled(spec, source=self.RECORDING), ReadIncrement)
+        assert (read.with_deletes, read.previous) == (True, "")
 
     def test_recorded_and_not_declared_are_refused_with_both_ways_out(self) -> None:
         error = refusal(source=self.RECORDING)

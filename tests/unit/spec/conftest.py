@@ -15,11 +15,6 @@ from tests.builders import a_project
 Check = Callable[..., list[Problem]]
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FRESHET_CACHE", str(tmp_path_factory.mktemp("cache")))
-
-
 @pytest.fixture
 def problems_of(tmp_path: Path) -> Check:
     """Return a function that writes a project with these files and returns the problems that a user would see."""

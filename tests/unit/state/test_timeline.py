@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,31 @@ def test_empty_commit_file_is_a_commit_that_says_nothing(lake: Lake) -> None:
     table = look(lake)
     assert table.info(table.commits[0]).rows == 0
     assert table.latest_checkpoint() is None
+
+
+@pytest.mark.parametrize("seen", [0, 20, 743, 1000])
+def test_commit_file_that_is_still_being_written_is_waited_for(lake: Lake, seen: int) -> None:
+    whole = commit(encode(a_checkpoint(5)))
+    assert len(whole) > 1000
+    lake.done(10, whole[:seen])
+    threading.Timer(0.03, lake.done, (10, whole)).start()
+    assert look(lake).latest_checkpoint() == a_checkpoint(5)
+
+
+def test_commit_file_that_stays_cut_off_is_named(lake: Lake) -> None:
+    lake.done(10, commit()[:800])
+    with pytest.raises(StateError, match="no whole Avro file") as caught:
+        look(lake).latest_checkpoint()
+    assert caught.value.code == "TIMELINE_UNREADABLE"
+
+
+@pytest.mark.parametrize("left", [None, "", "#half"])
+def test_properties_that_are_being_rewritten_stand_in_their_backup(lake: Lake, left: str | None) -> None:
+    path = lake.timeline.parent / "hoodie.properties"
+    path.rename(path.with_name("hoodie.properties.backup"))
+    if left is not None:
+        path.write_text(left)
+    assert look(lake).config.record_key
 
 
 def test_no_table_there(tmp_path: Path) -> None:

@@ -12,10 +12,18 @@ import pytest
 
 from framework.runtime.lease import hold_lease
 from framework.spec.model import TableRef
+from tests.builders import a_project
 from tests.unit.cli.conftest import a_table, a_target
 
 FRESHET = (sys.executable, "-m", "framework")
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations", "pyarrow", "rich", "sqlglot")
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("FRESHET_ENV", "FRESHET_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    return a_project(tmp_path / "project")
 
 
 def _imported(stderr: str) -> set[str]:

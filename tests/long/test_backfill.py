@@ -1,0 +1,303 @@
+"""A range of dates computed again beside the live writer: chunks, resumption, conflicts, an untouched checkpoint."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from framework.errors import DataError, StateError
+from framework.metrics.events import Event
+from framework.plan.backfill import BackfillPlan, BackfillRequest, plan_backfill
+from framework.plan.options import SEVERAL_WRITERS, WRITERS_FIRST
+from framework.plan.reads import ReadRange
+from framework.runtime.backfill import BackfillResult, run_backfill, window_of
+from framework.sources.ranges import read_range
+from framework.spec.model import Project, TableRef
+from framework.spec.project import load_project
+from framework.state.backfill import chunk_commits
+from framework.state.timeline import TimelineState
+from tests.integration.lake import Lake, rows
+
+DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")
+OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+NBCC = {"hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL"}
+RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": "1",
+                "hoodie.metadata.record.index.max.filegroup.count": "1"}
+BY_DAY = "backfill: {event_time: day, partition: day, write: %s}\n"
+TENFOLD = "SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, day FROM <SRC>"
+
+
+def loading(lake: Lake, name: str = "copy") -> Callable[[tuple[str, str]], Project]:
+    return lambda window: load_project(lake.project_root, None, (), names=(name,), environ=os.environ, window=window)
+
+
+def asked(start: str, end: str, **request: Any) -> BackfillRequest:
+    return BackfillRequest(datetime.fromisoformat(start), datetime.fromisoformat(end), **request)
+
+
+def backfill(lake: Lake, start: str = DAYS[0], end: str = "2026-01-08", *, max_conflicts: int = 20,
+             listen: Callable[[Event], None] | None = None, **request: Any) -> BackfillResult:
+    wanted = asked(start, end, **request)
+    return run_backfill(loading(lake), wanted, TimelineState(), listen or lake.events.append, max_conflicts)
+
+
+def planned(lake: Lake, start: str = DAYS[0], end: str = "2026-01-08") -> BackfillPlan:
+    request = asked(start, end)
+    return plan_backfill(loading(lake)(window_of(request.start, request.end)).pipelines[0], TimelineState(), request)
+
+
+def chunks(lake: Lake) -> list[tuple[str, str]]:
+    """Return day and state of each of the table's chunk commits, oldest first."""
+    return [(c.record.start[:10], c.record.state) for c in reversed(chunk_commits(lake.state(), "copy"))]
+
+
+def amounts(lake: Lake) -> dict[str, int]:
+    found = lake.rows("derived.copy", "id", "amount")
+    assert len({key for key, _ in found}) == len(found), "a key stands twice"
+    return {key: int(amount) for key, amount in found}
+
+
+def at_phase(words: str, once: Callable[[], None], lake: Lake) -> Callable[[Event], None]:
+    """Return a listener that does something the first time a phase begins with these words."""
+    waiting = [once]
+
+    def listen(event: Event) -> None:
+        lake.events.append(event)
+        if waiting and event.name == "phase" and event.message.startswith(words):
+            waiting.pop()()
+
+    return listen
+
+
+@pytest.fixture
+def days(lake: Lake) -> Lake:
+    """Return a lake of three days with two rows each, and a pipeline over it that has run once."""
+    lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])
+    lake.pipeline(top=BY_DAY % "upsert", hoodie=OCC)
+    lake.run_ok()
+    return lake
+
+
+def test_each_chunk_is_a_commit_that_says_so_and_the_checkpoint_stays(days: Lake) -> None:
+    before = days.position()
+    days.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie=OCC)
+    result = backfill(days)
+    assert (result.error, result.done, result.rows, len(result.commits)) == (None, 3, 6, 3)
+    assert list(amounts(days).values()) == [10, 10, 10, 20, 20, 20]
+    assert days.position() == before
+    assert chunks(days) == [(day, "done") for day in DAYS]
+    told = [event.fields for event in days.events if event.name == "chunk"]
+    assert [(f["number"], f["of"], f["rows"]) for f in told] == [(1, 3, 2), (2, 3, 4), (3, 3, 6)]
+
+    commits = days.state().commits
+    again = backfill(days)
+    assert (again.done, again.skipped, again.commits) == (3, 3, ())
+    assert days.state().commits == commits
+    assert days.run_ok().outcome == "idle"
+
+
+def test_a_chunk_whose_data_is_bad_is_recorded_and_the_others_are_done(days: Lake) -> None:
+    too_much = "CASE WHEN day = '2026-01-06' THEN 9000000000 ELSE 10 END"
+    days.pipeline(sql=f"SELECT id, ts, amount * {too_much} AS amount, day FROM <SRC>", top=BY_DAY % "upsert", hoodie=OCC)
+    failed = {"2026-01-06 to 2026-01-07": "OVERFLOW"}
+    result = backfill(days)
+    assert (result.error, result.done, result.failed) == (None, 2, failed)
+    assert chunks(days) == [(DAYS[0], "done"), (DAYS[1], "failed"), (DAYS[2], "done")]
+    assert amounts(days) == {"a5": 10, "b5": 20, "a6": 1, "b6": 2, "a7": 10, "b7": 20}
+
+    kept = backfill(days)
+    assert (kept.skipped, kept.done, kept.failed, kept.commits) == (3, 2, failed, ())
+
+    days.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie=OCC)
+    for reprocess in ("none", "failed"):
+        with pytest.raises(StateError) as raised:
+            backfill(days, reprocess=reprocess)
+        assert raised.value.code == "BACKFILL_FINGERPRINT_CHANGED"
+    assert len(chunks(days)) == 3
+    mended = backfill(days, reprocess="failed", accept_changes=True)
+    assert (mended.done, mended.skipped, mended.failed, len(mended.commits)) == (3, 2, {}, 1)
+    assert amounts(days) == {"a5": 10, "b5": 20, "a6": 10, "b6": 20, "a7": 10, "b7": 20}
+
+    everything = backfill(days, reprocess="all")
+    assert (everything.done, everything.skipped, len(everything.commits)) == (3, 0, 3)
+    assert chunks(days)[-3:] == [(day, "done") for day in DAYS]
+    assert backfill(days).skipped == 3
+    assert days.run_ok().outcome == "idle"
+
+
+def test_start_and_end_reach_the_sql_and_an_input_is_cut_too(days: Lake) -> None:
+    days.land([(day, 1, Decimal(1), day) for day in DAYS for _ in "x"], table="raw.rates")
+    days.pipeline(
+        sql="SELECT id, ts, cast({% if start is defined %}datediff('{{ end }}', '{{ start }}') * 100 + {% endif %}"
+            "(SELECT count(*) FROM rates) AS decimal(10,2)) AS amount, day FROM <SRC>",
+        top="inputs:\n  rates: {table: raw.rates, read: snapshot}\n"
+            "backfill: {event_time: day, partition: day, inputs: {rates: day}}\n", hoodie=OCC)
+    assert backfill(days, end="2026-01-07").rows == 4
+    assert amounts(days) == {"a5": 101, "b5": 101, "a6": 101, "b6": 101, "a7": 1, "b7": 2}
+    assert backfill(days, chunk="3d").rows == 6
+    assert set(amounts(days).values()) == {303}
+    days.land(rows(("c7", 2, "1.00"), day=DAYS[2]))
+    days.run_ok()
+    assert amounts(days)["c7"] == 3
+
+
+TIMES = (
+    ("2026-01-05 00:00:00", "2026-01-05", "2026-01-05T00:00:00", "2026-01-05"),
+    ("2026-01-05 05:59:59", "2026-01-05", "2026-01-05T05:59:59", "2026-01-05-05"),
+    ("2026-01-05 06:00:00", "2026-01-05", "2026-01-05 06:00:00", "2026-01-05-06"),
+    ("2026-01-05 23:59:59", "2026-01-05", "2026-01-05T23:59:59", "2026-01-05-23"),
+    ("2026-01-06 00:00:00", "2026-01-06", "2026-01-06T00:00:00", "2026-01-06-00"),
+    (None, None, None, None),
+)
+
+
+def test_an_event_time_is_a_timestamp_a_date_or_text(lake: Lake) -> None:
+    landed = [(str(n), 1, "x", *times) for n, times in enumerate(TIMES)]
+    frame = lake.spark.createDataFrame(landed, "id string, ts bigint, day string, t string, d string, s string, h string")
+    frame = frame.selectExpr("id", "ts", "day", "cast(t AS timestamp) AS t", "cast(d AS date) AS d", "s", "h")
+    frame.write.format("hudi").options(**{
+        "hoodie.table.name": "times", "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.partitionpath.field": "day",
+        "hoodie.embed.timeline.server": "false",
+    }).save(lake.path("raw.times"))
+
+    def read(column: str, start: str, end: str) -> list[str]:
+        stage = ReadRange("SRC", TableRef("raw.times", lake.path("raw.times")), lake.state("raw.times").commits[-1].completed,
+                          column, start, end)
+        return sorted(row.id for row in read_range(lake.spark, stage).select("id").collect())
+
+    whole = ("2026-01-05T00:00:00", "2026-01-06T00:00:00")
+    assert [read(column, *whole) for column in ("t", "T", "d", "s", "h")] == [["0", "1", "2", "3"]] * 5
+    first, then = ("2026-01-05T00:00:00", "2026-01-05T06:00:00"), ("2026-01-05T06:00:00", "2026-01-06T00:00:00")
+    for column in ("t", "s", "h"):
+        assert (read(column, *first), read(column, *then)) == (["0", "1"], ["2", "3"]), column
+    assert read("s", "2026-01-05T05:59:59", "2026-01-05T06:00:00") == ["1"]
+    for column, window in (("d", first), ("ts", whole), ("nothing", whole)):
+        with pytest.raises(DataError) as raised:
+            read(column, *window)
+        assert raised.value.code == "BAD_EVENT_TIME"
+
+
+def test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive(days: Lake) -> None:
+    small = {**OCC, "hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1,
+             "hoodie.metadata.compact.max.delta.commits": 1}
+    days.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie=small)
+    before, first = days.position(), days.state().commits[0]
+    for reprocess in ("none", "all"):
+        assert backfill(days, reprocess=reprocess).error is None
+    assert first not in days.state().commits, "it was to be archived"
+    assert days.position() == before
+    assert days.run_ok().outcome == "idle"
+    assert backfill(days).skipped == 3, "chunks are found in the archive too"
+    days.land(rows(("a5", 2, "7.00"), ("c5", 2, "3.00"), day=DAYS[0]))
+    assert days.run_ok().outcome == "committed"
+    assert days.position() > before
+    assert amounts(days) == {"a5": 70, "b5": 20, "c5": 30, "a6": 10, "b6": 20, "a7": 10, "b7": 20}
+
+
+def test_a_partition_is_replaced_whole_and_an_empty_day_is_emptied(days: Lake) -> None:
+    days.pipeline(sql="SELECT id, ts, amount, day FROM <SRC> WHERE id LIKE 'a%' AND day <> '2026-01-06'",
+                  top=BY_DAY % "insert_overwrite", hoodie=OCC)
+    result = backfill(days)
+    assert result.error is None
+    assert list(amounts(days)) == ["a5", "a7"]
+    days.land(rows(("a6", 2, "3.00"), day="2026-01-06"))
+    days.pipeline(top=BY_DAY % "insert_overwrite", hoodie=OCC)
+    days.run_ok()
+    assert list(amounts(days)) == ["a5", "a6", "a7"]
+
+
+def test_a_replaced_partition_that_the_incremental_writer_changed_is_done_again(days: Lake) -> None:
+    days.pipeline(sql=TENFOLD, top=BY_DAY % "insert_overwrite", hoodie=OCC)
+
+    def meanwhile(key: str) -> Callable[[], None]:
+        def run() -> None:
+            days.land(rows((key, 2, "5.00"), day=DAYS[1]))
+            days.run_ok()
+
+        return run
+
+    # Seen before the write, so that nothing is overwritten.
+    early = at_phase("reading 2026-01-06", meanwhile("early"), days)
+    result = backfill(days, listen=early)
+    assert (result.error, result.done, result.conflicts) == (None, 3, 1)
+    everything = {"a5": 10, "b5": 20, "a6": 10, "b6": 20, "early": 50, "a7": 10, "b7": 20}
+    assert amounts(days) == everything
+
+    # Too late to be seen before: the commit is overwritten, and the chunk is not done.
+    def late(key: str) -> Callable[[Event], None]:
+        return at_phase("writing", meanwhile(key), days)
+
+    stopped = backfill(days, DAYS[1], DAYS[2], listen=late("late"), max_conflicts=0)
+    assert stopped.error is not None
+    assert (stopped.error.code, stopped.error.retryable, stopped.done) == ("PARTITION_CHANGED", True, 0)
+    assert "late" not in amounts(days)
+    (chunk,) = planned(days, DAYS[1], DAYS[2]).chunks
+    assert (chunk.status, chunk.wanted) == ("overwritten", True)
+    resumed = backfill(days, DAYS[1], DAYS[2])
+    assert (resumed.error, resumed.done, resumed.conflicts) == (None, 1, 0)
+    assert amounts(days) == {**everything, "late": 50}
+
+    repeated = backfill(days, DAYS[1], DAYS[2], reprocess="all", listen=late("again"))
+    assert (repeated.error, repeated.done, repeated.conflicts) == (None, 1, 1)
+    assert amounts(days) == {**everything, "late": 50, "again": 50}
+    assert days.run_ok().outcome == "idle"
+
+
+def cluster(lake: Lake, operation: str, partitions: str) -> None:
+    """Cluster as another tool does, which must be told the index, lest Hudi drop it, and the strategy."""
+    options = ",".join(f"{key}={value}" for key, value in {
+        **OCC, **RECORD_INDEX, **SEVERAL_WRITERS, **WRITERS_FIRST, "hoodie.metadata.record.index.enable": "true",
+        "hoodie.embed.timeline.server": "false",
+    }.items())
+    lake.spark.newSession().sql(
+        f"CALL run_clustering(path => '{lake.path('derived.copy')}', op => '{operation}', options => '{options}', "
+        f"selected_partitions => '{partitions}')").collect()
+
+
+def test_a_month_of_partitions_while_the_table_is_clustered(lake: Lake) -> None:
+    first, length = datetime(2026, 1, 1), 31
+    month = [f"{first + timedelta(days=n):%Y-%m-%d}" for n in range(length)]
+    lake.land([row for day in month for row in rows((f"a{day}", 1, "1.00"), (f"b{day}", 1, "2.00"), day=day)])
+    lake.pipeline(top=BY_DAY % "upsert", hoodie={**OCC, **RECORD_INDEX})
+    lake.run_ok()
+    before = lake.position()
+    lake.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie={**OCC, **RECORD_INDEX})
+    some = ",".join(month[2::6])
+    ended = threading.Event()
+    tried: list[str] = []
+
+    def repeatedly() -> None:
+        while not ended.is_set():
+            try:
+                cluster(lake, "scheduleAndExecute", some)
+                tried.append("")
+            except Exception as error:  # a chunk was faster, or it had nothing to do
+                tried.append(str(error)[:300])
+            ended.wait(1)
+
+    beside = threading.Thread(target=repeatedly)
+
+    def listen(event: Event) -> None:
+        if event.name == "chunk" and event.fields["number"] == 1:
+            # Once between two chunks, and from now on at the same time.
+            cluster(lake, "scheduleAndExecute", some)
+            beside.start()
+
+    try:
+        result = backfill(lake, month[0], "2026-02-01", chunk="1w", listen=listen)
+    finally:
+        ended.set()
+        beside.join()
+    assert (result.error, result.done, result.rows) == (None, 5, 62), tried
+    assert tried
+    services = {i.completed for i in lake.state().commits if i.action == "replacecommit"}
+    assert any(result.commits[0] < moment < result.commits[1] for moment in services)
+    assert amounts(lake) == {f"{key}{day}": amount for day in month for key, amount in (("a", 10), ("b", 20))}
+    assert (lake.position(), lake.run_ok().outcome) == (before, "idle")

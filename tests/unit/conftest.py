@@ -1,0 +1,14 @@
+"""What every unit test stands on: a cache of the test run's own, which all its tests share as a machine's commands do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FRESHET_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -1,0 +1,221 @@
+"""What a backfill has done by the table's own account, and what one chunk reads and writes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from framework.errors import StateError
+from framework.plan.backfill import (
+    BackfillPlan,
+    BackfillRequest,
+    ChunkStatus,
+    compile_chunk,
+    compile_failure,
+    plan_backfill,
+)
+from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot
+from framework.plan.stages import Commit, Guard
+from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec
+from framework.state.backfill import ChunkRecord, ChunkState, chunk_commits, encode_chunk, touched_between
+from framework.state.checkpoint import BACKFILL_KEY, CHECKPOINT_KEY, FINGERPRINT_KEY, PIPELINE_KEY, STREAMER_V2_KEY, encode
+from framework.state.table import MemoryState, TableState
+from tests.unit.builders import CITIES, SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
+
+NAME = "2026-01-05T00:00:00/2026-01-08T00:00:00/1d"
+DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")
+OCC = "OPTIMISTIC_CONCURRENCY_CONTROL"
+NBCC = "NON_BLOCKING_CONCURRENCY_CONTROL"
+LOOKED_UP = a_table_state([a_commit(4)], ref=CITIES)
+
+
+def declared(write: str = "upsert", mode: str = OCC, **changes: Any) -> PipelineSpec:
+    backfill = BackfillSpec({"SRC": "updated_at"}, "day", "day", write)  # type: ignore[arg-type]
+    return a_spec(**{"backfill": backfill, "write_options": {"hoodie.write.concurrency.mode": mode}, **changes})
+
+
+def a_chunk(
+    completed: int, day: int, state: ChunkState = "done", *, write: str = "upsert", base: int = 1, name: str = NAME,
+    pipeline: str = "earnings", fingerprint: str = "0123456789abcdef", **info: Any,
+) -> Loaded:
+    """Return the commit of one chunk, ``day`` days into the range."""
+    end = f"2026-01-0{6 + day}"
+    record = ChunkRecord(name, f"2026-01-0{5 + day}T00:00:00", f"{end}T00:00:00", 3, state, at(base), write,
+                         "OVERFLOW" if state == "failed" else "")
+    return a_commit(completed, extra={PIPELINE_KEY: pipeline, FINGERPRINT_KEY: fingerprint, **encode_chunk(record)}, **info)
+
+
+def target(*commits: Loaded, archived: tuple[Loaded, ...] = ()) -> TableState:
+    first = a_commit(2, extra=encode(a_checkpoint(10)))
+    return a_table_state((first, *commits), ref=TARGET, archived=archived)
+
+
+def lake(of: TableState | None) -> MemoryState:
+    tables = [a_table_state([a_commit(10), a_commit(20)]), LOOKED_UP, *([of] if of else [])]
+    return MemoryState({table.ref.path: table for table in tables})
+
+
+def planned(of: TableState | None, spec: PipelineSpec | None = None, start: str = DAYS[0], end: str = "2026-01-08",
+            **request: Any) -> BackfillPlan:
+    wanted = BackfillRequest(datetime.fromisoformat(start), datetime.fromisoformat(end), **request)
+    return plan_backfill(spec or declared(), lake(of), wanted)
+
+
+def statuses(plan: BackfillPlan) -> list[tuple[ChunkStatus, bool]]:
+    return [(one.status, one.wanted) for one in plan.chunks]
+
+
+def code(*arguments: Any, **request: Any) -> str:
+    with pytest.raises(StateError) as raised:
+        planned(*arguments, **request)
+    return raised.value.code
+
+
+def test_nothing_done_yet() -> None:
+    plan = planned(target())
+    assert (plan.name, plan.write, plan.concurrency) == (NAME, "upsert", OCC)
+    assert statuses(plan) == [("todo", True)] * 3
+    assert [one.label for one in plan.chunks] == [f"{day} to 2026-01-0{n}" for n, day in enumerate(DAYS, 6)]
+
+
+@pytest.mark.parametrize(("reprocess", "wanted"), [("none", (False, False, True)), ("failed", (False, True, True)),
+                                                   ("all", (True, True, True))])
+def test_resumed_from_the_table_alone(reprocess: str, wanted: tuple[bool, ...]) -> None:
+    plan = planned(target(a_chunk(30, 0), a_chunk(40, 1, "failed")), reprocess=reprocess)
+    assert statuses(plan) == list(zip(("done", "failed", "todo"), wanted, strict=True))
+    assert [one.error for one in plan.chunks] == ["", "OVERFLOW", ""]
+    assert (plan.count("done"), plan.count("failed"), plan.count("todo")) == (1, 1, 1)
+
+
+def test_the_newest_word_on_a_chunk_counts_and_the_archive_is_asked() -> None:
+    mended = planned(target(a_chunk(30, 0, "failed"), a_chunk(40, 0)))
+    assert mended.chunks[0].status == "done"
+    spoilt = planned(target(a_chunk(30, 0, "failed"), archived=(a_chunk(1, 0), a_chunk(1, 2))))
+    assert [one.status for one in spoilt.chunks] == ["failed", "todo", "done"]
+
+
+@pytest.mark.parametrize("other", [{"name": NAME.replace("1d", "24h")}, {"pipeline": "refunds"}])
+def test_chunks_of_another_backfill_or_pipeline_are_not_ours(other: dict[str, str]) -> None:
+    assert statuses(planned(target(a_chunk(30, 0, **other)))) == [("todo", True)] * 3
+
+
+def test_files_changed_in_between() -> None:
+    older = target(a_chunk(30, 0, fingerprint="feedfeed"), a_chunk(40, 1))
+    with pytest.raises(StateError) as raised:
+        planned(older)
+    assert raised.value.code == "BACKFILL_FINGERPRINT_CHANGED"
+    assert "1 of 3 chunks" in raised.value.message
+    assert statuses(planned(older, accept_changes=True)) == [("done", False), ("done", False), ("todo", True)]
+    assert statuses(planned(older, reprocess="all")) == [("done", True), ("done", True), ("todo", True)]
+
+
+def test_files_changed_after_the_whole_range_was_done_is_said_too() -> None:
+    assert code(target(*(a_chunk(30 + n, n, fingerprint="feedfeed") for n in range(3)))) == "BACKFILL_FINGERPRINT_CHANGED"
+
+
+def test_a_failed_chunk_may_be_mended_by_changed_files() -> None:
+    failed = target(a_chunk(30, 0, "failed", fingerprint="feedfeed"))
+    assert code(failed) == "BACKFILL_FINGERPRINT_CHANGED"
+    assert statuses(planned(failed, reprocess="failed")) == [("failed", True), ("todo", True), ("todo", True)]
+
+
+@pytest.mark.parametrize(("between", "expected"), [
+    ((35, (DAYS[0],)), "overwritten"),
+    ((35, (f"day={DAYS[0]}",)), "overwritten"),
+    ((35, (DAYS[1],)), "done"),
+    ((35, ()), "done"),
+    ((45, (DAYS[0],)), "done"),
+    ((5, (DAYS[0],)), "done"),
+])
+def test_a_replaced_partition_that_another_commit_touched(between: tuple[int, tuple[str, ...]], expected: str) -> None:
+    completed, partitions = between
+    other = a_commit(completed, partitions=partitions)
+    chunk = a_chunk(40, 0, write="insert_overwrite", base=30, action="replacecommit", operation="INSERT_OVERWRITE")
+    plan = planned(target(other, chunk), declared("insert_overwrite"))
+    assert plan.chunks[0].status == expected
+    assert plan.chunks[0].wanted == (expected == "overwritten")
+    upserted = planned(target(other, a_chunk(40, 0, base=30)))
+    assert upserted.chunks[0].status == "done", "by upsert, key and ordering field decide"
+
+
+def test_partitions_of_several_columns() -> None:
+    table = target(a_commit(35, partitions=("berlin/2026-01-05",)), a_commit(36, partitions=("city=oslo/day=2026-01-05",)))
+    assert touched_between(table, at(30), "9", ("2026-01-05",)) == [at(35), at(36)]
+    assert touched_between(table, at(30), "9", ("2026-01-06",)) == []
+    assert touched_between(table, at(30), at(36), ()) == [at(35)], "both ends are exclusive"
+
+
+def test_what_forbids_a_backfill() -> None:
+    assert code(target(), declared(backfill=None)) == "BACKFILL_NOT_DECLARED"
+    assert code(None) == "TARGET_MISSING"
+    assert code(target(), declared(write_options={})) == "SINGLE_WRITER"
+    unreadable = a_commit(30, extra={BACKFILL_KEY: '{"version": 9}', PIPELINE_KEY: "earnings"})
+    assert code(target(unreadable)) == "BACKFILL_UNREADABLE"
+
+
+def compiled(spec: PipelineSpec, *commits: Loaded) -> Any:
+    state = lake(target(*commits))
+    plan = planned(target(*commits), spec)
+    return compile_chunk(spec, state, plan, plan.chunks[1].chunk)
+
+
+def commit_of(plan: Any) -> Commit:
+    (found,) = [stage for stage in plan.stages if isinstance(stage, Commit)]
+    return found
+
+
+def test_a_chunk_reads_its_range_of_a_fixed_version() -> None:
+    plan = compiled(declared())
+    assert plan.stages[0] == ReadRange("SRC", SOURCE, at(20), "updated_at", "2026-01-06T00:00:00", "2026-01-07T00:00:00")
+    assert plan.stages[1] == ReadSnapshot("cities", CITIES, at(4))
+
+
+def test_an_input_is_cut_too_or_read_by_partitions() -> None:
+    cut = declared(backfill=BackfillSpec({"SRC": "updated_at", "cities": "since"}, "", "day", "upsert"))
+    assert compiled(cut).stages[1] == ReadRange("cities", CITIES, at(4), "since", "2026-01-06T00:00:00", "2026-01-07T00:00:00")
+    one = InputSpec("cities", CITIES, "affected_partitions", 7, on=(("day", ("day",)),))
+    assert isinstance(compiled(declared(inputs=(one,))).stages[1], ReadPartitions)
+
+
+def test_a_chunks_commit_carries_its_record_and_no_checkpoint() -> None:
+    commit = commit_of(compiled(declared(), a_commit(30)))
+    assert not {CHECKPOINT_KEY, STREAMER_V2_KEY} & set(commit.metadata)
+    state = a_table_state([a_commit(50, extra=dict(commit.metadata))], ref=TARGET)
+    (found,) = chunk_commits(state, "earnings")
+    assert found.record == ChunkRecord(NAME, "2026-01-06T00:00:00", "2026-01-07T00:00:00", 3, "done", at(30), "upsert")
+    assert found.fingerprint == "0123456789abcdef"
+    assert (commit.checkpoint, commit.empty) == (None, False)
+
+
+@pytest.mark.parametrize(("write", "mode", "guard"), [
+    ("upsert", OCC, Guard(at(30), (DAYS[1],), False)),
+    ("insert_overwrite", OCC, Guard(at(30), (DAYS[1],), True)),
+    ("upsert", NBCC, None),
+])
+def test_what_guards_a_chunk(write: str, mode: str, guard: Guard | None) -> None:
+    commit = commit_of(compiled(declared(write, mode), a_commit(30)))
+    assert commit.guard == guard
+    overwritten = commit.options.get("hoodie.static.overwrite.partition.paths")
+    assert overwritten == (DAYS[1] if write == "insert_overwrite" else None)
+
+
+def test_a_failed_chunk_is_a_commit_without_rows() -> None:
+    spec = declared("insert_overwrite")
+    plan = planned(target(), spec)
+    failure = compile_failure(spec, lake(target()), plan, plan.chunks[0].chunk, "OVERFLOW")
+    commit = commit_of(failure)
+    assert (commit.empty, commit.guard, len(failure.stages)) == (True, None, 1)
+    assert "hoodie.static.overwrite.partition.paths" not in commit.options
+    (found,) = chunk_commits(a_table_state([a_commit(50, extra=dict(commit.metadata))], ref=TARGET), "earnings")
+    assert (found.record.state, found.record.error) == ("failed", "OVERFLOW")
+
+
+def test_the_chunk_is_checked_against_the_table_as_a_run_is() -> None:
+    spec = declared()
+    moved = a_target((2, a_checkpoint(10)), partition_by=("city",))
+    plan = planned(moved, spec)
+    with pytest.raises(StateError) as raised:
+        compile_chunk(spec, lake(moved), plan, plan.chunks[0].chunk)
+    assert raised.value.code == "PARTITIONING_CHANGED"
