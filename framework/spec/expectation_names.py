@@ -23,6 +23,8 @@ IGNORED = frozenset((
 SQL_INSTEAD = frozenset((
     "expect_query_results_to_match_comparison", "expect_table_row_count_to_equal_other_table", "unexpected_rows_expectation",
 ))
+# GX compares each row with the one before it; which one that is differs from run to run, because a batch has no order.
+NEEDS_ORDER = frozenset(("expect_column_values_to_be_increasing", "expect_column_values_to_be_decreasing"))
 _CATALOGUE_FILE = Path(__file__).with_name("expectation_names.json")
 
 
@@ -104,6 +106,9 @@ def _problems(name: str, given: Mapping[str, object]) -> Iterator[tuple[str, str
         return
     if name in SQL_INSTEAD:
         yield f"'{name}' runs a query of its own or reads another table.", "Write it as a SQL check of the pipeline."
+        return
+    if name in NEEDS_ORDER:
+        yield f"'{name}' needs an order, and the rows of a batch have none.", "Write a SQL check with lag() over a column."
         return
     if known.kind == "unsupported":
         yield f"'{name}' cannot be evaluated on Spark by Great Expectations.", did_you_mean(name, supported)

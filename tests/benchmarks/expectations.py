@@ -1,0 +1,170 @@
+"""A suite of Great Expectations in two passes over the batch, against GX evaluating one expectation after the other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from framework.quality.expectations import evaluate_aggregates, passes, row_conditions
+from framework.runtime.session import start_session
+
+_OSLO = "city = 'c1'"
+SUITE: list[dict[str, dict[str, Any]]] = [
+    *({"expect_column_values_to_not_be_null": {"column": c}} for c in ("id", "city", "fare", "tip", "at", "day")),
+    {"expect_column_values_to_be_unique": {"column": "id"}},
+    {"expect_column_values_to_be_between": {"column": "fare", "min_value": 0, "max_value": 400}},
+    {"expect_column_values_to_be_between": {"column": "tip", "min_value": 0, "mostly": 0.95}},
+    {"expect_column_values_to_be_between": {"column": "distance", "min_value": 0, "row_condition": _OSLO}},
+    {"expect_column_values_to_be_in_set": {"column": "city", "value_set": [f"c{n}" for n in range(20)]}},
+    {"expect_column_values_to_be_in_set": {"column": "payment", "value_set": ["card", "cash"], "mostly": 0.5}},
+    {"expect_column_values_to_not_be_in_set": {"column": "payment", "value_set": ["none"]}},
+    {"expect_column_values_to_match_regex": {"column": "id", "regex": "^r[0-9]+$"}},
+    {"expect_column_values_to_not_match_regex": {"column": "city", "regex": " "}},
+    {"expect_column_value_lengths_to_be_between": {"column": "id", "min_value": 2, "max_value": 12}},
+    {"expect_column_value_lengths_to_be_between": {"column": "city", "max_value": 3}},
+    {"expect_column_pair_values_a_to_be_greater_than_b": {"column_A": "fare", "column_B": "tip", "mostly": 0.9}},
+    {"expect_compound_columns_to_be_unique": {"column_list": ["id", "day"]}},
+    {"expect_select_column_values_to_be_unique_within_record": {"column_list": ["id", "city"]}},
+    {"expect_table_row_count_to_be_between": {"min_value": 1}},
+    {"expect_table_columns_to_match_set": {"column_set": ["id", "fare", "tip"], "exact_match": False}},
+    {"expect_column_values_to_be_of_type": {"column": "fare", "type_": "DoubleType"}},
+    {"expect_column_mean_to_be_between": {"column": "fare", "min_value": 10, "max_value": 300}},
+    {"expect_column_mean_to_be_between": {"column": "tip", "min_value": 0, "row_condition": _OSLO}},
+    {"expect_column_median_to_be_between": {"column": "distance", "min_value": 1, "max_value": 40}},
+    {"expect_column_quantile_values_to_be_between": {"column": "distance", "quantile_ranges": {
+        "quantiles": [0.05, 0.5, 0.95], "value_ranges": [[0, 5], [10, 40], [30, 50]]}}},
+    {"expect_column_max_to_be_between": {"column": "at", "min_value": 1}},
+    {"expect_column_distinct_values_to_be_in_set": {"column": "city", "value_set": [f"c{n}" for n in range(20)]}},
+    {"expect_column_unique_value_count_to_be_between": {"column": "day", "min_value": 7, "max_value": 7}},
+]
+
+
+def compare(rows: int = 1_000_000) -> dict[str, object]:
+    """Evaluate a suite of 30 expectations both ways on the same file, and print passes and time.
+
+    Args:
+        rows: Rows of the batch.
+
+    Returns:
+        The figures; ``kept`` says that two passes were enough, and that both ways gave the same verdicts.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
+    spark = start_session({
+        "spark.master": "local[2]", "spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4",
+    })
+    try:
+        return _compare(spark, str(folder / "batch"), rows)
+    finally:
+        spark.stop()
+        shutil.rmtree(folder)
+
+
+def _compare(spark: SparkSession, path: str, rows: int) -> dict[str, object]:
+    _land(spark, path, rows)
+    batch = spark.read.parquet(path)
+    whole = gx_batch(batch)
+    # Both import and compile what they need.
+    _together(batch.limit(10))
+    gx_validate(whole, SUITE[0])
+    found: dict[str, dict[str, float]] = {}
+    verdicts: dict[str, list[bool]] = {}
+    ways: dict[str, Callable[[], list[bool]]] = {
+        "together": lambda: _together(batch),
+        "one by one": lambda: [bool(gx_validate(whole, item)["success"]) for item in SUITE],
+    }
+    for way, evaluate in ways.items():
+        start = time.perf_counter()
+
+        def kept(way: str = way, evaluate: Callable[[], list[bool]] = evaluate) -> None:
+            verdicts[way] = evaluate()
+
+        read = scanned(spark, kept)
+        found[way] = {"seconds": round(time.perf_counter() - start, 2), "passes": round(read / rows, 2)}
+    same = verdicts["together"] == verdicts["one by one"]
+    few = found["together"]["passes"] <= 2
+    print(f"Great Expectations: a suite of {len(SUITE)} on {rows:,} rows; same verdicts: {same}")
+    for way, figures in found.items():
+        limit = f"  (at most 2 passes: {'kept' if few else 'MISSED'})" if way == "together" else ""
+        print(f"  {way:<28} passes {figures['passes']:<7g} run time, s {figures['seconds']:<7g}{limit}", flush=True)
+    return {"rows": rows, "expectations": len(SUITE), **found, "same_verdicts": same, "kept": few and same}
+
+
+def _together(batch: DataFrame) -> list[bool]:
+    conditions = row_conditions(SUITE, batch)
+    named = batch.select(
+        *(c.condition.alias(f"u{c.index}") for c in conditions),
+        *((F.lit(True) if c.nonnull is None else c.nonnull).alias(f"n{c.index}") for c in conditions),
+    )
+    row = named.agg(*(F.count(F.when(F.col(name), 1)).alias(name) for name in named.columns)).collect()[0]
+    verdicts = {c.index: passes(row[f"u{c.index}"], row[f"n{c.index}"], c.mostly) for c in conditions}
+    verdicts |= {outcome.index: outcome.success for outcome in evaluate_aggregates(SUITE, batch)}
+    return [verdicts[index] for index in range(len(SUITE))]
+
+
+def gx_batch(batch: DataFrame) -> Any:
+    """Return a batch of GX's own, in a context that is stored nowhere."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    import great_expectations as gx
+
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    asset = context.data_sources.add_spark("spark", persist=False).add_dataframe_asset("batch")
+    return asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": batch})
+
+
+def gx_validate(whole: Any, item: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return what GX itself says of one expectation."""
+    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+
+    name, kwargs = next(iter(item.items()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expectation = ExpectationConfiguration(type=name, kwargs=dict(kwargs)).to_domain_obj()
+        result: dict[str, Any] = whole.validate(expectation, result_format="BASIC").to_json_dict()
+    return result
+
+
+def scanned(spark: SparkSession, work: Callable[[], object]) -> int:
+    """Return how many rows were read from files while something was done."""
+    before = set(_records_read(spark))
+    work()
+    return sum(read for stage, read in _records_read(spark).items() if stage not in before)
+
+
+def _records_read(spark: SparkSession) -> dict[int, int]:
+    context = spark.sparkContext._jsc.sc()
+    # Figures of a stage come by the listener bus, some time after its end.
+    context.listenerBus().waitUntilEmpty(60_000)
+    gateway = spark.sparkContext._gateway
+    quantiles = gateway.new_array(gateway.jvm.double, 0)
+    stages = context.statusStore().stageList(None, False, False, quantiles, gateway.jvm.java.util.ArrayList())
+    return {stage.stageId(): stage.inputRecords() for stage in (stages.apply(n) for n in range(stages.size()))}
+
+
+def _land(spark: SparkSession, path: str, rows: int) -> None:
+    def drawn(name: str, below: int) -> Any:
+        return F.pmod(F.xxhash64(F.lit(name), "n"), F.lit(below))
+
+    spark.range(rows).withColumnRenamed("id", "n").select(
+        F.concat(F.lit("r"), "n").alias("id"),
+        F.concat(F.lit("c"), drawn("city", 20)).alias("city"),
+        (drawn("fare", 40_000) / 100).alias("fare"),
+        F.when(drawn("tip?", 100) > 2, drawn("tip", 3000) / 100).alias("tip"),
+        (drawn("distance", 500) / 10).alias("distance"),
+        F.when(drawn("payment", 3) == 0, "card").when(drawn("payment", 3) == 1, "cash").alias("payment"),
+        (F.lit(1_767_225_600) + drawn("at", 604_800)).alias("at"),
+        F.date_add(F.to_date(F.lit("2026-01-01")), drawn("day", 7).cast("int")).alias("day"),
+    ).write.parquet(path)
+
+
+if __name__ == "__main__":
+    compare()
