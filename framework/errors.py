@@ -17,6 +17,7 @@ class Exit(IntEnum):
     RETRY = 4
     STATE = 5
     DATA = 6
+    CHECK = 7
 
 
 @dataclass(frozen=True, order=True)
@@ -100,6 +101,12 @@ class DataError(FreshetError):
     """The batch does not fit the target: column, type, null, SQL."""
 
     exit_code = Exit.DATA
+
+
+class CheckError(DataError):
+    """A check of the pipeline failed, and nothing was published."""
+
+    exit_code = Exit.CHECK
 
 
 class RetryableError(FreshetError):

@@ -16,11 +16,14 @@ from framework.spec.secrets import redact
 _COMMANDS = {
     "init": "framework.cli.init",
     "validate": "framework.cli.files",
+    "test": "framework.cli.test",
     "compile": "framework.cli.files",
     "schema": "framework.cli.files",
     "plan": "framework.cli.run",
     "run": "framework.cli.run",
     "backfill": "framework.cli.backfill",
+    "checks": "framework.cli.checks",
+    "quarantine": "framework.cli.checks",
     "service": "framework.cli.service",
     "status": "framework.cli.state",
     "checkpoint": "framework.cli.state",
@@ -80,7 +83,8 @@ def main() -> None:
 
     \b
     Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
-    4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong, 130 interrupted.
+    4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong,
+    7 a check failed, 130 interrupted.
 
     \b
     FRESHET_DEBUG=1 adds tracebacks to errors, FRESHET_ENV names the environment, FRESHET_CACHE the folder of the

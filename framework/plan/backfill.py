@@ -10,11 +10,11 @@ from framework.errors import StateError
 from framework.plan.chunks import Chunk, cut, length_of, partition_values
 from framework.plan.inputs import look_at_inputs
 from framework.plan.options import concurrency_of
-from framework.plan.parts import commit_stage, conform_stage, merge_stages, source_of, transform_stage, with_deletes
+from framework.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
 from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Guard, Plan, Stage
-from framework.plan.target import compare_target
+from framework.plan.target import compare_target, evolved
 from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec, TableRef
 from framework.state.backfill import ChunkCommit, ChunkRecord, chunk_commits, encode_chunk, touched_between
 from framework.state.checkpoint import FINGERPRINT_KEY, MAIN
@@ -148,7 +148,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
         A plan whose commit carries the chunk's record and no checkpoint.
     """
     how, target, source = _declared(spec), _target(spec, state), source_of(spec, state)
-    changes = compare_target(spec, target)
+    changes = compare_target(spec := evolved(spec, target), target)
     version = source.commits[-1].completed if source.commits else ""
     window = Window("backfill", end_inclusive=version, reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}}")
     states = look_at_inputs(spec, state, None).states
@@ -158,7 +158,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
         _range(MAIN, spec.source.table, version, how.event_time[MAIN], chunk, with_deletes(spec, source)),
         *(_input(spec, how, one, states[one.name], chunk) for one in spec.inputs),
         *(transform_stage(step) for step in spec.transform),
-        conform_stage(spec), *merge, commit,
+        *checked_stages(spec, target, window, merge, commit, _overwritten(how, plan, chunk)),
     )
     compiled = Plan(
         pipeline=spec.name, fingerprint=plan.fingerprint, target=spec.target.ref, first_run=False, window=window,
@@ -184,7 +184,7 @@ def _chunk_commit(spec: PipelineSpec, target: TableState, plan: BackfillPlan, ch
         plan.name, f"{chunk.start:{_TIME}}", f"{chunk.end:{_TIME}}", len(plan.chunks), "failed" if error else "done",
         target.commits[-1].completed if target.commits else "", plan.write, error,
     )
-    overwritten = _values(_declared(spec), chunk) if plan.write == "insert_overwrite" and not error else ()
+    overwritten = () if error else _overwritten(_declared(spec), plan, chunk)
     stage = commit_stage(spec, Window("backfill"), None, overwrite=overwritten)
     metadata = {**stage.metadata, **encode_chunk(record), FINGERPRINT_KEY: plan.fingerprint}
     return replace(stage, metadata=dict(sorted(metadata.items())))
@@ -222,6 +222,10 @@ def _status(target: TableState, commit: ChunkCommit | None, values: tuple[str, .
 
 def _values(how: BackfillSpec, chunk: Chunk) -> tuple[str, ...]:
     return partition_values(chunk, how.granularity) if how.partition else ()
+
+
+def _overwritten(how: BackfillSpec, plan: BackfillPlan, chunk: Chunk) -> tuple[str, ...]:
+    return _values(how, chunk) if plan.write == "insert_overwrite" else ()
 
 
 def _guard(how: BackfillSpec, plan: BackfillPlan, target: TableState, chunk: Chunk) -> Guard | None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
-from framework.plan.parts import commit_stage, publish_stages, source_of, transform_stage, with_deletes
-from framework.plan.reads import ReadIncrement, Window
+from framework.plan.parts import (
+    checked_stages,
+    commit_stage,
+    conform_stage,
+    merge_stages,
+    publish_stages,
+    source_of,
+    transform_stage,
+    with_deletes,
+)
+from framework.plan.quarantine import hidden_runs
+from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
 from framework.plan.retention import hold_services
 from framework.plan.stages import Notice, Plan, Stage
-from framework.plan.target import compare_target
+from framework.plan.target import compare_target, evolved
 from framework.plan.window import completion_of, next_window, version_before
 from framework.spec.model import PipelineSpec
 from framework.state.checkpoint import MAIN, Checkpoint, Position
@@ -82,10 +92,44 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     return _plan(spec, target, before, window, None, after)
 
 
+def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: tuple[tuple[str, str], ...]) -> Plan:
+    """Compile the commit that publishes rows of the quarantine.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        where: SQL condition over the quarantine's columns; empty for all rows.
+        repairs: Columns that are set, each to a SQL expression over the quarantine's row.
+
+    Returns:
+        A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
+    """
+    target = state.table(spec.target.ref)
+    before = target.latest_checkpoint(spec.partners) if target else None
+    window = Window("replay", reason=f"rows of {spec.quarantine.name}")
+    if target is None or state.table(spec.quarantine) is None:
+        idle = Window("idle", reason=f"no row was ever quarantined in {spec.quarantine.path}")
+        return Plan(spec.name, spec.fingerprint, spec.target.ref, False, idle, before, None, (), (), ())
+    spec = evolved(spec, target)
+    changes = compare_target(spec, target)
+    read = ReadQuarantine(spec.quarantine, conform_stage(spec).columns, where, repairs, hidden_runs(spec, state))
+    merge, guard = merge_stages(spec, target)
+    commit = replace(commit_stage(spec, window, None), guard=guard)
+    operation = "hoodie.datasource.write.operation"
+    if spec.write.strategy == "rows" and commit.options[operation] in ("insert", "insert_overwrite"):
+        # Of rows that were published by a replay that was killed, an insert would make a second one.
+        commit = replace(commit, options={**commit.options, operation: "upsert"})
+    return Plan(
+        spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, changes, (),
+        (read, *checked_stages(spec, target, window, merge, commit)),
+    )
+
+
 def _plan(
     spec: PipelineSpec, target: TableState | None, before: Checkpoint | None, window: Window,
     looked_at: tuple[TableState, InputTables] | None, override: Checkpoint | None = None,
 ) -> Plan:
+    spec = evolved(spec, target)
     changes = compare_target(spec, target) if target else ()
     after = override
     if override is None and window.kind not in ("idle", "deferred"):

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, assert_never
 
-from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadRange, ReadSnapshot, counted
+from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.reads import (
+    DriveRows,
+    ReadIncrement,
+    ReadLookback,
+    ReadPartitions,
+    ReadQuarantine,
+    ReadRange,
+    ReadSnapshot,
+    counted,
+)
 from framework.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
 from framework.state.checkpoint import MAIN, Checkpoint
 
@@ -66,7 +76,7 @@ def _position(checkpoint: Checkpoint | None) -> str:
 
 def _stage_json(stage: Stage) -> dict[str, Any]:
     body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
-    if isinstance(stage, Conform | MergeColumns):
+    if isinstance(stage, Conform | MergeColumns | CheckTable | ReadQuarantine):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
     if isinstance(stage, Commit):
         body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
@@ -91,6 +101,12 @@ def _name(stage: Stage) -> str:
             return "run_sql"
         case RunPython():
             return "run_python"
+        case ReadQuarantine():
+            return "read_quarantine"
+        case CheckBatch():
+            return "check_batch"
+        case CheckTable():
+            return "check_table"
         case Conform():
             return "conform"
         case MergeColumns():
@@ -139,6 +155,16 @@ def _stage_text(stage: Stage) -> str:
             return f"call transform() of {stage.file}"
         case Conform():
             return f"hold the batch against the DDL: {len(stage.columns)} columns, no null in {', '.join(stage.required)}"
+        case ReadQuarantine():
+            where = f" where {stage.where}" if stage.where else ""
+            return f"read <SRC>: the rows that wait in {stage.table.name}{where}"
+        case CheckBatch():
+            names = ", ".join(f"{check.name} ({check.severity})" for check in stage.checks)
+            return f"check the batch in one pass: {names or 'its size'}"
+        case CheckTable():
+            return "check what the commit makes: " + "; ".join(
+                f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")
+                for one in stage.checks)
         case MergeColumns():
             others = ", and write its other rows again" if stage.keep_others else ""
             missing = "" if stage.keep_others or stage.insert_missing else "; rows whose key is not there are dropped"

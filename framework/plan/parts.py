@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from framework.errors import StateError
+from framework.plan.checks import REPLAYED, check_stages, validator_options
 from framework.plan.options import IS_DELETED, index_record, writer_options
 from framework.plan.reads import Window
 from framework.plan.stages import Commit, Conform, Guard, MergeColumns, RunPython, RunSql, Stage
 from framework.spec.model import PipelineSpec, TransformSpec
+from framework.spec.rules import MalformedRule
 from framework.spec.types import Array, Atomic, Column
 from framework.state.checkpoint import FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
 from framework.state.table import StateReader, TableState
@@ -56,6 +58,16 @@ def with_deletes(spec: PipelineSpec, source: TableState | None) -> bool:
             f"Add `{IS_DELETED} BOOLEAN` to the DDL and select it from <SRC>, so that the target deletes too; or ignore "
             "deletes by hoodie.datasource.query.incremental.format: latest_state.",
         )
+    if passed_on and wanted == "auto" and spec.write.strategy != "rows" and IS_DELETED not in spec.write.columns:
+        raise StateError(
+            "DELETES_NOT_DECLARED",
+            f"{spec.name}: the source {spec.source.table.path} records deletes, and the strategy {spec.write.strategy} is not "
+            "told what they mean.",
+            "Nothing was read or written.",
+            f"Write hoodie.datasource.query.incremental.format: cdc and select {IS_DELETED} from <SRC>, so that a deleted "
+            f"row's columns become null; or own {IS_DELETED} in write.columns, so that the whole row is deleted; or ignore "
+            "deletes by latest_state.",
+        )
     return passed_on
 
 
@@ -77,10 +89,22 @@ def conform_stage(spec: PipelineSpec) -> Conform:
         columns = tuple(c for c in columns if c.name in (*located, *spec.write.columns))
         if spec.write.changed_columns:
             carried = (Column(spec.write.changed_columns, Array(Atomic("string"))),)
+        if spec.source.incremental_format == "cdc" and IS_DELETED not in spec.write.columns:
+            carried = (*carried, Column(IS_DELETED, Atomic("boolean")))
     partial = spec.write.strategy == "partial_update"
     required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
     ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
-    return Conform((*columns, *carried), required, target.record_key, ignored)
+    malformed = next((check for check in spec.checks if isinstance(check.rule, MalformedRule)), None)
+    return Conform(
+        (*columns, *carried), required, target.record_key, ignored, malformed.name if malformed else "",
+        malformed is not None and malformed.severity == "drop", any(check.severity == "drop" for check in spec.checks),
+        spec.evolution, _optional(spec),
+    )
+
+
+def _optional(spec: PipelineSpec) -> tuple[str, ...]:
+    target = spec.target
+    return () if spec.evolution == "nothing" else tuple(c.name for c in target.columns if c.name not in target.column_lines)
 
 
 def publish_stages(
@@ -95,7 +119,33 @@ def publish_stages(
         after: The checkpoint that the commit carries.
     """
     merge, guard = merge_stages(spec, target)
-    return conform_stage(spec), *merge, replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
+    commit = replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
+    return checked_stages(spec, target, window, merge, commit)
+
+
+def checked_stages(
+    spec: PipelineSpec, target: TableState | None, window: Window, merge: tuple[MergeColumns, ...], commit: Commit,
+    overwritten: Sequence[str] = (),
+) -> tuple[Stage, ...]:
+    """Return the stages from the transformation's result to a commit, with the pipeline's checks among them.
+
+    Args:
+        spec: The pipeline.
+        target: The target's state.
+        window: What was read.
+        merge: What makes whole rows.
+        commit: The commit.
+        overwritten: Values of the partitions that it replaces.
+    """
+    operation = commit.options["hoodie.datasource.write.operation"]
+    of_batch, of_table = check_stages(spec, target, window, operation, overwritten)
+    if of_table is not None:
+        commit = replace(commit, options=dict(sorted({**commit.options, **validator_options(of_table.checks)}.items())))
+    conform = conform_stage(spec)
+    if window.kind == "replay":
+        # What does not fit yet stays where it is; nothing of it is needed twice.
+        conform = replace(conform, rule=conform.rule or REPLAYED.name, marks=True, keeps_original=False)
+    return tuple(stage for stage in (conform, of_batch, *merge, of_table, commit) if stage is not None)
 
 
 def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[MergeColumns, ...], Guard | None]:

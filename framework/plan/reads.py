@@ -8,7 +8,8 @@ from typing import Literal
 from framework.spec.model import TableRef
 from framework.spec.types import Column
 
-Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill"]
+Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill",
+               "replay"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -25,7 +26,7 @@ class Window:
             ``start_at_latest``: no rows, the checkpoint starts at ``end_inclusive``; ``idle``: nothing new;
             ``driven``: nothing new here, but in an input that drives; ``deferred``: decided when the run looks at the
             tables; ``override``: no rows, a checkpoint set by hand; ``backfill``: a range of event times, as it stood at
-            ``end_inclusive``.
+            ``end_inclusive``; ``replay``: rows of the quarantine.
         begin_inclusive: Completion time of the first commit read (Hudi 1.0 includes the begin).
         end_inclusive: Completion time of the last commit read.
         requested: Request times of the commits read, by which Hudi names them.
@@ -172,3 +173,22 @@ class ReadRange:
     start: str
     end: str
     with_deletes: bool = False
+
+
+@dataclass(frozen=True)
+class ReadQuarantine:
+    """Read rows that wait in the pipeline's quarantine, as the view ``SRC``.
+
+    Args:
+        table: The quarantine.
+        columns: The target's columns.
+        where: SQL condition that selects rows; empty for all.
+        repairs: Columns that are set, each to a SQL expression over the quarantine's row.
+        hidden_runs: Runs whose rows do not count, because their commit on the target never came.
+    """
+
+    table: TableRef
+    columns: tuple[Column, ...]
+    where: str
+    repairs: tuple[tuple[str, str], ...]
+    hidden_runs: tuple[str, ...]

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from framework.plan.checks import CheckBatch, CheckTable
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
     ReadLookback,
     ReadPartitions,
+    ReadQuarantine,
     ReadRange,
     ReadSnapshot,
     Window,
 )
 from framework.spec.model import TableRef
+from framework.spec.rules import Evolution
 from framework.spec.statements import Statement
 from framework.spec.types import Column
 from framework.state.checkpoint import Checkpoint
@@ -45,12 +48,22 @@ class Conform:
         required: Columns in which a null is refused.
         keys: Record key columns, in which an empty text is refused too.
         ignored: Columns of the target that the batch may hold and that are not written.
+        rule: The check whose matter is a value that does not fit; empty where no check names it.
+        marks: True where such a row is marked, for the quarantine, and not refused.
+        keeps_original: True where the row as it was goes along, as JSON.
+        evolution: What the batch may change about the table.
+        optional: Columns that an earlier batch added to the table, null where this one has none.
     """
 
     columns: tuple[Column, ...]
     required: tuple[str, ...]
     keys: tuple[str, ...]
     ignored: tuple[str, ...] = ()
+    rule: str = ""
+    marks: bool = False
+    keeps_original: bool = False
+    evolution: Evolution = "nothing"
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,8 +137,8 @@ class Commit:
 
 
 Stage = (
-    ReadIncrement | ReadRange | DriveRows | ReadSnapshot | ReadLookback | ReadPartitions | RunSql | RunPython | Conform
-    | MergeColumns | Commit
+    ReadIncrement | ReadRange | ReadQuarantine | DriveRows | ReadSnapshot | ReadLookback | ReadPartitions | RunSql | RunPython
+    | Conform | CheckBatch | MergeColumns | CheckTable | Commit
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 from framework.errors import StateError
 from framework.plan.options import index_record
@@ -47,6 +48,26 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
     _compare_index(spec, target)
     schema = target.latest_extra("schema")
     return _compare_schema(spec, from_avro(schema)) if schema else ()
+
+
+def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
+    """Return the pipeline with the target's columns as batches have evolved them, where its contract lets them.
+
+    Args:
+        spec: The pipeline.
+        target: Its target's state; None before the first run.
+    """
+    schema = target.latest_extra("schema") if target is not None and spec.evolution != "nothing" else None
+    if not schema:
+        return spec
+    stands = {c.name.lower(): c for c in from_avro(schema)}
+    columns = []
+    for column in spec.target.columns:
+        now = stands.pop(column.name.lower(), column)
+        wider = spec.evolution == "widen" and stored(now.type) != stored(column.type) and may_widen(column.type, now.type)
+        columns.append(replace(column, type=now.type) if wider else column)
+    added = (replace(column, nullable=True) for column in stands.values())
+    return replace(spec, target=replace(spec.target, columns=(*columns, *added)))
 
 
 def _compare_index(spec: PipelineSpec, target: TableState) -> None:

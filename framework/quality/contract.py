@@ -8,44 +8,59 @@ from pyspark.sql import functions as F
 
 from framework.errors import DataError
 from framework.plan.stages import Conform
-from framework.spec.types import Column, DataType, Fit, fit
+from framework.spec.types import Array, Atomic, Column, DataType, Fit, Map, Struct, fit, may_widen
 from framework.spec.types_json import type_from_spark
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
 MARK = "FRESHET_REFUSED"
+# Columns that go along until the checks are done: why a row cannot be published, and the row as it was.
+REASONS, ORIGINAL = "__freshet_reasons", "__freshet_original"
+_SHOWN = 200
 
 
-def conform(batch: DataFrame, stage: Conform, file: str) -> DataFrame:
+def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] = ()) -> DataFrame:
     """Project and cast the batch to the target's columns.
 
     Args:
         batch: The transformation's result.
         stage: The target's columns and which of them must have a value.
         file: The DDL file, for messages.
+        keep: Columns of the batch that go along as they are.
 
     Returns:
-        The batch with exactly the target's columns, in its order and types. A value that does not fit or is null where
-        none may be fails the job that reads it.
+        The batch with exactly the target's columns, in its order and types, and what ``keep`` and the stage carry along. A
+        value that does not fit or is null where none may be fails the job that reads it, or marks its row.
 
     Raises:
         DataError: BATCH_MISMATCH, with every difference between the batch and the DDL.
     """
     found, wrong = _types(batch)
     names = [field.name.lower() for field in batch.schema.fields]
-    declared = {name.lower() for name in (*(c.name for c in stage.columns), *stage.ignored)}
+    declared = {name.lower() for name in (*(c.name for c in stage.columns), *stage.ignored, *keep)}
     wrong += [f"column {name} stands twice in the batch" for name in sorted({n for n in names if names.count(n) > 1})]
-    wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in found if name.lower() not in declared]
+    extra = [(name, kind) for name, kind in found if name.lower() not in declared]
+    if stage.evolution == "nothing":
+        wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in extra]
     types = {name.lower(): kind for name, kind in found}
-    fits: dict[str, Fit] = {}
+    fits: dict[str, tuple[Column, Fit]] = {}
     for column in stage.columns:
         kind = types.get(column.name.lower())
         if kind is None and column.name.lower() in names:
             continue
+        if kind is None and column.name in stage.optional:
+            fits[column.name] = column, Fit.WIDENS
+            batch = batch.withColumn(column.name, F.lit(None).cast(str(column.type)))
+            continue
         if kind is None:
             wrong.append(f"column {column.name} ({column.type}) is missing from the batch")
             continue
-        fits[column.name] = fit(kind, column.type)
-        if fits[column.name] is Fit.NO:
+        if stage.evolution == "widen" and kind != column.type and may_widen(column.type, kind):
+            column = Column(column.name, kind, column.nullable, column.comment)
+        how = fit(kind, column.type)
+        if how is Fit.NO and stage.rule and kind == Atomic("string") and not isinstance(column.type, Array | Map | Struct):
+            how = Fit.CHECKED
+        fits[column.name] = column, how
+        if how is Fit.NO:
             wrong.append(f"column {column.name} is {kind} in the batch and {column.type} in the DDL: cast it in the SQL")
     if wrong:
         raise DataError(
@@ -53,7 +68,15 @@ def conform(batch: DataFrame, stage: Conform, file: str) -> DataFrame:
             "Nothing was written: the table, its schema and the checkpoint stay.",
             f"Change the transformation's last step or {file}.", differences=wrong,
         )
-    return batch.select(*(_guarded(column, fits[column.name], stage).alias(column.name) for column in stage.columns))
+    added = [F.col(f"`{name}`") for name, _ in extra if stage.evolution != "nothing"]
+    columns = [_guarded(column, how, stage).alias(column.name) for column, how in fits.values()]
+    carried = [F.col(f"`{name}`") for name in keep]
+    if stage.marks:
+        carried.append(F.array_compact(F.array(*_reasons(fits, stage))).alias(REASONS))
+    if stage.keeps_original:
+        written = F.struct(*(F.col(f"`{name}`") for name, _ in found if name not in keep))
+        carried.append(F.to_json(written, {"ignoreNullFields": "false"}).alias(ORIGINAL))
+    return batch.select(*columns, *added, *carried)
 
 
 def _types(batch: DataFrame) -> tuple[list[tuple[str, DataType]], list[str]]:
@@ -67,28 +90,63 @@ def _types(batch: DataFrame) -> tuple[list[tuple[str, DataType]], list[str]]:
     return found, wrong
 
 
-def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
-    raw = F.col(f"`{column.name}`")
-    # Equal types are cast too: a literal's array may not hold nulls, and Hudi would make the table so.
-    value = raw.cast(str(column.type))
+def _cast(column: Column, how: Fit) -> SparkColumn:
+    # A plain cast of a number that is too large gives null, in silence; try_cast tells the two nulls apart.
     if how is Fit.CHECKED:
-        # A plain cast of a number that is too large gives null, in silence; try_cast tells the two nulls apart.
-        value = F.expr(f"try_cast(`{column.name}` AS {column.type})")
-        value = F.when(raw.isNotNull() & value.isNull(), _refuse("OVERFLOW", column, stage)).otherwise(value)
-    if column.name in stage.required:
-        empty = value.isNull()
-        if column.name in stage.keys and str(column.type) == "string":
-            empty = empty | (value == "")
-        value = F.when(empty, _refuse("NULL_VALUE", column, stage)).otherwise(value)
+        return F.expr(f"try_cast(`{column.name}` AS {column.type})")
+    # Equal types are cast too: a literal's array may not hold nulls, and Hudi would make the table so.
+    return F.col(f"`{column.name}`").cast(str(column.type))
+
+
+def _misfit(column: Column, how: Fit, stage: Conform) -> SparkColumn | None:
+    raw = F.col(f"`{column.name}`")
+    if how is Fit.CHECKED:
+        return raw.isNotNull() & _cast(column, how).isNull()
+    if stage.rule and str(column.type) == "string":
+        # Bytes that are no UTF-8 change when they are read as text and written again.
+        return raw.isNotNull() & (raw.cast("binary") != F.encode(raw, "UTF-8"))
+    return None
+
+
+def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+    if column.name not in stage.required:
+        return None
+    empty = value.isNull()
+    return empty | (value == "") if column.name in stage.keys and str(column.type) == "string" else empty
+
+
+def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
+    value = _cast(column, how)
+    misfit, missing = _misfit(column, how, stage), _missing(column, value, stage)
+    if stage.marks:
+        value = value if misfit is None else F.when(~misfit, value)
+    else:
+        if misfit is not None:
+            value = F.when(misfit, _refuse("OVERFLOW", column, stage)).otherwise(value)
+        if missing is not None:
+            value = F.when(missing, _refuse("NULL_VALUE", column, stage)).otherwise(value)
     # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.
     return F.when(F.lit(True), value)
+
+
+def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkColumn]:
+    found = [F.lit(None).cast("string")]
+    for column, how in fits.values():
+        misfit, missing = _misfit(column, how, stage), _missing(column, _cast(column, how), stage)
+        if misfit is not None:
+            shown = F.substring(F.encode(F.col(f"`{column.name}`").cast("string"), "UTF-8").cast("string"), 1, _SHOWN)
+            found.append(F.when(misfit, F.concat(F.lit(f"{column.name}: "), shown, F.lit(f" does not fit into {column.type}"))))
+        if missing is not None:
+            apart = missing if misfit is None else ~misfit & missing
+            found.append(F.when(apart, F.lit(f"{column.name} is null" + (", or empty" if column.name in stage.keys else ""))))
+    return found
 
 
 def _refuse(code: str, column: Column, stage: Conform) -> SparkColumn:
     def text_of(name: str) -> SparkColumn:
         return F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null"))
 
-    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), text_of(column.name)]
+    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), F.substring(text_of(column.name), 1, _SHOWN)]
     for number, key in enumerate(stage.keys):
         shown += [F.lit(f"{', ' if number else '|'}{key}="), text_of(key)]
     return F.raise_error(F.substring(F.concat(*shown, F.lit("|")), 1, 500))

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import assert_never
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, RetryableError, StateError
-from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadRange, ReadSnapshot, counted
-from framework.plan.stages import Commit, Conform, Guard, MergeColumns, Plan, RunPython, RunSql
-from framework.quality.contract import conform
+from framework.plan.reads import counted
+from framework.plan.stages import Commit, Guard, Plan
+from framework.quality.outcome import Outcome, metadata_of, refuse_failed
+from framework.quality.queries import check_table
+from framework.runtime.batch import Batch, Phase, make_batch, standing
+from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
 from framework.runtime.session import start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
-from framework.sinks.hudi import empty_batch, write_commit
-from framework.sinks.merge import merge_columns
-from framework.sources.hudi import read_increment, read_snapshot
-from framework.sources.inputs import drive_rows, read_lookback, read_partitions
-from framework.sources.ranges import read_range
+from framework.sinks.hudi import write_commit
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import touched_between
-from framework.state.checkpoint import MAIN, RUN_ID_KEY
+from framework.state.checkpoint import RUN_ID_KEY
 from framework.state.table import CommitInfo, Instant, StateReader, TableState
-from framework.transform.python import Context, run_python
-from framework.transform.sql import run_sql
-
-Phase = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -41,12 +35,16 @@ class Committed:
         info: What it did, by its own metadata.
         seconds: Seconds by phase: ``session``, ``transform`` (reads are lazy: analysis only), ``write``.
         service_error: Why a table service failed after the commit; None where none did.
+        outcomes: What the checks found.
+        quarantined: Rows that went to the quarantine.
     """
 
     instant: Instant
     info: CommitInfo
     seconds: dict[str, float]
     service_error: FreshetError | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    quarantined: int = 0
 
 
 def execute(
@@ -74,41 +72,74 @@ def execute(
     service_error: FreshetError | None = None
     with _timed(seconds, "session"):
         phase("starting Spark")
-        spark = _session_for(spec, root, phase)
+        spark = session_for(spec, root, phase)
     with _jvm_lock(spark, writer_file):
         with _timed(seconds, "transform"):
             phase(_reading(plan))
-            batch, commit = _batch(plan, spec, spark, root, env, phase)
+            batch = make_batch(plan, spec, spark, root, env, phase)
+            refuse_failed(spec, batch.outcomes)
+            refuse_empty_replay(plan, spec, batch)
         target = state.table(plan.target)
-        _fence(plan, spec, target, commit)
+        _fence(plan, spec, target, batch.commit)
         if target is not None and target.commits:
             _check_clock(spark, spec, target.commits[-1].completed)
         with _timed(seconds, "write"):
             phase(f"writing {plan.target.name}")
+            quarantined = keep_apart(plan, spec, spark, batch, state, target, run_id, phase)
             try:
-                write_commit(batch, commit, run_id)
+                write_commit(batch.rows, _with_results(batch, quarantined), run_id)
             except FreshetError as error:
-                service_error = error
-            # What a transformer cached belongs to the application, and would outlive the run.
-            spark.catalog.clearCache()
+                service_error = _explained(spec, spark, batch, error)
             found = _find_commit(state.table(plan.target), run_id)
             # Hudi runs its table services after the commit: when one of them fails, the rows are published all the same.
             if service_error is not None and found is None:
                 raise service_error
+            if found is not None and plan.window.kind == "replay":
+                release(spec, spark, batch, state, run_id, phase)
+            # What a transformer cached belongs to the application, and would outlive the run.
+            spark.catalog.clearCache()
     if found is None:
         raise FreshetError(
             "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
             f"run {run_id}.", "Nothing was written, and the checkpoint stays.", "Run the same command again.", run_id=run_id,
         )
-    if commit.guard is not None and commit.guard.after_write:
+    guard = batch.commit.guard
+    if guard is not None and guard.after_write:
         # Between the look before the write and Hudi's own begin another commit may have come, and was replaced.
         now = state.table(plan.target)
         assert now is not None
-        _guard(spec, now, commit.guard, found[0].completed, "The chunk was written, and what came between is overwritten.")
-    return Committed(*found, seconds, service_error)
+        _guard(spec, now, guard, found[0].completed, "The chunk was written, and what came between is overwritten.")
+    return Committed(*found, seconds, service_error, batch.outcomes, quarantined)
 
 
-def _session_for(spec: PipelineSpec, root: str, phase: Phase) -> SparkSession:
+def _with_results(batch: Batch, quarantined: int) -> Commit:
+    if batch.gated is None:
+        return batch.commit
+    found = metadata_of(batch.outcomes, batch.gated.count, quarantined)
+    return replace(batch.commit, metadata={**batch.commit.metadata, **found})
+
+
+def _explained(spec: PipelineSpec, spark: SparkSession, batch: Batch, error: FreshetError) -> FreshetError:
+    """Say which check Hudi refused the commit for: it tells that one did, and not which."""
+    if error.code != "PRECOMMIT_FAILED" or batch.table_checks is None:
+        return error
+    checks = [one for one in batch.table_checks.checks if one.by == "hudi"]
+    found = check_table(spark, batch.table_checks, checks, batch.rows, standing(spark, batch.table_checks))
+    try:
+        refuse_failed(spec, found)
+    except FreshetError as failed:
+        return failed
+    return error
+
+
+def session_for(spec: PipelineSpec, root: str, phase: Phase) -> SparkSession:
+    """Return a session of the pipeline's own; Spark is started where it does not run yet.
+
+    Args:
+        spec: The pipeline.
+        root: The project's root.
+        phase: Told what goes on, in words.
+    """
     # A session of its own keeps one pipeline's views and settings from the next; the Spark application is shared.
     spark = start_session(spec.spark_conf).newSession()
     context, archive = spark.sparkContext, archive_path(root)
@@ -120,48 +151,6 @@ def _session_for(spec: PipelineSpec, root: str, phase: Phase) -> SparkSession:
     return spark
 
 
-def _batch(
-    plan: Plan, spec: PipelineSpec, spark: SparkSession, root: str, env: str, phase: Phase,
-) -> tuple[DataFrame, Commit]:
-    inputs: dict[str, DataFrame] = {}
-    instant = plan.window.end_inclusive
-    context = Context(spark, spec.name, env, spec.variables, instant)
-
-    def view(name: str, rows: DataFrame) -> None:
-        inputs[name] = rows
-        rows.createOrReplaceTempView(name)
-
-    for stage in plan.stages:
-        match stage:
-            case ReadIncrement():
-                view(MAIN, read_increment(spark, stage))
-            case ReadRange():
-                view(stage.view, read_range(spark, stage))
-            case DriveRows():
-                view(MAIN, drive_rows(spark, stage, inputs[MAIN]))
-            case ReadSnapshot():
-                view(stage.view, read_snapshot(spark, stage))
-            case ReadLookback():
-                view(stage.view, read_lookback(spark, stage))
-            case ReadPartitions():
-                rows, names = read_partitions(spark, stage, inputs[MAIN])
-                view(stage.view, rows)
-                phase(f"reading {counted(len(names), 'partition')} of {stage.table.name} as {stage.view}")
-            case RunSql():
-                view(MAIN, run_sql(spark, stage, instant))
-            case RunPython():
-                view(MAIN, run_python(root, stage.file, inputs, context))
-            case Conform():
-                inputs[MAIN] = conform(inputs[MAIN], stage, spec.target.file)
-            case MergeColumns():
-                inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN])
-            case Commit():
-                return (empty_batch(spark, spec.target.columns) if stage.empty else inputs[MAIN]), stage
-            case _:
-                assert_never(stage)
-    raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
-
-
 def _reading(plan: Plan) -> str:
     window = plan.window
     if window.kind == "increment":
@@ -169,6 +158,8 @@ def _reading(plan: Plan) -> str:
         return f"reading {commits} ({rows}) up to {window.end_inclusive}"
     if window.kind == "whole_table":
         return f"reading the whole source as of {window.end_inclusive}"
+    if window.kind == "replay":
+        return "reading the quarantine"
     if window.kind == "driven":
         return f"reading what the inputs drive: {window.reason}"
     if window.kind == "backfill":
@@ -193,7 +184,7 @@ def _check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
 def _fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Commit) -> None:
     if commit.guard is not None and target is not None:
         _guard(spec, target, commit.guard, "9", "Nothing was written.")
-    if plan.window.kind in ("override", "backfill"):
+    if plan.window.kind in ("override", "backfill", "replay"):
         return
     now = target.latest_checkpoint(spec.partners) if target else None
     if now != plan.checkpoint_before:

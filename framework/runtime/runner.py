@@ -10,7 +10,7 @@ from typing import Literal
 
 from framework.errors import FreshetError, RetryableError, unforeseen
 from framework.metrics.events import Event, Listener
-from framework.plan.compile import RunRequest, compile_override, compile_plan
+from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from framework.plan.options import concurrency_of
 from framework.plan.reads import counted
 from framework.plan.stages import Plan
@@ -37,6 +37,8 @@ class RunResult:
         checkpoint: The main source's position afterwards; empty where there is none.
         waiting_commits: Source commits left for the next run.
         seconds: Wall time, and by phase for the last run.
+        checks: What each check found, for the last run.
+        quarantined: Rows that went to the quarantine.
         error: Why it failed.
         reason: Why it was idle or skipped.
     """
@@ -51,12 +53,15 @@ class RunResult:
     checkpoint: str = ""
     waiting_commits: int = 0
     seconds: dict[str, float] | None = None
+    checks: tuple[dict[str, object], ...] = ()
+    quarantined: int = 0
     error: FreshetError | None = None
     reason: str = ""
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
-        return {**vars(self), "commits": list(self.commits), "error": self.error.as_json() if self.error else None}
+        return {**vars(self), "commits": list(self.commits), "checks": list(self.checks),
+                "error": self.error.as_json() if self.error else None}
 
 
 def run_project(
@@ -105,6 +110,26 @@ def set_checkpoint(
 ) -> RunResult:
     """Publish a commit without rows that sets the checkpoint to ``instant``, or resets it where that is None."""
     return _leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), False, None)
+
+
+def replay_quarantine(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, where: str = "",
+    repairs: tuple[tuple[str, str], ...] = (),
+) -> RunResult:
+    """Send rows that wait in the quarantine through the checks again, and publish those that keep them now.
+
+    Rows that break a rule again stay there. Published rows leave the quarantine after the commit: a replay that is killed
+    between the two publishes the same rows again, which changes nothing.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        where: SQL condition over the quarantine's columns; empty for all rows.
+        repairs: Columns that are set, each to a SQL expression over the quarantine's row.
+    """
+    return _leased(project, spec, state, listen, lambda: compile_replay(spec, state, where, repairs), False, None)
 
 
 def _leased(
@@ -165,10 +190,15 @@ def _run_once(
     if done.service_error is not None:
         words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
         listen(Event("notice", spec.name, words + done.service_error.message, done.service_error.as_json()))
+    for one in done.outcomes:
+        if one.status in ("warned", "dropped"):
+            words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"
+            listen(Event("check", spec.name, words, one.as_json()))
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
     result = RunResult(
         spec.name, "committed", run_id, (done.instant.completed,), done.info.inserts, done.info.updates, done.info.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
+        tuple(one.as_json() for one in done.outcomes), done.quarantined,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result
@@ -180,6 +210,8 @@ def in_words(result: RunResult) -> str:
     match result.outcome:
         case "committed":
             left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
+            if result.quarantined:
+                rows += f", {result.quarantined:,} to the quarantine"
             return f"committed {', '.join(result.commits)}: {rows}; checkpoint {result.checkpoint or 'none'}{left}"
         case "failed":
             return f"failed: {result.error}"
@@ -194,7 +226,8 @@ def _sum(first: RunResult, then: RunResult) -> RunResult:
         "committed" if then.outcome == "idle" and first.commits else then.outcome,
         then.run_id or first.run_id, (*first.commits, *then.commits), first.inserts + then.inserts,
         first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
-        then.waiting_commits, then.seconds or first.seconds, then.error, then.reason,
+        then.waiting_commits, then.seconds or first.seconds, then.checks or first.checks,
+        first.quarantined + then.quarantined, then.error, then.reason,
     )
 
 

@@ -44,6 +44,11 @@ def in_words(target: TableRef, text: str) -> FreshetError:
     for code, found, why in _OF_OTHER_WRITERS:
         if found.search(text):
             return RetryableError(code, f"{table}: {why}.", _UNTOUCHED, "Run the same command again.", cause=root)
+    if "HoodieValidationException" in text and "validation failed" in text:
+        return DataError(
+            "PRECOMMIT_FAILED", f"{table}: Hudi refused the commit: {root}", _UNTOUCHED,
+            "Mend the rows or the check, and run the same command again.", cause=root,
+        )
     if "HoodieDuplicateKeyException" in text:
         return DataError(
             "DUPLICATE_KEY", f"{table}: {root.split(': ', 1)[-1]}.", _UNTOUCHED,

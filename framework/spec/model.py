@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from framework.spec.rules import CheckSpec, Evolution
 from framework.spec.statements import Statement
 from framework.spec.types import Column
 
@@ -202,6 +203,9 @@ class PipelineSpec:
         partners: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
         readers: The pipelines of the project that read the target: what they have not read must stay readable.
         index: The target's index.
+        checks: What must hold before anything is published.
+        evolution: What a batch may change about the table beyond the DDL.
+        quarantine: The table for the rows of checks with severity ``drop``.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
         spark_conf: ``spark.*`` settings of the session.
         variables: The merged ``vars``, for Python steps.
@@ -225,6 +229,9 @@ class PipelineSpec:
     partners: tuple[str, ...]
     readers: tuple[Reader, ...]
     index: IndexSpec
+    checks: tuple[CheckSpec, ...]
+    evolution: Evolution
+    quarantine: TableRef
     write_options: Mapping[str, str]
     spark_conf: Mapping[str, str]
     variables: Mapping[str, str]

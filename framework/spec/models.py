@@ -6,10 +6,11 @@ The same models validate the files and give the JSON Schema that editors complet
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
+from framework.spec.check_models import RULES, Check, Compared, Freshness, Reference, Volume
 from framework.spec.files import Place
 from framework.spec.strategy_models import Backfill, Input, Model, Name, Write, one_as_list
 from framework.spec.suggest import Problems, did_you_mean, nearest
@@ -83,6 +84,14 @@ class PipelineFile(Shared):
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
     )
     backfill: Backfill | None = Field(None, description="How `freshet backfill` computes a range of dates again.")
+    checks: list[Check] = Field(
+        default_factory=list, description="What must hold before anything is published; see the README, 'Checks'."
+    )
+    schema_contract: Literal["nothing", "add_columns", "widen"] = Field(
+        "nothing",
+        description="What a batch may change about the table beyond the DDL: nothing; add_columns: add nullable columns; "
+        "widen: that, and widen int to bigint or double and float to double.",
+    )
     partition_is_stable: bool = Field(
         False,
         strict=False,
@@ -171,8 +180,15 @@ def _note(
     if kind == "missing":
         problems.add(file, line, "MISSING_KEY", f"The key '{dotted}' is missing.", _example(path[-1]))
     elif kind == "extra_forbidden":
-        nested: dict[str, type[BaseModel]] = {"inputs": Input, "lease": Lease, "write": Write, "backfill": Backfill}
+        nested: dict[str, type[BaseModel]] = {
+            "inputs": Input, "lease": Lease, "write": Write, "backfill": Backfill, "checks": Check,
+        }
+        in_checks: dict[str, type[BaseModel]] = {
+            "expect": Compared, "references": Reference, "freshness": Freshness, "volume": Volume,
+        }
         owner: type[BaseModel] = nested.get(path[0], Settings)
+        if owner is Check and len(path) > 3:
+            owner = in_checks.get(path[2], Check)
         known = owner.model_fields
         near = nearest(path[-1], known)
         problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
@@ -195,6 +211,8 @@ def _example(key: str) -> str:
         "table": "Write 'table: <database>.<table>'.",
         "inputs": "Write '<name>: {table: <database>.<table>}'.",
         "vars": "Write '<name>: <text or number>'.",
+        "checks": f"Write '- {{name: ..., severity: fail|warn|drop, ...}}' with one of {', '.join(RULES)}.",
+        "name": "Write 'name: <what the report calls it>'.",
         "strategy": "Write 'strategy: merge'.",
         "columns": "Write 'columns: [<column>, ...]'.",
         "event_time": "Write 'event_time: <column of the main source>'.",

@@ -65,6 +65,7 @@ _SCHEMA = "A batch is written with the columns of the DDL."
 _KEY_GENERATOR = "The key generator follows from the record key and PARTITIONED BY."
 
 #: Options that freshet sets itself or relies on: a checkpoint, a window or the table's identity hangs on them.
+_CHECKS = "Write 'checks: [{name: ..., sql: ..., expect: ...}]': Hudi's validators alone miss or break several paths."
 RESERVED: Mapping[str, str] = {
     "hoodie.table.name": "The table's name comes from CREATE TABLE.",
     "hoodie.datasource.write.table.name": "The table's name comes from CREATE TABLE.",
@@ -78,6 +79,10 @@ RESERVED: Mapping[str, str] = {
     "hoodie.table.precombine.field": "Write preCombineField in TBLPROPERTIES.",
     "hoodie.table.partition.fields": "Write PARTITIONED BY in the DDL.",
     "hoodie.datasource.write.commitmeta.key.prefix": "The checkpoint is stored under it.",
+    "hoodie.precommit.validators": _CHECKS,
+    "hoodie.precommit.validators.single.value.sql.queries": _CHECKS,
+    "hoodie.precommit.validators.equality.sql.queries": _CHECKS,
+    "hoodie.precommit.validators.inequality.sql.queries": _CHECKS,
     "hoodie.datasource.query.type": "The main source is read incrementally, inputs as 'inputs:' says.",
     "hoodie.datasource.read.begin.instanttime": "The window follows from the checkpoint; see 'freshet checkpoint set'.",
     "hoodie.datasource.read.end.instanttime": "The window follows from the checkpoint and num_instants.",

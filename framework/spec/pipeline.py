@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from framework.spec import layers, options, source, target
+from framework.spec.checks import read_checks
 from framework.spec.ddl import DdlTable, Setting, ddl_header, parse_ddl
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.hoodie import agreed, check_hoodie
@@ -196,6 +197,9 @@ def build(
     write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
     names = tuple(item.name for item in inputs)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, one.place, problems)
+    checks = read_checks(
+        settings.checks if settings else (), table, files, targets, one.warehouse, one.place, problems,
+    )
     if index.type == "RECORD_INDEX" and not stable:
         check_overwrites(operation, backfill, one.place("hoodie"), problems)
     if len(problems) > before or settings is None or main is None or ref is None:
@@ -224,6 +228,8 @@ def build(
         "operation": operation,
         "write": [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering],
         "index": [index.type, dict(index.parameters)],
+        **({"checks": [repr(replace(check, line=0)) for check in checks]} if checks else {}),
+        **({"schema_contract": settings.schema_contract} if settings.schema_contract != "nothing" else {}),
         "write_options": write_options,
     }
     return PipelineSpec(
@@ -243,12 +249,22 @@ def build(
         partners=partners,
         readers=readers,
         index=index,
+        checks=checks,
+        evolution=settings.schema_contract,
+        quarantine=_quarantine(one.name, ref),
         write_options=write_options,
         spark_conf=dict(sorted(settings.spark.items())),
         variables={name: text_of(value) for name, value in (one.context.var or {}).items()},
         lease_wait_seconds=settings.lease.wait_seconds,
         fingerprint=_fingerprint(defining, files.root, one.secrets),
     )
+
+
+def _quarantine(name: str, target: TableRef) -> TableRef:
+    # Beside the target, and of the pipeline: two that write one table have each their own.
+    database, dot, _ = target.name.rpartition(".")
+    short = f"{name}_quarantine"
+    return TableRef(f"{database}{dot}{short}", f"{target.path.rstrip('/').rpartition('/')[0]}/{short}")
 
 
 def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:

@@ -22,6 +22,7 @@ FINGERPRINT_KEY = "streamer.freshet.fingerprint"
 INDEX_KEY = "streamer.freshet.index"
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY = "streamer.freshet.backfill"
+CHECKS_KEY = "streamer.freshet.checks"
 # HoodieStreamer's own keys: V2 holds a completion time (table version 8), V1 a request time (version 6).
 STREAMER_V2_KEY = "streamer.checkpoint.key.v2"
 STREAMER_V1_KEY = "deltastreamer.checkpoint.key"

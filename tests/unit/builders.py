@@ -124,6 +124,8 @@ def a_spec(**changes: Any) -> PipelineSpec:
             TransformSpec("transformers/earnings.py", "python"),
         ),
         operation="upsert", write=WriteSpec("rows", tuple(c.name for c in a_table_spec().columns)), backfill=None, partners=(),
-        readers=(), index=BUCKETS, write_options={"hoodie.upsert.shuffle.parallelism": "2"}, spark_conf={},
+        readers=(), index=BUCKETS, checks=(), evolution="nothing",
+        quarantine=TableRef("derived.earnings_quarantine", "/lake/derived/earnings_quarantine"),
+        write_options={"hoodie.upsert.shuffle.parallelism": "2"}, spark_conf={},
         variables={"currency": "EUR"}, lease_wait_seconds=0.0, fingerprint="0123456789abcdef",
     ), **changes)

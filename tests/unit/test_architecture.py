@@ -37,10 +37,10 @@ NO_SPARK = (
     "errors", "metrics", "spec", "plan", "state", "cli", "runtime.runner", "runtime.lease", "runtime.jars", "runtime.java",
 )
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
-# Longer ones: grammars (DDL, YAML), the sandbox and the target's rules are one thing each, and are read as a whole.
+# Longer ones: grammars (DDL, YAML), the sandbox, the model and the target's rules are one thing each, and are read as a whole.
 MOST_LINES = 250
 LONGER = {
-    "spec/ddl_syntax.py": 310, "spec/pipeline.py": 300, "spec/project.py": 300, "spec/target.py": 310,
+    "spec/ddl_syntax.py": 310, "spec/model.py": 260, "spec/pipeline.py": 320, "spec/project.py": 300, "spec/target.py": 310,
     "spec/template_sandbox.py": 350, "spec/yaml_text.py": 300,
 }
 

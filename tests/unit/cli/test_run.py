@@ -80,9 +80,9 @@ def test_one_plan_that_fails_does_not_hide_the_others(freshet: Freshet, root: Pa
     a_table(root, "raw/events", 10)
     (root / "data/raw/events/.hoodie/timeline" / f"{at(20)}_{at(21)}.replacecommit").write_bytes(b"garbage")
     result = freshet("plan")
-    assert result.exit_code == 1
+    assert result.exit_code == 5
     assert "refunds" in result.stdout
-    assert result.stderr.startswith("UNEXPECTED_ERROR: payments: ")
+    assert result.stderr.startswith("TIMELINE_UNREADABLE: ")
 
 
 def test_idle_run(freshet: Freshet, root: Path) -> None:

@@ -15,7 +15,7 @@ from framework.plan.compile import RunRequest, compile_override, compile_plan
 from framework.plan.describe import plan_json
 from framework.plan.reads import ReadIncrement, ReadSnapshot
 from framework.plan.stages import Commit, Conform, Plan, RunPython, RunSql
-from framework.spec.model import IndexSpec, PipelineSpec, TableRef
+from framework.spec.model import IndexSpec, PipelineSpec, TableRef, WriteSpec
 from framework.spec.types import Atomic, Column
 from framework.state.checkpoint import (
     CHECKPOINT_KEY,
@@ -211,6 +211,19 @@ class TestDeletes:
 
     def test_an_insert_only_target_has_no_need_of_the_column(self) -> None:
         compiled(a_spec(operation="insert"), source=self.RECORDING)
+
+    def test_a_strategy_must_be_told_what_a_delete_means(self) -> None:
+        merge: dict[str, Any] = {"write": WriteSpec("merge", ("fare",))}
+        error = refusal(a_spec(**merge), source=self.RECORDING)
+        assert error.code == "DELETES_NOT_DECLARED"
+        assert all(way in error.next_step for way in ("format: cdc", "write.columns", "latest_state"))
+        compiled(a_spec(**merge, source={"incremental_format": "latest_state"}), source=self.RECORDING)
+        nulling = compiled(a_spec(**merge, source={"incremental_format": "cdc"}), source=self.RECORDING)
+        assert stage(nulling, Conform).columns[-1].name == IS_DELETED.name
+        owning = a_spec(target={"columns": (*COLUMNS, IS_DELETED)}, write=WriteSpec("merge", ("fare", IS_DELETED.name)))
+        assert [c.name for c in stage(compiled(owning, source=self.RECORDING), Conform).columns] == [
+            "trip_id", "fare", "updated_at", "day", IS_DELETED.name,
+        ]
 
     def test_asked_for_and_not_recorded(self) -> None:
         assert refusal(a_spec(source={"incremental_format": "cdc"})).code == "CDC_NOT_RECORDED"

@@ -70,7 +70,9 @@ class World:
         done = an_instant(500 + len(self.executed))
         self.stands_at(spec, commit.checkpoint or Checkpoint())
         info = CommitInfo(inserts=plan.window.rows, updates=1)
-        return SimpleNamespace(instant=done, info=info, seconds={"write": 0.1}, service_error=None)
+        return SimpleNamespace(
+            instant=done, info=info, seconds={"write": 0.1}, service_error=None, outcomes=(), quarantined=0,
+        )
 
     def names(self) -> list[str]:
         return [event.name for event in self.events]

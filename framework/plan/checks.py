@@ -1,0 +1,174 @@
+"""Which check is evaluated where: over the batch, over the table as it would stand, or by Hudi inside the commit. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from framework.plan.reads import Window
+from framework.spec.model import PipelineSpec, TableRef
+from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, UniqueRule, VolumeRule
+from framework.spec.types import Column
+from framework.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY
+from framework.state.table import TableState
+
+_TABLE = "<TABLE_NAME>"
+_SINGLE = "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidator"
+_UNCHANGED = "org.apache.hudi.client.validator.SqlQueryEqualityPreCommitValidator"
+_CHANGED = "org.apache.hudi.client.validator.SqlQueryInequalityPreCommitValidator"
+_PREFIX = "hoodie.precommit.validators"
+_OF_NOW = (FreshnessRule, VolumeRule)
+#: What keeps a row in the quarantine whose values do not fit still, whatever the pipeline's own checks are.
+REPLAYED = CheckSpec("fits_the_table", "drop", 0, MalformedRule())
+
+
+@dataclass(frozen=True)
+class CheckBatch:
+    """Hold the batch against the checks that its rows alone can answer, all in one pass; bad rows may leave it here.
+
+    Args:
+        checks: The checks.
+        record_key: Columns that name a row in a report.
+        history: Rows of the pipeline's last commits, newest first; for checks of volume.
+        quarantine: Where dropped rows go; None where no check drops, and where rows come from there.
+    """
+
+    checks: tuple[CheckSpec, ...]
+    record_key: tuple[str, ...]
+    history: tuple[int, ...]
+    quarantine: TableRef | None
+
+
+@dataclass(frozen=True)
+class TableCheck:
+    """One check of the table as it would stand after the commit.
+
+    Args:
+        check: The check.
+        by: ``hudi`` inside the commit, or ``freshet`` before it.
+        reason: Why it is freshet's; empty where it is Hudi's.
+    """
+
+    check: CheckSpec
+    by: Literal["hudi", "freshet"]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class CheckTable:
+    """Hold the table, as it would stand after the commit, against SQL.
+
+    Args:
+        checks: The checks and who evaluates each.
+        table: The target.
+        columns: Its columns.
+        record_key, partition_by: Its key and partition columns.
+        ordering: Its ordering field; empty where the batch's row always wins.
+        operation: Hudi's write operation.
+        global_index: True where a key is looked for in every partition.
+        overwritten: Values of the partitions that the commit replaces, whatever the batch holds.
+        exists: False before the first run.
+    """
+
+    checks: tuple[TableCheck, ...]
+    table: TableRef
+    columns: tuple[Column, ...]
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    ordering: str
+    operation: str
+    global_index: bool
+    overwritten: tuple[str, ...]
+    exists: bool
+
+
+def check_stages(
+    spec: PipelineSpec, target: TableState | None, window: Window, operation: str, overwritten: Sequence[str] = (),
+) -> tuple[CheckBatch | None, CheckTable | None]:
+    """Return the stages that check a batch before it is published.
+
+    Args:
+        spec: The pipeline.
+        target: The target's state; None before its first run, or where nobody looked.
+        window: What was read: of a backfill or a replay, neither age nor volume says anything.
+        operation: The commit's write operation.
+        overwritten: Values of the partitions that the commit replaces.
+    """
+    # A replay must know its rows from each other even where no check is left.
+    if not spec.checks and window.kind != "replay":
+        return None, None
+    of_table = tuple(c for c in spec.checks if (isinstance(c.rule, SqlRule) and c.rule.scope != "batch")
+                     or (isinstance(c.rule, UniqueRule) and c.rule.within == "table"))
+    live = window.kind not in ("backfill", "replay")
+    of_batch = tuple(c for c in spec.checks if c not in of_table and (live or not isinstance(c.rule, _OF_NOW)))
+    if window.kind == "replay":
+        # Bad rows are what a quarantine holds; they simply stay in it, however many they are.
+        kept = (c for c in of_batch if not isinstance(c.rule, MalformedRule))
+        of_batch = (REPLAYED, *(replace(c, most_rows=None, most_share=None) for c in kept))
+    drops = window.kind != "replay" and any(c.severity == "drop" for c in of_batch)
+    volumes = [c.rule.last for c in of_batch if isinstance(c.rule, VolumeRule)]
+    batch = CheckBatch(
+        of_batch, spec.target.record_key, _history(spec, target, max(volumes)) if volumes else (),
+        spec.quarantine if drops else None,
+    )
+    # Without a look at the target it counts as there: `compile` shows what most runs do.
+    exists = target is not None or window.kind == "deferred"
+    checks = tuple(_placed(check, spec, operation, exists) for check in of_table)
+    merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
+    table = CheckTable(
+        checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
+        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.type == "RECORD_INDEX",
+        tuple(overwritten), exists,
+    )
+    return batch, table if checks else None
+
+
+def _history(spec: PipelineSpec, target: TableState | None, last: int) -> tuple[int, ...]:
+    found: list[int] = []
+    for _, info in target.newest_first() if target else ():
+        if info.extra.get(PIPELINE_KEY) == spec.name and info.extra.get(ORIGIN_KEY) in ("increment", "driven"):
+            found.append(info.rows)
+        if len(found) == last:
+            break
+    return tuple(found)
+
+
+def _placed(check: CheckSpec, spec: PipelineSpec, operation: str, exists: bool) -> TableCheck:
+    rule = check.rule
+    reason = ""
+    if not isinstance(rule, SqlRule) or rule.scope == "table":
+        reason = "Hudi's validators see only the partitions that the commit touches"
+    elif check.severity != "fail":
+        reason = "Hudi's validators cannot warn"
+    elif spec.target.table_type == "MERGE_ON_READ":
+        reason = "Hudi's validators fail on updates of a MERGE_ON_READ table, good ones too"
+    elif operation not in ("upsert", "insert"):
+        reason = f"Hudi's validators do not see what {operation} leaves"
+    elif not exists:
+        reason = "Hudi's validators know no columns before the first commit"
+    elif any(mark in rule.query + rule.expect for mark in ";#"):
+        reason = "Hudi cuts a validator's SQL at ';' and '#'"
+    return TableCheck(check, "freshet" if reason else "hudi", reason)
+
+
+def sql_of(rule: SqlRule, view: str) -> str:
+    """Return the rule's query over a view: for an expected value, a query that gives ``true``, compared by Spark's types."""
+    query = rule.query.replace(_TABLE, view)
+    # On lines of their own, because the query may end in a comment.
+    return query if rule.compare else f"SELECT (\n{query}\n) <=> {rule.expect}"
+
+
+def validator_options(checks: Sequence[TableCheck]) -> Mapping[str, str]:
+    """Return Hudi's keys for the checks that it evaluates inside the commit."""
+    rules = [one.check.rule for one in checks if one.by == "hudi" and isinstance(one.check.rule, SqlRule)]
+    found: dict[str, str] = {}
+    classes = []
+    for compare, validator, key in (
+        ("", _SINGLE, "single.value"), ("unchanged", _UNCHANGED, "equality"), ("changed", _CHANGED, "inequality"),
+    ):
+        texts = [sql_of(rule, _TABLE) + ("" if compare else "#true") for rule in rules if rule.compare == compare]
+        if texts:
+            classes.append(validator)
+            found[f"{_PREFIX}.{key}.sql.queries"] = ";".join(texts)
+    return {**found, _PREFIX: ",".join(classes)} if classes else {}

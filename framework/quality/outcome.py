@@ -1,0 +1,99 @@
+"""What became of each check: for the error, the report, and the commit's metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from framework.errors import CheckError
+from framework.spec.model import PipelineSpec
+from framework.spec.rules import CheckSpec, kind_of
+from framework.state.checkpoint import CHECKS_KEY
+
+Status = Literal["passed", "failed", "warned", "dropped", "skipped"]
+_SHOWN_SAMPLE = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one check found.
+
+    Args:
+        name, kind, severity: Of the check.
+        status: ``failed`` publishes nothing; ``dropped``: bad rows went to the quarantine; ``skipped``: nothing to check.
+        rows: Bad rows; 0 where the check counts none.
+        expected, seen: In words.
+        sample: Some bad rows, as JSON.
+        query: A query over the view ``batch`` or the table that shows them; empty where there is none.
+    """
+
+    name: str
+    kind: str
+    severity: str
+    status: Status
+    rows: int = 0
+    expected: str = ""
+    seen: str = ""
+    sample: tuple[str, ...] = ()
+    query: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the outcome as a JSON-serialisable mapping."""
+        return {**vars(self), "sample": list(self.sample)}
+
+
+def outcome(
+    check: CheckSpec, bad: bool, *, rows: int = 0, expected: str = "", seen: str = "", sample: Sequence[str] = (),
+    query: str = "",
+) -> Outcome:
+    """Return the outcome of a check that found something bad or did not.
+
+    Args:
+        check: The check.
+        bad: True where its rule does not hold.
+        rows: Bad rows.
+        expected, seen: In words.
+        sample: Some bad rows, as JSON.
+        query: What shows them.
+    """
+    status: Status = "passed"
+    if bad:
+        status = {"fail": "failed", "warn": "warned", "drop": "dropped"}[check.severity]  # type: ignore[assignment]
+    return Outcome(check.name, kind_of(check.rule), check.severity, status, rows, expected, seen, tuple(sample), query)
+
+
+def metadata_of(outcomes: Sequence[Outcome], rows: int, quarantined: int) -> dict[str, str]:
+    """Return the commit's metadata entry: status and counts of each check, no row of the data."""
+    found = {o.name: {"kind": o.kind, "severity": o.severity, "status": o.status, "rows": o.rows, "seen": o.seen[:200]}
+             for o in outcomes}
+    return {CHECKS_KEY: json.dumps({"rows": rows, "quarantined": quarantined, "checks": found}, sort_keys=True)}
+
+
+def refuse_failed(spec: PipelineSpec, outcomes: Sequence[Outcome]) -> None:
+    """Raise where a check failed.
+
+    Args:
+        spec: The pipeline.
+        outcomes: What the checks found.
+
+    Raises:
+        CheckError: CHECK_FAILED, with every check that failed, what was expected and seen, and some of the rows.
+    """
+    failed = [one for one in outcomes if one.status == "failed"]
+    if not failed:
+        return
+    said = "; ".join(_in_words(one) for one in failed)
+    raise CheckError(
+        "CHECK_FAILED", f"{spec.name}: {said}.",
+        "Nothing was published: the table, its checkpoint and its index stay as they were.",
+        f"Look at the rows: freshet checks {spec.name} --next; mend them at their source, in the SQL or the rule, and run the "
+        "same command again.", checks=[one.as_json() for one in outcomes],
+    )
+
+
+def _in_words(one: Outcome) -> str:
+    rows = f"; rows: {', '.join(one.sample[:_SHOWN_SAMPLE])}" if one.sample else ""
+    query = f"; query: {' '.join(one.query.split())}" if one.query else ""
+    return f"check {one.name}: expected {one.expected}, seen {one.seen}{rows}{query}"

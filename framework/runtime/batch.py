@@ -1,0 +1,155 @@
+"""Walk a plan's stages up to the commit: read, transform, hold against the DDL and the checks. Nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from pyspark.sql import DataFrame, SparkSession
+
+from framework.errors import FreshetError
+from framework.plan import quarantine as q
+from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.reads import (
+    DriveRows,
+    ReadIncrement,
+    ReadLookback,
+    ReadPartitions,
+    ReadQuarantine,
+    ReadRange,
+    ReadSnapshot,
+    counted,
+)
+from framework.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql
+from framework.quality.contract import conform
+from framework.quality.gate import Gated, check_batch
+from framework.quality.outcome import Outcome, outcome
+from framework.quality.queries import check_table
+from framework.sinks.hudi import empty_batch
+from framework.sinks.merge import merge_columns
+from framework.sources.hudi import load_table, read_increment, read_snapshot
+from framework.sources.inputs import drive_rows, read_lookback, read_partitions
+from framework.sources.quarantine import read_quarantine
+from framework.sources.ranges import read_range
+from framework.spec.model import PipelineSpec
+from framework.state.checkpoint import MAIN
+from framework.transform.python import Context, run_python
+from framework.transform.sql import run_sql
+
+Phase = Callable[[str], None]
+_VALIDATORS = "hoodie.precommit.validators"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What is to be committed.
+
+    Args:
+        rows: Rows that fit the target.
+        commit: The commit, without the validators where there is no row that they could look at.
+        gated: What the checks of the batch found; None where the pipeline has none.
+        outcomes: Of every check, those that Hudi evaluates within the commit as passed.
+        table_checks: The checks of the table; None where there are none.
+    """
+
+    rows: DataFrame
+    commit: Commit
+    gated: Gated | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    table_checks: CheckTable | None = None
+
+
+def make_batch(
+    plan: Plan, spec: PipelineSpec, spark: SparkSession, root: str, env: str, phase: Phase, all_here: bool = False,
+) -> Batch:
+    """Walk the plan's stages.
+
+    Args:
+        plan: The plan.
+        spec: Its pipeline.
+        spark: A session of the run's own.
+        root: The project's root.
+        env: The environment's name.
+        phase: Told what goes on, in words.
+        all_here: True where no commit follows, so that what Hudi would evaluate within it is evaluated here.
+
+    Returns:
+        The batch; checks that failed are among its outcomes, and raise nothing here.
+
+    Raises:
+        FreshetError: What the stages raise.
+    """
+    inputs: dict[str, DataFrame] = {}
+    instant = plan.window.end_inclusive
+    context = Context(spark, spec.name, env, spec.variables, instant)
+    gated: Gated | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    table_checks: CheckTable | None = None
+    keep = (q.ID,) if plan.window.kind == "replay" else ()
+
+    def view(name: str, rows: DataFrame) -> None:
+        inputs[name] = rows
+        rows.createOrReplaceTempView(name)
+
+    for stage in plan.stages:
+        match stage:
+            case ReadIncrement():
+                view(MAIN, read_increment(spark, stage))
+            case ReadRange():
+                view(stage.view, read_range(spark, stage))
+            case ReadQuarantine():
+                inputs[MAIN] = read_quarantine(spark, stage)
+            case DriveRows():
+                view(MAIN, drive_rows(spark, stage, inputs[MAIN]))
+            case ReadSnapshot():
+                view(stage.view, read_snapshot(spark, stage))
+            case ReadLookback():
+                view(stage.view, read_lookback(spark, stage))
+            case ReadPartitions():
+                rows, names = read_partitions(spark, stage, inputs[MAIN])
+                view(stage.view, rows)
+                phase(f"reading {counted(len(names), 'partition')} of {stage.table.name} as {stage.view}")
+            case RunSql():
+                view(MAIN, run_sql(spark, stage, instant))
+            case RunPython():
+                view(MAIN, run_python(root, stage.file, inputs, context))
+            case Conform():
+                inputs[MAIN] = conform(inputs[MAIN], stage, spec.target.file, keep)
+            case CheckBatch():
+                phase(f"checking the batch: {counted(len(stage.checks), 'check')}")
+                gated = check_batch(spark, stage, inputs[MAIN], keep)
+                inputs[MAIN], outcomes = gated.rows, gated.outcomes
+            case MergeColumns():
+                inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN])
+            case CheckTable():
+                if any(one.status == "failed" for one in outcomes):
+                    # Nothing will be published: what it would make of the table is not worth the look.
+                    continue
+                table_checks = stage
+                outcomes = (*outcomes, *_table_outcomes(spark, stage, inputs[MAIN], phase, all_here))
+            case Commit():
+                if stage.empty:
+                    return Batch(empty_batch(spark, spec.target.columns), stage)
+                if gated is not None and gated.count == gated.dropped_count:
+                    # A rule that names a column fails on an empty batch, which Hudi 1.0 gives no columns.
+                    stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
+                return Batch(inputs[MAIN], stage, gated, outcomes, table_checks)
+            case _:
+                assert_never(stage)
+    raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
+
+
+def _table_outcomes(
+    spark: SparkSession, stage: CheckTable, rows: DataFrame, phase: Phase, all_here: bool,
+) -> tuple[Outcome, ...]:
+    before = [one for one in stage.checks if all_here or one.by == "freshet"]
+    if before:
+        phase(f"checking the table as it would stand: {counted(len(before), 'check')}")
+    found = check_table(spark, stage, before, rows, standing(spark, stage)) if before else ()
+    return (*found, *(outcome(one.check, False, seen="held within the commit") for one in stage.checks if one not in before))
+
+
+def standing(spark: SparkSession, stage: CheckTable) -> DataFrame:
+    """Return the target as it stands; without rows before its first commit."""
+    return load_table(spark, stage.table.path) if stage.exists else empty_batch(spark, stage.columns)
