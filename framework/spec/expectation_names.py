@@ -25,7 +25,7 @@ SQL_INSTEAD = frozenset((
 ))
 # GX compares each row with the one before it; which one that is differs from run to run, because a batch has no order.
 NEEDS_ORDER = frozenset(("expect_column_values_to_be_increasing", "expect_column_values_to_be_decreasing"))
-_CATALOGUE_FILE = Path(__file__).with_name("expectation_names.json")
+CATALOGUE_FILE = Path(__file__).with_name("expectation_names.json")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Known:
 @cache
 def catalogue() -> Mapping[str, Known]:
     """Return every expectation of the pinned release of GX by its name."""
-    content = json.loads(_CATALOGUE_FILE.read_text(encoding="utf-8"))
+    content = json.loads(CATALOGUE_FILE.read_text(encoding="utf-8"))
     return MappingProxyType({
         name: Known(facts["kind"], tuple(facts["required"]), tuple(facts["optional"]))
         for name, facts in content["expectations"].items()

@@ -10,14 +10,14 @@ from importlib.metadata import version
 import pytest
 
 from framework.quality.expectations import check_names, passes, suite_of
-from framework.spec.expectation_names import _CATALOGUE_FILE, catalogue, parsed
+from framework.spec.expectation_names import CATALOGUE_FILE, catalogue, parsed
 
 INLINE = {"expect_column_values_to_not_be_null": {"column": "fare", "mostly": 0.9}}
 EXPORTED = {"type": "expect_column_values_to_not_be_null", "kwargs": {"column": "fare", "mostly": 0.9}, "meta": {"a": 1}}
 
 
 def test_the_catalogue_is_of_the_release_that_is_installed() -> None:
-    assert json.loads(_CATALOGUE_FILE.read_text())["release"] == version("great-expectations")
+    assert json.loads(CATALOGUE_FILE.read_text())["release"] == version("great-expectations")
 
 
 @pytest.mark.parametrize(("name", "kind"), [
