@@ -17,7 +17,7 @@ from framework.plan.stages import MergeColumns
 from framework.sources.hudi import load_table
 
 _BATCH, _TARGET = "b", "t"
-_PRESENT = "__in_batch"
+_PRESENT, _ORDER, _GONE = "__in_batch", "__order", "__gone"
 _CARRIED = "__carried_"
 
 
@@ -27,7 +27,9 @@ def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame) ->
     Args:
         spark: The session.
         stage: The target, and which columns the batch owns.
-        batch: Key, partition and ordering columns, and the owned ones.
+        batch: Key, partition and ordering columns, and the owned ones. True in ``_hoodie_is_deleted`` says that the source's
+            row is gone, however new the target's is: where the column is owned, the target's row goes too, otherwise the
+            owned columns become null.
 
     Returns:
         Whole rows of the target: those that the batch changes or adds, or for a full outer join all of them.
@@ -45,6 +47,8 @@ def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame) ->
     found = reduce(lambda one, other: one & other, (_b(name) == _t(name) for name in by))
     how = "full_outer" if stage.keep_others else "left" if stage.insert_missing else "inner"
     joined = folded.alias(_BATCH).join(stands.alias(_TARGET), found, how)
+    # Nothing is inserted for a row that is gone.
+    joined = joined.where(~(F.coalesce(_b(_GONE), F.lit(False)) & _t(stage.record_key[0]).isNull()))
     rows = joined.select(*(_value(stage, c.name).alias(c.name) for c in stage.columns))
     if stage.keep_others and IS_DELETED in rows.columns:
         # The table is overwritten by the rows that stay, so that a deleted one is simply not among them.
@@ -54,15 +58,19 @@ def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame) ->
 
 def _one_row_per_key(stage: MergeColumns, batch: DataFrame) -> DataFrame:
     """Fold the batch to a row per key, each owned column as the newest row that carries it has it."""
+    gone = F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in batch.columns else F.lit(False)
     order = F.col(f"`{stage.ordering}`")
+    # Of two that are equally new, the row that is there wins over the one that is gone.
+    rank = F.struct(order, ~gone)
     located = [*stage.record_key, *stage.partition_by]
-    folded = [F.max(f"`{stage.table_ordering}`").alias(stage.table_ordering)] if stage.table_ordering not in stage.owned else []
-    if stage.ordering not in (*stage.owned, stage.table_ordering):
-        folded.append(F.max(order).alias(stage.ordering))
+    folded = [F.max(order).alias(_ORDER), F.max_by(gone, rank).alias(_GONE)]
+    if stage.table_ordering not in stage.owned:
+        folded.append(F.max(f"`{stage.table_ordering}`").alias(stage.table_ordering))
     for name in stage.owned:
-        carried = _carried_by(stage, name)
+        carried = gone | _carried_by(stage, name)
+        value = F.col(f"`{name}`") if IS_DELETED in stage.owned else F.when(~gone, F.col(f"`{name}`"))
         # A struct keeps a null that is a value apart from a row that does not carry the column.
-        newest = F.max_by(F.when(carried, F.struct(F.col(f"`{name}`").alias("v"))), F.when(carried, order))
+        newest = F.max_by(F.when(carried, F.struct(value.alias("v"))), F.when(carried, rank))
         folded += [newest["v"].alias(name), newest.isNotNull().alias(_CARRIED + name)]
     return batch.groupBy(*(F.col(f"`{name}`") for name in located)).agg(*folded)
 
@@ -86,7 +94,7 @@ def _value(stage: MergeColumns, name: str) -> Column:
     ours, theirs = _b(name), _t(name)
     if name in (*stage.record_key, *stage.partition_by):
         return F.coalesce(ours, theirs)
-    newer = _t(stage.ordering).isNull() | (_b(stage.ordering) >= _t(stage.ordering))
+    newer = _b(_GONE) | _t(stage.ordering).isNull() | (_b(_ORDER) >= _t(stage.ordering))
     if name in stage.owned:
         set_here = F.col(f"{_BATCH}.{_PRESENT}").isNotNull() & F.col(f"{_BATCH}.`{_CARRIED}{name}`") & newer
         value = F.when(set_here, ours).otherwise(theirs)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import pytest
-
 from tests.integration.lake import Lake, Row
 
-TYPES = ("cow", "mor")
 NOTES = "id string, ts bigint, note string, noted_at bigint, day string"
 DAY = "2026-01-05"
 COLUMNS = ",\n  note STRING, noted_at BIGINT"
@@ -147,25 +144,3 @@ def test_a_run_replaces_the_partitions_that_its_rows_belong_to(lake: Lake) -> No
     lake.run_ok()
     assert lake.rows("derived.copy", "id", "day") == [("a", DAY), ("z", "2026-01-06")]
     assert lake.state().info(lake.state().commits[-1]).partitions == (DAY,)
-
-
-@pytest.mark.parametrize("table_type", TYPES)
-def test_rounds_of_merges_equal_a_recompute(lake: Lake, table_type: str) -> None:
-    # Late, repeated and older notes, and amounts that change between them; what each owner's newest row says must stand.
-    two_owners(lake, table_type)
-    amounts = [
-        [("a", 1, "1.00"), ("b", 1, "2.00")], [("a", 3, "3.00"), ("a", 2, "9.99")], [("c", 1, "4.00"), ("b", 0, "9.99")],
-    ]
-    notes = [
-        [("a", 1, "n1", 5), ("d", 1, "n2", 5)], [("a", 2, "n3", 4), ("d", 2, "n4", 9)], [("a", 1, "n1", 5), ("b", 3, "n5", 1)],
-    ]
-    for some_amounts, some_notes in zip(amounts, notes, strict=True):
-        lake.land(events(*some_amounts))
-        land_notes(lake, *some_notes)
-        lake.run_ok("amounts")
-        lake.run_ok("notes")
-    newest_amount = {key: Decimal(v) for key, ts, v in sorted((r for batch in amounts for r in batch), key=lambda r: r[1])}
-    newest_note = {key: v for key, _, v, at in sorted((r for batch in notes for r in batch), key=lambda r: r[3])}
-    assert lake.rows("derived.both", "id", "amount", "note") == [
-        (key, newest_amount.get(key), newest_note.get(key)) for key in sorted(newest_amount.keys() | newest_note.keys())
-    ]
