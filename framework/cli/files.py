@@ -3,42 +3,57 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, reporting
-from framework.errors import Exit, FreshetError
+from framework.cli.output import Output, message, reporting
+from framework.errors import Exit, FreshetError, SpecError
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
+from framework.runtime.shapes import declared_tables, shapes_of
+from framework.spec.fixtures import fixture_file, read_fixture
 from framework.spec.json_schema import json_schema
 from framework.spec.model import Project
+from framework.spec.suggest import Problems
 from framework.state.table import MemoryState
+from framework.state.timeline import TimelineState
 
 
 @click.command(short_help="Check every file of the project.")
 @selection_options
+@click.option("--deep", is_flag=True, help="Let Spark analyse the SQL and the Python steps too, over tables without rows.")
 @project_options
 @reporting
 def validate(
-    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, root: Path, env: str | None,
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, deep: bool, root: Path, env: str | None,
     overrides: tuple[str, ...],
 ) -> Exit:
     """Check the files: every problem of every file at once, each with its place.
 
     Looks at no table and starts no Spark. Without names every pipeline is checked.
 
+    --deep starts Spark and finds what only it knows: a column that is not there, a type that does not fit the target. The
+    columns of the tables read come from the project's DDLs, from 'tables:' in pipelines/tests/, or from the timeline of the
+    table as it stands; no row is read. Python steps are called with DataFrames without rows.
+
     \b
     Examples:
       freshet validate
+      freshet validate --deep
       freshet validate trip_earnings --set hoodie.index.type=RECORD_INDEX
       freshet validate --env prod --output json
     """
     project = load(root, env, overrides, names, tags, everything)
+    analysed, notices = _analyse(project, overrides) if deep else ([], [])
     count = len(project.pipelines)
-    output.result(f"{count} pipeline{'s' * (count != 1)}: no problems", {
+    said = f"; Spark analysed {len(analysed)}" if deep else ""
+    more = {"analysed": analysed, "notices": notices} if deep else {}
+    output.result(f"{count} pipeline{'s' * (count != 1)}: no problems{said}", {
         "env": project.env,
+        **more,
         "pipelines": [{"name": p.name, "file": p.file, "target": p.target.ref.name, "source": p.source.table.path,
                        "upstream": list(project.upstream.get(p.name, ())), "fingerprint": p.fingerprint}
                       for p in project.pipelines],
@@ -99,6 +114,28 @@ def schema(output: Output, write: bool, root: Path) -> Exit:
     path.write_text(text + "\n", encoding="utf-8")
     output.result(f"wrote {path}", {"files": [str(path)]})
     return Exit.OK
+
+
+def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], list[dict[str, str]]]:
+    state, problems = TimelineState(), Problems()
+    declared = declared_tables(project, overrides)
+    shapes = {}
+    for spec in project.pipelines:
+        text = read_fixture(Path(project.root), spec, problems)
+        shapes[spec.name] = shapes_of(spec, declared, text.tables if text else {}, state)
+    # The import of PySpark costs a second, which `validate` alone must not pay.
+    from framework.runtime.deep import analyse
+
+    message("starting Spark")
+    broken = {problem.file for problem in problems.found}
+    # What a file of cases declares cannot be known while it cannot be read.
+    whole = tuple(spec for spec in project.pipelines if fixture_file(spec.name) not in broken)
+    found = analyse(replace(project, pipelines=whole), shapes)
+    for notice in found.notices:
+        message(f"{notice.code}: {notice.message}")
+    if problems.found or found.problems:
+        raise SpecError([*problems.found, *found.problems])
+    return list(found.pipelines), [{"code": n.code, "message": n.message} for n in found.notices]
 
 
 def _show_command(project: Project, overrides: tuple[str, ...], output: Output) -> Exit:

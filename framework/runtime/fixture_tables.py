@@ -1,0 +1,215 @@
+"""Run a test case on Hudi tables of its own: given rows are landed, the pipeline runs as it always does, the target is read."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from framework.errors import DataError, FreshetError
+from framework.metrics.events import Event
+from framework.plan.options import IS_DELETED
+from framework.plan.parts import commit_stage
+from framework.plan.reads import Window
+from framework.runtime.runner import new_run_id, run_pipeline
+from framework.runtime.session import start_session, use_settings
+from framework.runtime.shapes import passes_deletes_on
+from framework.sinks.hudi import write_commit
+from framework.sources.hudi import load_table
+from framework.spec.fixture_values import RowSet
+from framework.spec.fixtures import SOURCE, Case, Shape, tables_of
+from framework.spec.model import PipelineSpec, Project, TableRef
+from framework.spec.rules import ReferenceRule
+from framework.spec.types import Column
+from framework.spec.types_json import type_to_spark
+from framework.state.checkpoint import CHECKS_KEY, MAIN, Checkpoint, Position
+from framework.state.timeline import TimelineState
+
+# A table of a few rows that lives for seconds.
+_CHEAP = {
+    "hoodie.embed.timeline.server": "false", "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false",
+    **{f"hoodie.{operation}.shuffle.parallelism": "1" for operation in ("upsert", "insert", "delete", "bulkinsert")},
+}
+# Listing three files is cheaper than keeping a table of them; a record index lives in that table.
+_UNLISTED = {"hoodie.metadata.enable": "false"}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a case gave.
+
+    Args:
+        rows: The transformation's result, or the target afterwards; None where an error came first.
+        error: What the run raised.
+        checks: What became of each check, by name.
+    """
+
+    rows: DataFrame | None
+    error: FreshetError | None
+    checks: Mapping[str, str]
+
+
+def failed_checks(checks: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the checks that ended the run."""
+    return tuple(sorted(name for name, status in checks.items() if status == "failed"))
+
+
+def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape]) -> Ran:
+    """Run a pipeline on tables that hold what the case gives.
+
+    The increment is what ``SRC`` gives: the source's one commit after the checkpoint that the target carries. Rows given
+    for an input on the source's own table, and rows that ``SRC`` deletes, stood there before it.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        case: The case.
+        shapes: The columns, keys and partitioning of ``SRC`` and the inputs.
+
+    Raises:
+        FreshetError: The tables could not be made; what the run itself raises is part of the result.
+    """
+    spark = start_session(spec.spark_conf).newSession()
+    use_settings(spark, spec.spark_conf)
+    with tempfile.TemporaryDirectory(prefix="freshet-test-", ignore_cleanup_errors=True) as folder:
+        spec = _moved(spec, folder)
+        state = TimelineState()
+        _land_all(spark, spec, case, shapes)
+        heard: list[Event] = []
+        result = run_pipeline(project, spec, state, heard.append, drain=True, wait_seconds=0)
+        after = state.table(spec.target.ref)
+        checks = _of_error(result.error) or (_of_commit(after.latest_extra(CHECKS_KEY)) if after else {})
+        # The tables go with the folder, so the rows are taken out of them here.
+        found = load_table(spark, spec.target.ref.path)
+        return Ran(spark.createDataFrame(found.collect(), found.schema), result.error, checks)
+
+
+def frame(spark: SparkSession, columns: Sequence[Column], rows: RowSet | None, marked: bool = False) -> DataFrame:
+    """Return given rows as a DataFrame.
+
+    Args:
+        spark: The session.
+        columns: The table's columns.
+        rows: The rows; None for none.
+        marked: True where a row says by ``_hoodie_is_deleted`` that it was deleted, and it was not where it says nothing.
+    """
+    return _frame(spark, columns, rows.rows if rows else (), {IS_DELETED: False} if marked else {})
+
+
+def _frame(
+    spark: SparkSession, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], absent: Mapping[str, Any],
+) -> DataFrame:
+    fields = [{"name": c.name, "type": type_to_spark(c.type), "nullable": True, "metadata": {}} for c in columns]
+    values = [
+        tuple(absent.get(c.name) if row.get(c.name) is None else row[c.name] for c in columns) for row in rows
+    ]
+    return spark.createDataFrame(values, StructType.fromJson({"type": "struct", "fields": fields}))
+
+
+def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
+    places: dict[str, str] = {}
+
+    def moved(ref: TableRef) -> TableRef:
+        # By number: two tables may have the same last name, and a path may be a URI.
+        return TableRef(ref.name, places.setdefault(ref.path, str(Path(folder) / f"table_{len(places)}")))
+
+    checks = tuple(
+        replace(check, rule=replace(check.rule, path=moved(TableRef(check.rule.table, check.rule.path)).path))
+        if isinstance(check.rule, ReferenceRule) else check for check in spec.checks
+    )
+    unlisted = {} if spec.index.type == "RECORD_INDEX" else _UNLISTED
+    return replace(
+        spec, source=replace(spec.source, table=moved(spec.source.table)),
+        inputs=tuple(replace(one, table=moved(one.table)) for one in spec.inputs),
+        target=replace(spec.target, ref=moved(spec.target.ref)), quarantine=moved(spec.quarantine), checks=checks,
+        # Nobody else reads or writes these tables.
+        readers=(), partners=(), write_options={**spec.write_options, **_CHEAP, **unlisted},
+    )
+
+
+def _land_all(spark: SparkSession, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape]) -> None:
+    source, target = spec.source.table, spec.target.ref
+    given = {name: rows.rows for name, rows in case.given.items()}
+    changed = given.pop(SOURCE, ())
+    gone = [row for row in changed if row.get(IS_DELETED)]
+    before: dict[str, list[Mapping[str, Any]]] = {source.path: [{**row, IS_DELETED: None} for row in gone], target.path: []}
+    known = tables_of(spec)
+    for name, ref in known.items():
+        before.setdefault(ref.path, []).extend(given.get(name, ()))
+    before[target.path].extend(case.target.rows if case.target else ())
+    deletes = passes_deletes_on(spec)
+    for name, ref in known.items():
+        if ref.path in before and ref.path != target.path:
+            shape = _with_key(spec, name, shapes)
+            _land(spark, ref, shape, before.pop(ref.path), "upsert", deletes and ref.path == source.path)
+    _land_target(spark, spec, before[target.path])
+    shape = _with_key(spec, SOURCE, shapes)
+    live = [{**row, IS_DELETED: None} for row in changed if not row.get(IS_DELETED)]
+    for rows, operation in ((live, "upsert"), (gone, "delete")):
+        if rows:
+            _land(spark, source, shape, rows, operation, deletes)
+
+
+def _with_key(spec: PipelineSpec, name: str, shapes: Mapping[str, Shape]) -> Shape:
+    shape = shapes.get(name)
+    if shape is None:
+        raise DataError(
+            "SCHEMA_UNKNOWN", f"{spec.name}: nobody says what columns {name} has.", "Nothing was run.",
+            f"Write 'tables: {{{name}: {{schema: \"...\", key: ...}}}}' at the top of the file of its cases.",
+        )
+    if shape.record_key:
+        return shape
+    names = {c.name for c in shape.columns}
+    if not set(spec.target.record_key) <= names:
+        raise DataError(
+            "KEY_UNKNOWN", f"{spec.name}: nobody says what the record key of {name} is, and a table cannot be made without.",
+            "Nothing was run.", f"Write 'key:' beside the schema of {name}, at the top of the file of its cases.",
+        )
+    # A pipeline that keeps its source's key needs not say so.
+    return replace(shape, record_key=spec.target.record_key)
+
+
+def _land(
+    spark: SparkSession, ref: TableRef, shape: Shape, rows: Sequence[Mapping[str, Any]], operation: str, cdc: bool,
+) -> None:
+    columns = [c for c in shape.columns if c.name != IS_DELETED]
+    options = {
+        **_CHEAP, **_UNLISTED,
+        "hoodie.table.name": ref.name.split(".")[-1].replace("/", "_"),
+        "hoodie.datasource.write.recordkey.field": ",".join(shape.record_key),
+        "hoodie.datasource.write.partitionpath.field": ",".join(shape.partition_by),
+        "hoodie.datasource.write.precombine.field": shape.ordering,
+        "hoodie.datasource.write.operation": operation,
+        "hoodie.index.type": "BUCKET",
+        "hoodie.bucket.index.num.buckets": "1",
+        **({"hoodie.table.cdc.enabled": "true"} if cdc else {}),
+    }
+    options = {key: value for key, value in options.items() if value}
+    _frame(spark, columns, rows, {}).write.format("hudi").options(**options).mode("append").save(ref.path)
+
+
+def _land_target(spark: SparkSession, spec: PipelineSpec, rows: Sequence[Mapping[str, Any]]) -> None:
+    source = TimelineState().table(spec.source.table)
+    assert source is not None
+    read = Checkpoint({MAIN: Position(source.commits[-1].completed, spec.source.table.path)})
+    stage = commit_stage(spec, Window("override", reason="rows of a test case"), read, creates=True)
+    # Whatever the pipeline itself does with its rows, these are to stand there.
+    options = {**stage.options, "hoodie.datasource.write.operation": "upsert"}
+    batch = _frame(spark, spec.target.columns, rows, {})
+    write_commit(batch, replace(stage, options=options), new_run_id())
+
+
+def _of_error(error: FreshetError | None) -> dict[str, str]:
+    found = error.details.get("checks") if error else None
+    return {one["name"]: one["status"] for one in found} if isinstance(found, list) else {}
+
+
+def _of_commit(text: str | None) -> dict[str, str]:
+    return {name: one["status"] for name, one in json.loads(text)["checks"].items()} if text else {}
