@@ -87,14 +87,16 @@ def _compare(spark: SparkSession, path: str, rows: int) -> dict[str, object]:
         def kept(way: str = way, evaluate: Callable[[], list[bool]] = evaluate) -> None:
             verdicts[way] = evaluate()
 
-        read = scanned(spark, kept)
-        found[way] = {"seconds": round(time.perf_counter() - start, 2), "passes": round(read / rows, 2)}
+        read, cpu = measured(spark, kept)
+        seconds = round(time.perf_counter() - start, 2)
+        found[way] = {"passes": round(read / rows, 2), "seconds": seconds, "cpu_seconds": round(cpu, 2)}
     same = verdicts["together"] == verdicts["one by one"]
     few = found["together"]["passes"] <= 2
     print(f"Great Expectations: a suite of {len(SUITE)} on {rows:,} rows; same verdicts: {same}")
     for way, figures in found.items():
         limit = f"  (at most 2 passes: {'kept' if few else 'MISSED'})" if way == "together" else ""
-        print(f"  {way:<28} passes {figures['passes']:<7g} run time, s {figures['seconds']:<7g}{limit}", flush=True)
+        print(f"  {way:<28} passes {figures['passes']:<7g} run time, s {figures['seconds']:<7g} "
+              f"CPU of tasks, s {figures['cpu_seconds']:<7g}{limit}", flush=True)
     return {"rows": rows, "expectations": len(SUITE), **found, "same_verdicts": same, "kept": few and same}
 
 
@@ -137,21 +139,23 @@ def gx_validate(whole: Any, items: list[dict[str, dict[str, Any]]]) -> list[dict
     return sorted(results, key=lambda result: int(result["expectation_config"]["meta"]["index"]))
 
 
-def scanned(spark: SparkSession, work: Callable[[], object]) -> int:
-    """Return how many rows were read from files while something was done."""
-    before = set(_records_read(spark))
+def measured(spark: SparkSession, work: Callable[[], object]) -> tuple[int, float]:
+    """Return how many rows were read from files while something was done, and the CPU seconds of Spark's tasks."""
+    before = _stages(spark).keys()
     work()
-    return sum(read for stage, read in _records_read(spark).items() if stage not in before)
+    stages = [figures for stage, figures in _stages(spark).items() if stage not in before]
+    return sum(read for read, _ in stages), sum(cpu for _, cpu in stages) / 1e9
 
 
-def _records_read(spark: SparkSession) -> dict[int, int]:
+def _stages(spark: SparkSession) -> dict[int, tuple[int, int]]:
     context = spark.sparkContext._jsc.sc()
     # Figures of a stage come by the listener bus, some time after its end.
     context.listenerBus().waitUntilEmpty(60_000)
     gateway = spark.sparkContext._gateway
     quantiles = gateway.new_array(gateway.jvm.double, 0)
-    stages = context.statusStore().stageList(None, False, False, quantiles, gateway.jvm.java.util.ArrayList())
-    return {stage.stageId(): stage.inputRecords() for stage in (stages.apply(n) for n in range(stages.size()))}
+    found = context.statusStore().stageList(None, False, False, quantiles, gateway.jvm.java.util.ArrayList())
+    stages = [found.apply(number) for number in range(found.size())]
+    return {stage.stageId(): (stage.inputRecords(), stage.executorCpuTime()) for stage in stages}
 
 
 def _land(spark: SparkSession, path: str, rows: int) -> None:
