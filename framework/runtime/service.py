@@ -23,6 +23,8 @@ from framework.state.table import StateReader, TableState
 
 Service = Literal["compact", "cluster", "clean", "archive"]
 SERVICES: tuple[Service, ...] = ("compact", "cluster", "clean", "archive")
+# In a clustering's plan: who made it. Another tool's may be at work on its own.
+_MADE_BY = "freshet.service"
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
                 listen(Event("notice", spec.name, f"RETENTION_HELD: {held[0]}"))
                 continue
             listen(Event("phase", spec.name, service))
-            result = replace(result, done={**result.done, service: _run(spark, spec, state, service)})
+            result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
     return result
 
 
@@ -91,19 +93,21 @@ def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
     return tuple(notice.message for notice in held_back(spec, state, state.table(spec.target.ref), 0))
 
 
-def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service) -> str:
+def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service, listen: Listener) -> str:
     before = _instants(state.table(spec.target.ref))
     try:
-        with _client(spark, spec) as (client, none):
+        with service_client(spark, spec) as (client, none):
             match service:
                 case "compact":
                     planned = client.scheduleCompaction(none)
                     if planned.isPresent():
                         client.commitCompaction(planned.get(), client.compact(planned.get()).getCommitMetadata().get(), none)
                 case "cluster":
-                    planned = client.scheduleClustering(none)
-                    if planned.isPresent():
-                        client.cluster(planned.get(), True)
+                    for pending in _left_behind(spark, spec):
+                        _finish_clustering(client, spec, pending, listen)
+                    planned = schedule_clustering(spark, spec, client)
+                    if planned:
+                        _cluster(client, planned)
                 case "clean":
                     client.clean()
                 case "archive":
@@ -118,8 +122,53 @@ def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: S
     return ", ".join(made) if made else "nothing to do"
 
 
+def schedule_clustering(spark: SparkSession, spec: PipelineSpec, client: Any) -> str:
+    """Plan a clustering that a later service will know as freshet's own; empty where there is nothing to cluster."""
+    jvm: Any = spark._jvm
+    marks = jvm.java.util.HashMap()
+    marks.put(_MADE_BY, spec.name)
+    planned = client.scheduleClustering(jvm.org.apache.hudi.common.util.Option.of(marks))
+    return str(planned.get()) if planned.isPresent() else ""
+
+
+def _left_behind(spark: SparkSession, spec: PipelineSpec) -> list[str]:
+    """Return the clusterings that a service planned and did not finish. It ended, for this one holds the lease."""
+    jvm: Any = spark._jvm
+    storage = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark.sparkContext._jsc.hadoopConfiguration())
+    builder = jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
+    table = builder.setConf(storage).setBasePath(spec.target.ref.path).build()
+    of = jvm.org.apache.hudi.common.util.ClusteringUtils
+    timeline, found = table.getActiveTimeline(), []
+    for pending in of.getPendingClusteringInstantTimes(table):
+        requested = of.getRequestedClusteringInstant(pending.requestedTime(), timeline, table.getInstantGenerator())
+        marks = timeline.readRequestedReplaceMetadata(requested.get()).getExtraMetadata() if requested.isPresent() else None
+        if marks is not None and marks.containsKey(_MADE_BY):
+            found.append(str(pending.requestedTime()))
+    return sorted(found)
+
+
+def _finish_clustering(client: Any, spec: PipelineSpec, instant: str, listen: Listener) -> None:
+    try:
+        _cluster(client, instant)
+        words = "was left unfinished, and is done now"
+    except Py4JJavaError as error:
+        words = f"was left unfinished, and is given up: {in_words(spec.target.ref, str(error)).message}"
+    listen(Event("notice", spec.name, f"CLUSTERING_RESUMED: the clustering of {instant} {words}"))
+
+
+def _cluster(client: Any, instant: str) -> None:
+    try:
+        client.cluster(instant, True)
+    except Py4JJavaError:
+        # What a writer changed since the plan was made can never be clustered by it; left behind, the plan would keep its
+        # files from every later one, and the timeline from being archived.
+        client.purgePendingClustering(instant)
+        raise
+
+
 @contextmanager
-def _client(spark: SparkSession, spec: PipelineSpec) -> Iterator[tuple[Any, Any]]:
+def service_client(spark: SparkSession, spec: PipelineSpec) -> Iterator[tuple[Any, Any]]:
+    """Give Hudi's write client of a pipeline's target, and the option that is empty."""
     jvm: Any = spark._jvm
     options = jvm.java.util.HashMap()
     # Every option of the table's writer: without those of its index, a service would drop the record index (Hudi 1.0.2).
