@@ -250,6 +250,39 @@ def test_a_replaced_partition_that_the_incremental_writer_changed_is_done_again(
     assert days.run_ok().outcome == "idle"
 
 
+@pytest.mark.parametrize("strategy", ["merge", "partial_update"])
+def test_a_backfill_computes_the_owned_columns_again_and_no_other(lake: Lake, strategy: str) -> None:
+    ddl = {"columns": ", at BIGINT, note STRING, noted_at BIGINT", "hoodie": OCC}
+    owned = f"write: {{strategy: {strategy}, columns: [amount, at], ordering: at}}\n{BY_DAY % 'upsert'}"
+
+    def times(factor: str) -> None:
+        lake.pipeline(sql=f"SELECT id, ts, {factor} AS amount, ts AS at, day FROM <SRC>", top=owned, **ddl)
+
+    times("amount")
+    lake.pipeline("notes", "SELECT id, ts, note, ts AS noted_at, day FROM <SRC>", source="raw.notes",
+                  top="write: {strategy: merge, columns: [note, noted_at], ordering: noted_at}\n", **ddl)
+    file = lake.project_root / "ddl/notes.sql"
+    file.write_text(file.read_text().replace("derived.notes", "derived.copy"))
+    lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])
+    lake.land([(f"{key}{day[-1]}", 9, f"{key}'s", day) for day in DAYS for key in "ac"], table="raw.notes",
+              schema="id string, ts bigint, note string, day string")
+    for name in ("copy", "notes"):
+        lake.run_ok(name)
+    before = lake.position()
+    times("cast(amount * 10 AS decimal(10,2))")
+    result = backfill(lake)
+    assert (result.error, result.done, result.rows) == (None, 3, 6)
+    wanted = sorted(row for day in DAYS for row in (
+        (f"a{day[-1]}", 10, "a's", 9), (f"b{day[-1]}", 20, None, None), (f"c{day[-1]}", None, "c's", 9)))
+    assert lake.rows("derived.copy", "id", "amount", "note", "noted_at") == wanted
+    assert lake.position() == before
+    assert [lake.run_ok(name).outcome for name in ("copy", "notes")] == ["idle", "idle"]
+    # The other owner goes on too, behind the chunks' commits.
+    lake.land([("b5", 10, "late", DAYS[0])], table="raw.notes", schema="id string, ts bigint, note string, day string")
+    lake.run_ok("notes")
+    assert lake.rows("derived.copy", "id", "amount", "note")[3] == ("b5", 20, "late")
+
+
 def cluster(lake: Lake, operation: str, partitions: str) -> None:
     """Cluster as another tool does, which must be told the index, lest Hudi drop it, and the strategy."""
     options = ",".join(f"{key}={value}" for key, value in {
