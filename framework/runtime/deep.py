@@ -17,12 +17,14 @@ from framework.runtime.session import start_session, use_settings
 from framework.sinks.hudi import empty_batch
 from framework.spec.fixtures import SOURCE, Shape
 from framework.spec.model import PipelineSpec, Project
+from framework.spec.rules import RowRule, SqlRule
 from framework.spec.suggest import Problems, did_you_mean
 from framework.state.table import MemoryState
 from framework.transform.python import Context, run_python
 from framework.transform.sql import run_sql
 
 _COLUMN = re.compile(r"column (\S+)")
+_TARGET_VIEW = "freshet_target"
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class _Analysis:
                         file, line = stage.file, 0
                         self._next(run_python(self.project.root, stage.file, self.inputs, context))
                     case Conform():
-                        conform(self.inputs[SOURCE], stage, spec.target.file)
+                        self._checks(conform(self.inputs[SOURCE], stage, spec.target.file))
                         return
                     case _:
                         continue
@@ -125,13 +127,29 @@ class _Analysis:
                     try:
                         source.selectExpr(text)
                     except (AnalysisException, ParseException) as error:
-                        said = str(error).split("\n")[0].split(";")[0].strip()
-                        self.problems.add(self.spec.file, one.line, "PARTITIONS_NOT_FOUND", f"inputs.{one.name}.on: {said}")
+                        self.problems.add(self.spec.file, one.line, "PARTITIONS_NOT_FOUND",
+                                          f"inputs.{one.name}.on: {_sentence(error)}")
             for theirs, ours in one.drives:
                 self._has(table, theirs, f"inputs.{one.name}.drives", one.line)
                 self._has(source, ours, f"inputs.{one.name}.drives", one.line)
         for name, column in (self.spec.backfill.event_time if self.spec.backfill else {}).items():
             self._has(self.inputs[name], column, f"backfill of {name}", 0)
+
+    def _checks(self, batch: DataFrame) -> None:
+        """Analyse the SQL of checks: conditions over the batch, and queries over the target."""
+        empty_batch(self.spark, self.spec.target.columns).createOrReplaceTempView(_TARGET_VIEW)
+        for check in self.spec.checks:
+            try:
+                match check.rule:
+                    case RowRule(where):
+                        batch.where(where)
+                    case SqlRule(query):
+                        self.spark.sql(query.replace("<TABLE_NAME>", _TARGET_VIEW))
+                    case _:
+                        continue
+            except (AnalysisException, ParseException) as error:
+                said = _sentence(error).replace(_TARGET_VIEW, "<TABLE_NAME>")
+                self.problems.add(self.spec.file, check.line, "CHECK_NOT_EVALUATED", f"check {check.name}: {said}")
 
     def _has(self, table: DataFrame, column: str, where: str, line: int) -> None:
         if column.lower() not in {name.lower() for name in table.columns}:
@@ -155,3 +173,8 @@ class _Analysis:
                 self.problems.add(file, line, error.code, f"{difference} ({self.spec.target.file}).")
             else:
                 self.problems.add(self.spec.target.file, at, error.code, f"{difference}.", f"Last step: {file}.")
+
+
+def _sentence(error: Exception) -> str:
+    # What follows is Spark's own echo of the statement or of the plan.
+    return str(error).split("\n")[0].split(";")[0].strip()

@@ -39,6 +39,10 @@ def test_every_problem_of_every_pipeline_at_once(lake: Lake) -> None:
     lake.pipeline("sixth", sql="SELECT * FROM <SRC>", top=(
         "inputs: {more: {table: derived.fourth, read: affected_partitions, on: {day: dayy}}}\n"
         "backfill: {event_time: at, partition: day}\n"
+        "checks:\n"
+        "  - {name: good, where: amount < 0}\n"
+        "  - {name: bad, where: amont < 0}\n"
+        "  - {name: query, sql: select count(*) from <TABLE_NAME> where dayy = 1, expect: 0}\n"
     ))
     for name in ("first", "second", "third", "fourth", "sixth"):
         lake.write_file(f"pipelines/tests/{name}.yml", CASES)
@@ -50,6 +54,8 @@ def test_every_problem_of_every_pipeline_at_once(lake: Lake) -> None:
         ("transformers/fifth.sql", 1, "SQL_ERROR"),
         ("pipelines/sixth.yml", 4, "PARTITIONS_NOT_FOUND"),
         ("pipelines/sixth.yml", 0, "UNKNOWN_COLUMN"),
+        ("pipelines/sixth.yml", 8, "CHECK_NOT_EVALUATED"),
+        ("pipelines/sixth.yml", 9, "CHECK_NOT_EVALUATED"),
     }
     text = deep(lake).stderr
     assert "transformers/first.sql:4: SQL_ERROR: " in text

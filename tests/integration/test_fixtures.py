@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
@@ -95,12 +94,11 @@ def test_sql_that_is_wrong_fails_its_cases_and_no_others(lake: Lake) -> None:
     assert [case["passed"] for case in copy["cases"]] == [True, True]
 
 
-@pytest.mark.parametrize("table_type", ["cow", "mor"])
-def test_a_target_is_what_it_would_be(lake: Lake, table_type: str) -> None:
+def test_a_target_is_what_it_would_be(lake: Lake) -> None:
     lake.pipeline(
         sql="SELECT s.id, s.ts, s.amount + coalesce(c.fee, 0) AS amount, s._hoodie_is_deleted, s.day FROM <SRC> s "
         "LEFT JOIN cities c ON c.day = s.day",
-        columns=",\n  _hoodie_is_deleted BOOLEAN", table_type=table_type,
+        columns=",\n  _hoodie_is_deleted BOOLEAN", table_type="mor",
         top="inputs: {cities: {table: raw.cities, read: affected_partitions, on: {day: day}}}\n",
     )
     lake.write_file(FILE, TABLES + """\
@@ -136,6 +134,33 @@ cases:
     assert found["refused"]["passed"], found["refused"]
     assert found["wrong"]["differences"][0]["columns"] == {"amount": {"expected": "2.00", "found": "1.00"}}
     # Nothing was made where the project's own tables would lie.
+    assert not (lake.root / "derived").exists()
+
+
+def test_a_case_says_what_becomes_of_checks(lake: Lake) -> None:
+    lake.pipeline(top="""checks:
+  - {name: positive, where: amount < 0}
+  - {name: known_day, where: day <> 'd', severity: drop}
+  - {name: few, sql: select count(*) from <TABLE_NAME>, expect: 1}
+""")
+    lake.write_file(FILE, TABLES + """\
+cases:
+  refused:
+    given: {SRC: [{id: a, ts: 1, amount: -1, day: d}], target: []}
+    expect: {checks: {positive: failed}, target: []}
+  of_the_table:
+    given: {SRC: [{id: a, ts: 1, amount: 1, day: d}], target: [{id: b, ts: 1, amount: 1, day: d}]}
+    expect: {checks: {few: failed}, error: CHECK_FAILED, target: [{id: b}]}
+  dropped:
+    given: {SRC: [{id: a, ts: 1, amount: 1, day: d}, {id: b, ts: 1, amount: 1, day: e}]}
+    expect: {checks: {positive: passed, known_day: dropped, few: passed}, target: [{id: a}]}
+  wrong:
+    given: {SRC: [{id: a, ts: 1, amount: -1, day: d}]}
+    expect: {checks: {positive: passed}}
+""")
+    found = outcomes(lake.project_root)
+    assert [name for name, case in found.items() if not case["passed"]] == ["wrong"], found
+    assert "check positive: expected passed, found failed" in found["wrong"]["reason"]
     assert not (lake.root / "derived").exists()
 
 

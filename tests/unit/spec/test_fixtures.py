@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.errors import FreshetError
+from framework.spec.fixture_models import validate_fixture
 from framework.spec.fixture_text import case_lines, table_line, text_of, with_case
 from framework.spec.fixture_values import RowSet, value_of
 from framework.spec.fixtures import Case, Shape, build_cases, check_owners, read_fixture
@@ -210,3 +211,14 @@ def test_a_case_that_cannot_be_added_is_refused(text: str, code: str) -> None:
     with pytest.raises(FreshetError) as found:
         with_case(FILE, text, "b", _a_case("b"), [])
     assert found.value.code == code
+
+
+def test_the_example_of_the_readme_is_valid() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8").partition("\n## Tests for pipelines\n")[2]
+    problems = Problems()
+    tree = parse_yaml(readme.partition("```yaml\n")[2].partition("```")[0], "README.md", problems)
+    assert tree is not None
+    content = validate_fixture(tree, problems)
+    assert problems.found == []
+    assert content is not None
+    assert len(content.cases) == 3
