@@ -33,7 +33,11 @@ hoodie:
   hoodie.index.type: BUCKET
   hoodie.bucket.index.num.buckets: 2
   hoodie.embed.timeline.server: false
-spark: {spark.master: "local[2]", spark.sql.shuffle.partitions: 2}
+spark:
+  spark.master: "local[2]"
+  spark.sql.shuffle.partitions: 2
+  # For the processes that tests start: they end before the optimising compiler earns back what it takes.
+  spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1
 """
 DDL = """\
 CREATE TABLE derived.{name} (

@@ -6,16 +6,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 
 from framework.state.backfill import chunk_commits
 from tests.integration.lake import Lake, Row, rows
 from tests.long.gate import Gate
-from tests.long.test_backfill import BY_DAY, DAYS, NBCC, OCC, TENFOLD, backfill, chunks
-from tests.scenarios.test_killed import ROOT, until
+from tests.long.test_backfill import BY_DAY, DAYS, NBCC, OCC, RECORD_INDEX, TENFOLD, backfill, chunks, cluster
+from tests.scenarios.test_killed import ROOT, start, until
 
 
 @contextmanager
@@ -60,9 +62,23 @@ def check(lake: Lake, rounds: int) -> None:
     assert lake.run_ok().outcome == "idle"
 
 
-@pytest.mark.parametrize(("hoodie", "table_type", "rounds"), [(OCC, "cow", 10), (NBCC, "mor", 3)], ids=["OCC", "NBCC"])
+def run_by_a_scheduler(lake: Lake) -> None:
+    """Run the pipeline once, in a process of its own."""
+    process = start(lake, "--wait", "60")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert json.loads(out)["runs"][0]["outcome"] == "committed"
+
+
+def run_within(lake: Lake) -> None:
+    assert lake.run_ok().outcome == "committed"
+
+
+@pytest.mark.parametrize(("hoodie", "table_type", "rounds", "run"), [
+    (OCC, "cow", 10, run_by_a_scheduler), (NBCC, "mor", 3, run_within),
+], ids=["OCC", "NBCC"])
 def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
-    lake: Lake, gate: Gate, hoodie: dict[str, str], table_type: str, rounds: int,
+    lake: Lake, gate: Gate, hoodie: dict[str, str], table_type: str, rounds: int, run: Callable[[Lake], None],
 ) -> None:
     lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])
     prepare(lake, hoodie, table_type)
@@ -73,7 +89,7 @@ def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
         # The first round is committed while the first chunk is being written; the others as it happens.
         for number in range(1, rounds + 1):
             land_round(lake, number)
-            assert lake.run_ok().outcome == "committed"
+            run(lake)
             gate.open(*DAYS)
         out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
@@ -89,6 +105,40 @@ def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
     (first,) = [c.instant for c in chunk_commits(lake.state(), "copy") if c.record.start.startswith(DAYS[0])]
     between = [i for i in lake.state().commits if max(begun, first.requested) < i.completed < first.completed]
     assert between, "a run was to commit while the chunk was being written"
+
+
+def test_a_clustering_beside_a_chunk_takes_no_row_back(lake: Lake, gate: Gate) -> None:
+    indexed = {**OCC, **RECORD_INDEX}
+    lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])
+    prepare(lake, indexed, "cow")
+    lake.run_ok()
+    before = lake.rows()
+    prepare(lake, indexed, "cow", TENFOLD)
+
+    def clustered(operation: str, day: str) -> bool:
+        """Cluster a day; False where Hudi let the writer go first."""
+        try:
+            cluster(lake, operation, day)
+        except (Py4JJavaError, PySparkException):
+            return False
+        return True
+
+    with backfilling(lake, gate) as process:
+        until(lambda: gate.reached(DAYS[0]), process)
+        assert clustered("schedule", DAYS[0])
+        gate.open(DAYS[0])
+        # The second chunk is being written, and the first one stands, on rows of which the plan knows nothing.
+        until(lambda: gate.reached(DAYS[1]), process)
+        executed = clustered("execute", DAYS[0])
+        assert [amount for key, _, amount, _ in lake.rows() if key[1] == DAYS[0][-1]] == [10, 20]
+        assert not executed
+        clustered("scheduleAndExecute", DAYS[1])
+        gate.open(*DAYS)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert json.loads(out)["done"] == 3
+    clustered("execute", DAYS[1])
+    assert lake.rows() == [(key, ts, amount * 10, day) for key, ts, amount, day in before]
 
 
 def test_a_backfill_killed_at_three_places_is_resumed_by_the_same_command(lake: Lake, gate: Gate) -> None:
