@@ -80,7 +80,11 @@ class Lake:
     ) -> str:
         """Write one commit to a table as another writer would; returns its completion time."""
         frame = self.spark.createDataFrame(list(batch), schema).coalesce(1)
+        asked = {**self.land_options, **options}
+        # A metadata table is two fifths of a small commit's time (0.8 s without, 1.3 s with it); in raw tables nobody needs it.
+        spared = table.startswith("raw.") and not any("RECORD_INDEX" in v or ".metadata." in k for k, v in asked.items())
         settings = {
+            "hoodie.metadata.enable": str(not spared).lower(),
             "hoodie.table.name": table.split(".")[1],
             "hoodie.datasource.write.recordkey.field": "id",
             "hoodie.datasource.write.precombine.field": "ts",
@@ -90,8 +94,7 @@ class Lake:
             "hoodie.bucket.index.num.buckets": "2",
             "hoodie.metadata.index.column.stats.enable": "false",
             "hoodie.embed.timeline.server": "false",
-            **self.land_options,
-            **options,
+            **asked,
         }
         frame.write.format("hudi").options(**settings).mode("append").save(self.path(table))
         return self.state(table).commits[-1].completed
