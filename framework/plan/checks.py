@@ -18,6 +18,8 @@ _SINGLE = "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidat
 _UNCHANGED = "org.apache.hudi.client.validator.SqlQueryEqualityPreCommitValidator"
 _CHANGED = "org.apache.hudi.client.validator.SqlQueryInequalityPreCommitValidator"
 _PREFIX = "hoodie.precommit.validators"
+#: A check of freshet's own.
+NEW_KEYS = "keys_are_new"
 _OF_NOW = (FreshnessRule, VolumeRule)
 #: What keeps a row in the quarantine whose values do not fit still, whatever the pipeline's own checks are.
 REPLAYED = CheckSpec("fits_the_table", "drop", 0, MalformedRule())
@@ -96,7 +98,8 @@ def check_stages(
         overwritten: Values of the partitions that the commit replaces.
     """
     # A replay must know its rows from each other even where no check is left.
-    if not spec.checks and window.kind != "replay":
+    inserts = operation == "insert" and spec.index.type == "BUCKET"
+    if not spec.checks and not inserts and window.kind != "replay":
         return None, None
     of_table = tuple(c for c in spec.checks if (isinstance(c.rule, SqlRule) and c.rule.scope != "batch")
                      or (isinstance(c.rule, UniqueRule) and c.rule.within == "table"))
@@ -115,6 +118,9 @@ def check_stages(
     # Without a look at the target it counts as there: `compile` shows what most runs do.
     exists = target is not None or window.kind == "deferred"
     checks = tuple(_placed(check, spec, operation, exists) for check in of_table)
+    if inserts:
+        reason = "Hudi takes every row of a bucket that has a file for a duplicate"
+        checks = (TableCheck(_new_keys(spec), "freshet", reason), *checks)
     merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
     table = CheckTable(
         checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
@@ -122,6 +128,17 @@ def check_stages(
         tuple(overwritten), exists,
     )
     return batch, table if checks else None
+
+
+def _new_keys(spec: PipelineSpec) -> CheckSpec:
+    """Return the check that an insert makes no key stand twice.
+
+    Hudi 1.0 asks the index whether a key is there, and a bucket index answers for the bucket.
+    """
+    named = [f"`{name}`" for name in (*spec.target.record_key, *spec.target.partition_by)]
+    keys = ", ".join(f"'{name}=', cast(`{name}` AS string)" for name in spec.target.record_key)
+    twice = f"SELECT concat({keys}) AS k FROM {_TABLE} GROUP BY {', '.join(named)} HAVING count(*) > 1"
+    return CheckSpec(NEW_KEYS, "fail", 0, SqlRule(f"SELECT min(k) FROM ({twice})", "NULL", "", "partitions"))
 
 
 def _history(spec: PipelineSpec, target: TableState | None, last: int) -> tuple[int, ...]:
@@ -143,7 +160,9 @@ def _placed(check: CheckSpec, spec: PipelineSpec, operation: str, exists: bool) 
         reason = "Hudi's validators cannot warn"
     elif spec.target.table_type == "MERGE_ON_READ":
         reason = "Hudi's validators fail on updates of a MERGE_ON_READ table, good ones too"
-    elif operation not in ("upsert", "insert"):
+    elif operation == "insert":
+        reason = "Hudi 1.0 writes an insert's rows twice for its validators, and then refuses them as duplicates"
+    elif operation != "upsert":
         reason = f"Hudi's validators do not see what {operation} leaves"
     elif not exists:
         reason = "Hudi's validators know no columns before the first commit"

@@ -103,8 +103,18 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
 
     Returns:
         A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
+
+    Raises:
+        StateError: UNKNOWN_COLUMN, or the target was made otherwise than the pipeline declares it.
     """
     target = state.table(spec.target.ref)
+    known = {c.name.lower() for c in spec.target.columns}
+    unknown = [column for column, _ in repairs if column.lower() not in known]
+    if unknown:
+        raise StateError(
+            "UNKNOWN_COLUMN", f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
+            "Nothing was read or written.", f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
+        )
     before = target.latest_checkpoint(spec.partners) if target else None
     window = Window("replay", reason=f"rows of {spec.quarantine.name}")
     if target is None or state.table(spec.quarantine) is None:

@@ -117,12 +117,14 @@ def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn 
 
 def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
     value = _cast(column, how)
-    misfit, missing = _misfit(column, how, stage), _missing(column, value, stage)
+    misfit = _misfit(column, how, stage)
     if stage.marks:
         value = value if misfit is None else F.when(~misfit, value)
     else:
         if misfit is not None:
             value = F.when(misfit, _refuse("OVERFLOW", column, stage)).otherwise(value)
+        # Of the guarded value, so that what does not fit is called that, and not null.
+        missing = _missing(column, value, stage)
         if missing is not None:
             value = F.when(missing, _refuse("NULL_VALUE", column, stage)).otherwise(value)
     # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from framework.errors import CheckError
+from framework.errors import CheckError, DataError
+from framework.plan.checks import NEW_KEYS
 from framework.spec.model import PipelineSpec
 from framework.spec.rules import CheckSpec, kind_of
 from framework.state.checkpoint import CHECKS_KEY
@@ -79,11 +80,19 @@ def refuse_failed(spec: PipelineSpec, outcomes: Sequence[Outcome]) -> None:
         outcomes: What the checks found.
 
     Raises:
+        DataError: DUPLICATE_KEY, of an insert.
         CheckError: CHECK_FAILED, with every check that failed, what was expected and seen, and some of the rows.
     """
     failed = [one for one in outcomes if one.status == "failed"]
     if not failed:
         return
+    twice = next((one for one in failed if one.name == NEW_KEYS), None)
+    if twice is not None:
+        raise DataError(
+            "DUPLICATE_KEY", f"{spec.target.ref.name}: the key {twice.seen} would stand twice.",
+            "Nothing was written, and the checkpoint stays.",
+            "`insert` is for rows that are new: use hoodie.datasource.write.operation: upsert.", key=twice.seen,
+        )
     said = "; ".join(_in_words(one) for one in failed)
     raise CheckError(
         "CHECK_FAILED", f"{spec.name}: {said}.",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import FreshetError
@@ -26,6 +28,7 @@ from framework.quality.contract import conform
 from framework.quality.gate import Gated, check_batch
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.queries import check_table
+from framework.sinks.failures import in_words
 from framework.sinks.hudi import empty_batch
 from framework.sinks.merge import merge_columns
 from framework.sources.hudi import load_table, read_increment, read_snapshot
@@ -118,7 +121,10 @@ def make_batch(
                 inputs[MAIN] = conform(inputs[MAIN], stage, spec.target.file, keep)
             case CheckBatch():
                 phase(f"checking the batch: {counted(len(stage.checks), 'check')}")
-                gated = check_batch(spark, stage, inputs[MAIN], keep)
+                try:
+                    gated = check_batch(spark, stage, inputs[MAIN], keep)
+                except (Py4JJavaError, PySparkException) as error:
+                    raise in_words(spec.target.ref, str(error)) from error
                 inputs[MAIN], outcomes = gated.rows, gated.outcomes
             case MergeColumns():
                 inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN])
@@ -134,6 +140,10 @@ def make_batch(
                 if gated is not None and gated.count == gated.dropped_count:
                     # A rule that names a column fails on an empty batch, which Hudi 1.0 gives no columns.
                     stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
+                order = [check.name for check in spec.checks]
+                own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")
+                told = sorted((one for one in outcomes if one.name in order), key=lambda one: order.index(one.name))
+                outcomes = (*own, *told)
                 return Batch(inputs[MAIN], stage, gated, outcomes, table_checks)
             case _:
                 assert_never(stage)

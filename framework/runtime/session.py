@@ -29,6 +29,8 @@ _HUDI = {
     "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
     "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    # Parquet's older layout of a list, Avro's default, holds no null: one would fail the whole write. Both are read.
+    "spark.hadoop.parquet.avro.write-old-list-structure": "false",
 }
 _DEFAULTS = {
     "spark.master": "local[*]",
