@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from framework.plan.parts import source_of
 from framework.runtime.differences import plain_value
-from framework.runtime.fixture_tables import frame
+from framework.runtime.fixture_rows import frame
 from framework.runtime.fixtures import small, transformed
 from framework.runtime.session import start_session
 from framework.sources.hudi import load_table

@@ -9,24 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from framework.errors import DataError, FreshetError
 from framework.metrics.events import Event
 from framework.plan.options import IS_DELETED
 from framework.plan.parts import commit_stage
 from framework.plan.reads import Window
+from framework.runtime.fixture_rows import frame_of
 from framework.runtime.runner import new_run_id, run_pipeline
 from framework.runtime.session import start_session, use_settings
 from framework.runtime.shapes import passes_deletes_on
 from framework.sinks.hudi import write_commit
 from framework.sources.hudi import load_table
-from framework.spec.fixture_values import RowSet
 from framework.spec.fixtures import SOURCE, Case, Shape, tables_of
 from framework.spec.model import PipelineSpec, Project, TableRef
 from framework.spec.rules import ReferenceRule
-from framework.spec.types import Column
-from framework.spec.types_json import type_to_spark
 from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.timeline import TimelineState
 
@@ -87,28 +84,6 @@ def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapp
         # The tables go with the folder, so the rows are taken out of them here.
         found = load_table(spark, spec.target.ref.path)
         return Ran(spark.createDataFrame(found.collect(), found.schema), result.error, checks)
-
-
-def frame(spark: SparkSession, columns: Sequence[Column], rows: RowSet | None, marked: bool = False) -> DataFrame:
-    """Return given rows as a DataFrame.
-
-    Args:
-        spark: The session.
-        columns: The table's columns.
-        rows: The rows; None for none.
-        marked: True where a row says by ``_hoodie_is_deleted`` that it was deleted, and it was not where it says nothing.
-    """
-    return _frame(spark, columns, rows.rows if rows else (), {IS_DELETED: False} if marked else {})
-
-
-def _frame(
-    spark: SparkSession, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], absent: Mapping[str, Any],
-) -> DataFrame:
-    fields = [{"name": c.name, "type": type_to_spark(c.type), "nullable": True, "metadata": {}} for c in columns]
-    values = [
-        tuple(absent.get(c.name) if row.get(c.name) is None else row[c.name] for c in columns) for row in rows
-    ]
-    return spark.createDataFrame(values, StructType.fromJson({"type": "struct", "fields": fields}))
 
 
 def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
@@ -190,7 +165,7 @@ def _land(
         **({"hoodie.table.cdc.enabled": "true"} if cdc else {}),
     }
     options = {key: value for key, value in options.items() if value}
-    _frame(spark, columns, rows, {}).write.format("hudi").options(**options).mode("append").save(ref.path)
+    frame_of(spark, columns, rows).write.format("hudi").options(**options).mode("append").save(ref.path)
 
 
 def _land_target(spark: SparkSession, spec: PipelineSpec, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -200,7 +175,7 @@ def _land_target(spark: SparkSession, spec: PipelineSpec, rows: Sequence[Mapping
     stage = commit_stage(spec, Window("override", reason="rows of a test case"), read, creates=True)
     # Whatever the pipeline itself does with its rows, these are to stand there.
     options = {**stage.options, "hoodie.datasource.write.operation": "upsert"}
-    batch = _frame(spark, spec.target.columns, rows, {})
+    batch = frame_of(spark, spec.target.columns, rows)
     write_commit(batch, replace(stage, options=options), new_run_id())
 
 

@@ -17,7 +17,8 @@ from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.stages import Conform, RunPython, RunSql
 from framework.quality.contract import conform
 from framework.runtime.differences import Difference, differences
-from framework.runtime.fixture_tables import Ran, failed_checks, frame, run_on_tables
+from framework.runtime.fixture_rows import frame
+from framework.runtime.fixture_tables import Ran, failed_checks, run_on_tables
 from framework.runtime.session import start_session, use_settings
 from framework.sinks.failures import in_words
 from framework.spec.fixtures import SOURCE, Case, Shape

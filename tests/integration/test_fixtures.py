@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,13 @@ from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
 from framework.cli.main import main
+from framework.runtime.differences import plain_value
+from framework.runtime.fixture_rows import frame
+from framework.spec.fixture_values import RowSet
+from framework.spec.types import Column
+from framework.spec.types_sql import parse_type
 from tests.integration.lake import Lake, rows
+from tests.unit.spec.test_fixtures import VALUES
 
 REPOSITORY = Path(__file__).parents[2]
 TABLES = 'tables:\n  SRC: {schema: "id string, ts bigint, amount decimal(10,2), day string", key: id, ordering: ts}\n'
@@ -37,6 +44,18 @@ def test_every_example_has_cases_and_they_hold(spark: SparkSession) -> None:
         assert len(held) >= 3, name
         assert any(not case["on_tables"] and "no_rows" in case["name"] for case in held), name
     assert any(case["on_tables"] for held in cases.values() for case in held)
+
+
+def test_given_rows_are_what_spark_reads(spark: SparkSession) -> None:
+    more = [("binary", bytearray(b"\xff")), ("double", float("inf")), ("date", date(2026, 1, 5)), ("map<int,string>", {1: "a"})]
+    kinds = [(parse_type(kind), value) for kind, value in [*VALUES, *more]]
+    columns = [Column(f"c {number}", kind) for number, (kind, _) in enumerate(kinds)]
+    given = RowSet(tuple(c.name for c in columns), ({c.name: value for c, (_, value) in zip(columns, kinds, strict=True)}, {}))
+    # Once as one literal, and once as rows of Python, for the map's sake.
+    for taken in (columns[:-1], columns):
+        first, second = frame(spark, taken, given).collect()
+        assert [plain_value(first[c.name], c.type) for c in taken] == [given.rows[0][c.name] for c in taken]
+        assert set(second) == {None}
 
 
 def test_a_case_that_fails_says_where_and_what(lake: Lake) -> None:
