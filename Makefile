@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.setup-stamp
 INPUTS := requirements.lock setup.cfg pyproject.toml framework/ivy.xml framework/jars.sha256
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint unit test integration scenarios long demo bench lock clean
+.PHONY: help setup lint unit test integration scenarios long backfills checks demo bench lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -54,8 +54,14 @@ integration: setup ## The tests of one step each, on real tables
 scenarios: setup ## Whole stories: several writers, services, kills, the examples, the demo, a cluster
 	$(PYTHON) -m pytest tests/scenarios
 
-long: setup ## Backfills: beside a writer, killed, and in drawn schedules; some ten minutes more
+long: setup ## What takes some ten minutes more: backfills beside writers and killed, and checks on every way of writing
+	@$(MAKE) --no-print-directory -j2 backfills checks
+
+backfills: setup ## Backfills: beside a writer, killed, and in drawn schedules
 	$(PYTHON) -m pytest tests/long
+
+checks: setup ## Nothing bad is published, nothing quarantined is lost
+	$(PYTHON) -m pytest tests/checks
 
 demo: setup ## The main job on data it makes itself
 	$(PYTHON) -m tests.demo

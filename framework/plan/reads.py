@@ -55,7 +55,7 @@ class ReadIncrement:
     Args:
         table: The source.
         window: Which commits.
-        with_deletes: True where the source's change data is read for the keys it deleted.
+        with_deletes: True where the rows that the source deleted are wanted too.
         record_key: The source's record key columns, to tell deleted rows by.
         previous: Completion time up to which the target has read before; deleted rows are shown as they stood then.
         partition_by: The source's partition columns.

@@ -7,9 +7,8 @@ from collections.abc import Collection
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import BinaryType, DataType, DateType, DecimalType, StringType, StructType, TimestampType
+from pyspark.sql.types import DataType, StringType, StructType
 
-from framework.errors import StateError
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION, partition_values
 from framework.plan.reads import ReadIncrement, ReadSnapshot
@@ -109,56 +108,20 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
                            else F.lit(False))
     if window.kind != "increment" or not stage.previous:
         return live
-    return live.unionByName(_deleted(spark, stage, live), allowMissingColumns=True)
+    return live.unionByName(_deleted(spark, stage), allowMissingColumns=True)
 
 
-def _deleted(spark: SparkSession, stage: ReadIncrement, live: DataFrame) -> DataFrame:
-    """Return the rows whose keys the window deleted, as they stood at the checkpoint.
+def _deleted(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
+    """Return the rows that the window deleted, as they stood at the checkpoint: those that are there no more.
 
-    The change data alone cannot give them: where a whole file group was deleted, Hudi 1.0 writes its decimals as
-    ``{"zero":false}``. So it only names the keys.
+    By the two versions of the partitions that the window wrote, and not by the change data: in that Hudi 1.0.2 leaves out
+    the deletes that empty a file group, and writes decimals as ``{"zero":false}`` where one is dropped whole.
     """
-    requested = stage.window.requested
-    changes = _load(spark, stage.table.path, {
-        "hoodie.datasource.query.type": "incremental",
-        "hoodie.datasource.query.incremental.format": "cdc",
-        # Unlike the rows' read, this one goes by request time and excludes its begin.
-        "hoodie.datasource.read.begin.instanttime": str(int(min(requested)) - 1),
-        "hoodie.datasource.read.end.instanttime": max(requested),
-    })
-    before = _load(spark, stage.table.path, {"as.of.instant": stage.previous})
-    names = [f"__key_{i}" for i in range(len(stage.record_key))]
-    keys = changes.where((F.col("op") == "d") & F.col("ts_ms").isin(list(requested))).select(
-        *(F.get_json_object("before", f"$['{key}']").alias(name) for key, name in zip(stage.record_key, names, strict=True))
-    ).distinct()
-    pruned = before.where(in_partitions(stage, before.schema))
-
-    def keyed(rows: DataFrame) -> DataFrame:
-        return rows.select("*", *(
-            _as_in_json(rows.schema[key].dataType, key).alias(name)
-            for key, name in zip(stage.record_key, names, strict=True)
-        ))
-
-    gone = keyed(pruned).join(F.broadcast(keys), names, "left_semi")
-    # A key that was deleted and came back within the window is alive.
-    gone = gone.join(keyed(live).select(*names), names, "left_anti").drop(*names)
-    return gone.withColumn(IS_DELETED, F.lit(True))
-
-
-def _as_in_json(kind: DataType, name: str) -> Column:
-    column = F.col(f"`{name}`")
-    match kind:
-        case DateType():
-            return F.unix_date(column).cast("string")
-        case TimestampType():
-            return F.unix_micros(column).cast("string")
-        case DecimalType() | BinaryType():
-            raise StateError(
-                "DELETES_KEY_TYPE", f"deletes cannot be told by the record key column {name} of type {kind.simpleString()}.",
-                "Nothing was written.", "Ignore deletes by hoodie.datasource.query.incremental.format: latest_state.",
-            )
-        case _:
-            return column.cast("string")
+    then, now = (load_table(spark, stage.table.path, version) for version in (stage.previous, stage.window.end_inclusive))
+    before, after = (rows.where(in_partitions(stage, rows.schema)) for rows in (then, now))
+    keys = list(stage.record_key)
+    # A key that moved to another partition is alive: the window wrote that one too.
+    return before.join(after.select(*keys), keys, "left_anti").withColumn(IS_DELETED, F.lit(True))
 
 
 def _load_increment(spark: SparkSession, stage: ReadIncrement, options: dict[str, str]) -> DataFrame:
@@ -170,9 +133,4 @@ def _load_increment(spark: SparkSession, stage: ReadIncrement, options: dict[str
         in_row = F.regexp_replace("_hoodie_partition_path", f"^{re.escape(name)}=", "")
         value = F.when(F.col("_hoodie_partition_path").contains("/"), in_row).otherwise(F.col(f"`{name}`"))
         rows = rows.withColumn(name, value)
-    return rows.drop(*_META_COLUMNS)
-
-
-def _load(spark: SparkSession, path: str, options: dict[str, str] | None = None) -> DataFrame:
-    rows = spark.read.format("hudi").options(**(options or {})).load(path)
     return rows.drop(*_META_COLUMNS)

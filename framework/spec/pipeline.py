@@ -23,7 +23,7 @@ from framework.spec.secrets import Redactor
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render, text_of
 from framework.spec.transforms import read_chain
-from framework.spec.write import check_overwrites, read_backfill, read_write
+from framework.spec.write import check_ordering, check_overwrites, read_backfill, read_write
 from framework.spec.yaml_text import ListNode, MapNode, ScalarNode
 
 
@@ -195,6 +195,7 @@ def build(
     index = rules.index(table, partition_is_stable=stable)
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
+    check_ordering(write, table, partners, one.place("write"), problems)
     names = tuple(item.name for item in inputs)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, one.place, problems)
     checks = read_checks(

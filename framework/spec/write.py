@@ -125,3 +125,23 @@ def check_overwrites(operation: Operation, backfill: BackfillSpec | None, at: Pl
             at.file, at.line, "OVERWRITE_DUPLICATES", "insert_overwrite does not look keys up in the record index: one that "
             "stands in another partition would stand twice.", "Write 'upsert', or promise 'partition_is_stable: true'.",
         )
+
+
+def check_ordering(
+    write: WriteSpec, table: TableSpec, partners: tuple[str, ...], at: Place, problems: Problems,
+) -> None:
+    """Refuse to order the rows of one of several owners by the table's ordering field.
+
+    Args:
+        write: How the batch reaches the target.
+        table: The target.
+        partners: The pipelines that own other columns of it.
+        at: Where a problem is reported.
+        problems: Receives SHARED_ORDERING.
+    """
+    if partners and write.strategy != "rows" and write.ordering in ("", table.ordering_field):
+        problems.add(
+            at.file, at.line, "SHARED_ORDERING", f"{', '.join(partners)} writes this table too: the ordering field "
+            f"{table.ordering_field} is as new as the newest row of either, and rows of this pipeline that are older than that "
+            "would be lost.", "Own a column that orders this pipeline's rows: 'write.ordering: <column>'.",
+        )

@@ -8,7 +8,7 @@ import platform
 import sys
 from importlib.metadata import version
 
-from tests.benchmarks import control_plane, incremental, main_job
+from tests.benchmarks import control_plane, expectations, incremental, main_job
 from tests.benchmarks.timing import save
 
 
@@ -16,7 +16,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the source before the first increment")
     parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
-    parser.add_argument("--only", choices=["main-job", "control-plane", "dimension", "fact"], help="one of the parts")
+    parser.add_argument("--only", choices=["main-job", "control-plane", "expectations", "dimension", "fact"], help="one of the parts")
     parser.add_argument("--table-rows", type=int, default=1_000_000, help="rows of the dimension and of the fact")
     options = parser.parse_args()
     machine = {"python": platform.python_version(), "cores": os.cpu_count(), "system": platform.platform(),
@@ -32,6 +32,9 @@ def main() -> int:
         compared = main_job.compare(options.rows, options.repetitions)
         results["main_job"] = compared
         kept = kept and bool(compared["kept"])
+    if options.only in (None, "expectations"):
+        results["expectations"] = judged = expectations.compare(options.rows)
+        kept = kept and bool(judged["kept"])
     for name, case in (("dimension", incremental.DIMENSION), ("fact", incremental.FACT)):
         if options.only in (None, name):
             results[name] = compared = incremental.compare(case, options.table_rows, options.repetitions)

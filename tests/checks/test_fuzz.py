@@ -76,9 +76,10 @@ def test_nothing_is_lost(lake: Lake, table_type: str) -> None:
         "hoodie.embed.timeline.server": "false", "hoodie.datasource.write.operation": "bulk_insert",
     }).save(lake.path("raw.odd"))
     # Spark makes texts of any bytes, as sources do that were never checked.
-    texts_of_bytes = "cast(id AS string) AS id, cast(name AS string) AS name"
-    lake.pipeline("copy", f"SELECT {texts_of_bytes}, ts, amount, small, ratio, at, day, flag, nested FROM <SRC>", source="raw.odd",
-                  top="checks: [{name: fits, malformed: true, severity: drop}, {name: odd, where: ratio = 0, severity: drop}]\n")
+    as_text = "cast(id AS string) AS id, cast(name AS string) AS name"
+    lake.pipeline("copy", f"SELECT {as_text}, ts, amount, small, ratio, at, day, flag, nested FROM <SRC>", source="raw.odd",
+                  top="checks: [{name: fits, malformed: true, severity: drop}, "
+                      "{name: odd, where: ratio = 0, severity: drop}]\n")
     lake.write_file("ddl/copy.sql", DDL.format(type=table_type))
     result = lake.run_ok()
     # Not through Python, which has no time before the year 1.

@@ -37,7 +37,7 @@ spark:
   spark.master: "local[2]"
   spark.sql.shuffle.partitions: 2
   # For the processes that tests start: they end before the optimising compiler earns back what it takes.
-  spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1
+  spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m
 """
 DDL = """\
 CREATE TABLE derived.{name} (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,21 @@ def test_deletes_of_a_source_that_records_changes_pass_on(lake: Lake, source_typ
     delete(lake, "e", ts=5, source_type=source_type)
     lake.run_ok()
     assert [r[:3] for r in lake.rows("derived.copy", "id", "ts", "name")] == [("b", 4, "B"), ("d", 4, "D")]
+
+
+def test_the_last_row_of_a_file_deleted_by_an_upsert(lake: Lake) -> None:
+    # Of which Hudi 1.0.2 shows no change data.
+    def land(*items: tuple[str, int, bool]) -> None:
+        found = [(key, ts, Decimal(1), "2026-01-05", gone) for key, ts, gone in items]
+        lake.land(found, schema=f"{SCHEMA}, _hoodie_is_deleted boolean", **CDC)
+
+    lake.pipeline(sql="SELECT * FROM <SRC>", columns=", _hoodie_is_deleted BOOLEAN")
+    land(*((key, 1, False) for key in "abcd"))
+    lake.run_ok()
+    for number, key in enumerate("abcd"):
+        land((key, 2 + number, True))
+        lake.run_ok()
+        assert [row[0] for row in lake.rows()] == list("abcd"[number + 1:])
 
 
 def test_all_rows_of_a_source_deleted_at_once(lake: Lake) -> None:

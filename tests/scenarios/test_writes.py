@@ -8,7 +8,7 @@ from tests.integration.lake import Lake, Row
 
 NOTES = "id string, ts bigint, note string, noted_at bigint, day string"
 DAY = "2026-01-05"
-COLUMNS = ",\n  note STRING, noted_at BIGINT"
+COLUMNS = ",\n  note STRING, noted_at BIGINT, priced_at BIGINT"
 OWN_NOTES = "write: {strategy: merge, columns: [note, noted_at], ordering: noted_at%s}\n"
 
 
@@ -23,7 +23,8 @@ def events(*items: tuple[str, int, str]) -> list[Row]:
 def two_owners(lake: Lake, table_type: str, when_not_matched: str = "insert") -> None:
     """Write two pipelines that own disjoint columns of one table: amounts by the one, notes by the other."""
     ddl = {"columns": COLUMNS, "table_type": table_type, "properties": ""}
-    lake.pipeline("amounts", top="write: {strategy: merge, columns: [amount]}\n", **ddl)
+    lake.pipeline("amounts", "SELECT id, ts, amount, ts AS priced_at, day FROM <SRC>",
+                  top="write: {strategy: merge, columns: [amount, priced_at], ordering: priced_at}\n", **ddl)
     lake.pipeline("notes", "SELECT id, ts, note, noted_at, day FROM <SRC>", source="raw.notes",
                   top=OWN_NOTES % f", when_not_matched: {when_not_matched}", **ddl)
     for name in ("amounts", "notes"):

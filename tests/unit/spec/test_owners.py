@@ -16,7 +16,7 @@ TABLE = DDL.format(name="payments").replace("updated_at TIMESTAMP\n", "updated_a
 
 def owning(name: str, *columns: str) -> str:
     text = PIPELINE.format(name=name, source="events").replace(f"ddl/{name}", "ddl/payments")
-    return text + (f"write: {{strategy: merge, columns: [{', '.join(columns)}]}}\n" if columns else "")
+    return text + (f"write: {{strategy: merge, columns: [{', '.join(columns)}], ordering: {columns[0]}}}\n" if columns else "")
 
 
 def files(first: tuple[str, ...], second: tuple[str, ...]) -> dict[str, str | bytes]:
@@ -47,6 +47,13 @@ def test_disjoint_columns_make_partners(tmp_path: Path) -> None:
 ], ids=["shared", "shared in another case", "first writes whole rows", "second writes whole rows", "both write whole rows"])
 def test_what_two_own_is_refused(problems_of: Check, first: tuple[str, ...], second: tuple[str, ...], code: str) -> None:
     assert of_ownership(problems_of, first, second) == [(SECOND, code)]
+
+
+def test_one_that_orders_by_the_tables_field_is_refused(problems_of: Check) -> None:
+    changed = files(("amount",), ("tip",))
+    changed[FIRST] = str(changed[FIRST]).replace(", ordering: amount", "")
+    found = [(p.file, p.code) for p in problems_of(changed) if p.code == "SHARED_ORDERING"]
+    assert found == [(FIRST, "SHARED_ORDERING")]
 
 
 def test_the_one_that_was_asked_for_is_enough(problems_of: Check) -> None:
