@@ -9,7 +9,7 @@ from framework.plan.reads import Window
 from framework.spec.model import PipelineSpec
 from framework.spec.types import Atomic, Column
 from framework.state.checkpoint import FINGERPRINT_KEY, METADATA_PREFIX, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
-from framework.state.table import StateReader, TableState
+from framework.state.table import CommitInfo, StateReader, TableState
 
 ID, RULE, REASON, RUN, POSITION, ROW, VERSION, DATE = (
     f"_quarantine_{name}" for name in ("id", "rule", "reason", "run_id", "position", "row", "version", "date")
@@ -58,26 +58,37 @@ def origin_of(window: Window) -> str:
     return "chunk" if window.kind == "backfill" else "run"
 
 
-def unpublished_run(quarantine: TableState | None, target: TableState | None, origin: str) -> str:
+def unpublished_run(name: str, quarantine: TableState | None, target: TableState | None, origin: str) -> str:
     """Return the run whose rows stand in the quarantine though its commit on the target never came; empty where none does.
 
     Dropped rows are written first. A run that is killed before its own commit is repeated from the same checkpoint, and finds
     the same rows again: what it wrote here must not count twice.
 
     Args:
+        name: The pipeline.
         quarantine: The quarantine's state.
         target: The target's state.
         origin: ``run`` or ``chunk``: of which only one writes at a time.
     """
-    if quarantine is None:
+    written = next(((instant, info.extra.get(RUN_ID_KEY, "")) for instant, info in quarantine.newest_first()
+                    if info.extra.get(ORIGIN_KEY) == origin), None) if quarantine is not None else None
+    if written is None:
         return ""
-    run = next((info.extra.get(RUN_ID_KEY, "") for _, info in quarantine.newest_first()
-                if info.extra.get(ORIGIN_KEY) == origin), "")
-    published = target is not None and any(info.extra.get(RUN_ID_KEY) == run for _, info in target.newest_first())
-    return "" if published else run
+    instant, run = written
+    for commit, info in target.newest_first() if target else ():
+        if _writes(info, name, origin):
+            # Whoever committed after it has looked, too, so that only the last can be left.
+            return "" if info.extra.get(RUN_ID_KEY) == run or commit.completed > instant.completed else run
+    return run
+
+
+def _writes(info: CommitInfo, name: str, origin: str) -> bool:
+    kind = info.extra.get(ORIGIN_KEY)
+    same = kind == "backfill" if origin == "chunk" else kind not in ("backfill", "override", "replay", "start_at_latest")
+    return same and info.extra.get(PIPELINE_KEY) == name
 
 
 def hidden_runs(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
     """Return the runs whose rows in the quarantine do not count, as ``unpublished_run`` tells them."""
     quarantine, target = state.table(spec.quarantine), state.table(spec.target.ref)
-    return tuple(run for origin in ORIGINS[:2] if (run := unpublished_run(quarantine, target, origin)))
+    return tuple(run for origin in ORIGINS[:2] if (run := unpublished_run(spec.name, quarantine, target, origin)))

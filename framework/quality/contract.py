@@ -12,7 +12,7 @@ from framework.spec.types import Array, Atomic, Column, DataType, Fit, Map, Stru
 from framework.spec.types_json import type_from_spark
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
-MARK = "FRESHET_REFUSED"
+MARK, OF_CHECK = "FRESHET_REFUSED", " (check "
 # Columns that go along until the checks are done: why a row cannot be published, and the row as it was.
 REASONS, ORIGINAL = "__freshet_reasons", "__freshet_original"
 _SHOWN = 200
@@ -150,5 +150,7 @@ def _refuse(code: str, column: Column, stage: Conform) -> SparkColumn:
 
     shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), F.substring(text_of(column.name), 1, _SHOWN)]
     for number, key in enumerate(stage.keys):
-        shown += [F.lit(f"{', ' if number else '|'}{key}="), text_of(key)]
+        shown += [F.lit(f"{', ' if number else '|'}{key}="), F.substring(text_of(key), 1, _SHOWN)]
+    if stage.rule:
+        shown.append(F.lit(f"{OF_CHECK}{stage.rule})"))
     return F.raise_error(F.substring(F.concat(*shown, F.lit("|")), 1, 500))

@@ -75,16 +75,21 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         *(F.count_if(one.counted).alias(one.counted) for one in row_checks if one.counted),
         *(F.max(F.when(is_live, F.col(f"`{c.rule.column}`").cast("timestamp"))).alias(f"newest_{n}")
           for n, c in enumerate(times) if isinstance(c.rule, FreshnessRule)),
-        F.current_timestamp().alias("now"),
-    ).collect()[0]
+    ).select(
+        # As text and seconds: Python has no time after the year 9999.
+        "*", *(F.col(f"newest_{n}").cast("string").alias(f"newest_text_{n}") for n, _ in enumerate(times)),
+        *((F.unix_seconds(F.current_timestamp()) - F.unix_seconds(f"newest_{n}")).alias(f"age_{n}")
+          for n, _ in enumerate(times)),
+    ).drop(*(f"newest_{n}" for n, _ in enumerate(times))).collect()[0]
     kept = marked.where(F.size(RULES) == 0) if drops else marked
     clean = kept.select(*(F.col(f"`{name}`") for name in own))
     outcomes = [_judged(stage, checks, totals, marked, own) for checks in _by_check(row_checks)]
-    outcomes += [freshness(check, totals[f"newest_{n}"], totals["now"]) for n, check in enumerate(times)]
+    outcomes += [freshness(check, totals[f"newest_text_{n}"], totals[f"age_{n}"]) for n, check in enumerate(times)]
     volumes = [check for check in stage.checks if isinstance(check.rule, VolumeRule)]
     outcomes += [volume(check, int(totals["live"]), stage.history) for check in volumes]
-    outcomes = _aggregates(stage, outcomes, clean, int(totals["live"]) - int(totals["dropped"]))
-    outcomes += _queries(spark, stage, clean)
+    visible = clean.where(is_live)
+    outcomes = _aggregates(stage, outcomes, visible, int(totals["live"]) - int(totals["dropped"]))
+    outcomes += _queries(spark, stage, visible)
     order = [check.name for check in stage.checks]
     dropped = None
     if totals["dropped"]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from statistics import median
 
 from framework.quality.outcome import Outcome, outcome
@@ -12,19 +11,18 @@ from framework.spec.rules import CheckSpec, FreshnessRule, VolumeRule
 _FEWEST = 3
 
 
-def freshness(check: CheckSpec, newest: datetime | None, now: datetime) -> Outcome:
+def freshness(check: CheckSpec, newest: str | None, age: int | None) -> Outcome:
     """Judge the age of the newest row.
 
     Args:
         check: A check of freshness.
-        newest: The newest value of its column; None where no row has one.
-        now: Spark's time.
+        newest: The newest value of its column, as text; None where no row has one.
+        age: Its age in seconds, by Spark's clock.
     """
     assert isinstance(check.rule, FreshnessRule)
     expected = f"a {check.rule.column} of the last {_in_words(check.rule.within_seconds)}"
-    if newest is None:
+    if newest is None or age is None:
         return Outcome(check.name, "freshness", check.severity, "skipped", expected=expected, seen="no row with a time")
-    age = (now - newest).total_seconds()
     seen = f"the newest is {newest}, {_in_words(max(age, 0))} old"
     return outcome(check, age > check.rule.within_seconds, expected=expected, seen=seen)
 

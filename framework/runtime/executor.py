@@ -73,7 +73,7 @@ def execute(
     with _timed(seconds, "session"):
         phase("starting Spark")
         spark = session_for(spec, root, phase)
-    with _jvm_lock(spark, writer_file):
+    with _jvm_lock(spark, writer_file), _cache_cleared(spark):
         with _timed(seconds, "transform"):
             phase(_reading(plan))
             batch = make_batch(plan, spec, spark, root, env, phase)
@@ -96,8 +96,6 @@ def execute(
                 raise service_error
             if found is not None and plan.window.kind == "replay":
                 release(spec, spark, batch, state, run_id, phase)
-            # What a transformer cached belongs to the application, and would outlive the run.
-            spark.catalog.clearCache()
     if found is None:
         raise FreshetError(
             "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
@@ -207,6 +205,15 @@ def _find_commit(target: TableState | None, run_id: str) -> tuple[Instant, Commi
     if target is None:
         return None
     return next(((i, info) for i in reversed(target.commits) if (info := target.info(i)).extra.get(RUN_ID_KEY) == run_id), None)
+
+
+@contextmanager
+def _cache_cleared(spark: SparkSession) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        # What a transformer or the checks cached belongs to the application, and would outlive the run.
+        spark.catalog.clearCache()
 
 
 @contextmanager

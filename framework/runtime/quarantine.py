@@ -42,7 +42,7 @@ def keep_apart(
     origin = origin_of(plan.window)
     # A backfill's chunk and a run may come to it at once.
     with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
-        unfinished = unpublished_run(state.table(spec.quarantine), target, origin)
+        unfinished = unpublished_run(spec.name, state.table(spec.quarantine), target, origin)
         parts = []
         if batch.gated.dropped is not None:
             parts.append(quarantined_rows(spec, batch.gated.dropped, run_id, plan.window.end_inclusive))

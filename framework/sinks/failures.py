@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from framework.errors import DataError, FreshetError, RetryableError
-from framework.quality.contract import MARK
+from framework.errors import CheckError, DataError, FreshetError, RetryableError
+from framework.quality.contract import MARK, OF_CHECK
 from framework.spec.model import TableRef
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
@@ -37,7 +37,8 @@ def in_words(target: TableRef, text: str) -> FreshetError:
     if refused:
         code, column, kind, value, key = refused.groups()
         why = f"is {value}, which does not fit into {kind}," if code == "OVERFLOW" else "is null, or an empty record key,"
-        return DataError(
+        kind_of_error = CheckError if OF_CHECK in key else DataError
+        return kind_of_error(
             code, f"{table}: column {column} {why} in the row with {key}.", _UNTOUCHED,
             "Mend the source row, or treat the case in the SQL.", column=column, type=kind, value=value, row=key,
         )

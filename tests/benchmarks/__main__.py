@@ -16,7 +16,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the source before the first increment")
     parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
-    parser.add_argument("--only", choices=["main-job", "control-plane", "expectations", "dimension", "fact"], help="one of the parts")
+    parts = ["main-job", "control-plane", "expectations", "dimension", "fact"]
+    parser.add_argument("--only", choices=parts, help="one of the parts")
     parser.add_argument("--table-rows", type=int, default=1_000_000, help="rows of the dimension and of the fact")
     options = parser.parse_args()
     machine = {"python": platform.python_version(), "cores": os.cpu_count(), "system": platform.platform(),

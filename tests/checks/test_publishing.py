@@ -9,10 +9,12 @@ from decimal import Decimal
 import pytest
 
 from framework.errors import Exit
+from framework.plan.quarantine import hidden_runs
 from framework.runtime.runner import RunResult
 from framework.state.checkpoint import CHECKS_KEY
+from framework.state.timeline import TimelineState
 from tests.integration.lake import Lake, Row, rows
-from tests.long.test_backfill import RECORD_INDEX
+from tests.long.test_backfill import BY_DAY, DAYS, OCC, RECORD_INDEX, TENFOLD, amounts, backfill
 
 DAY = "2026-01-05"
 GOOD = rows(("a", 1, "1.00"), ("b", 1, "2.00"), day=DAY)
@@ -176,3 +178,70 @@ def test_unique_referential_fresh_and_many(lake: Lake) -> None:
     assert {str(one["name"]): one["status"] for one in result.checks} == {
         "one_amount": "passed", "no_twins": "passed", "known": "passed", "usual": "warned"}
     assert [event.fields["name"] for event in lake.events if event.name == "check"] == ["usual"]
+
+
+def test_a_suite_drops_rows_and_judges_the_batch(lake: Lake) -> None:
+    top = """checks:
+  - {name: rows, severity: drop, expectations: [{expect_column_values_to_not_be_null: {column: amount}}]}
+  - {name: whole, expectations: [{expect_column_mean_to_be_between: {column: amount, max_value: 5}}]}
+"""
+    lake.pipeline(top=top, table_type="mor")
+    lake.land([*GOOD, ("none", 1, None, DAY)])
+    result = lake.run_ok()
+    assert [(one["name"], one["status"]) for one in result.checks] == [("rows", "dropped"), ("whole", "passed")]
+    assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["none"]
+    lake.land(rows(("c", 1, "11.00"), day=DAY))
+    failed(lake, lake.run(), "whole")
+
+
+def test_a_backfill_publishes_no_chunk_that_breaks_a_rule(lake: Lake) -> None:
+    lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])
+    top = BY_DAY % "upsert"
+    lake.pipeline(top=top, hoodie=OCC)
+    lake.run_ok()
+    before = lake.position()
+    rules = """checks:
+  - {name: small, sql: "select count(*) from <TABLE_NAME> where amount > 15 and day = '2026-01-06'", expect: 0}
+  - {name: odd, where: id = 'a7', severity: drop}
+"""
+    lake.pipeline(sql=TENFOLD, top=top + rules, hoodie=OCC)
+    result = backfill(lake)
+    assert result.failed == {"2026-01-06 to 2026-01-07": "CHECK_FAILED"}
+    assert amounts(lake) == {"a5": 10, "b5": 20, "a6": 1, "b6": 2, "a7": 1, "b7": 20}
+    assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["a7"]
+    assert (lake.position(), hidden_runs(lake.spec(), TimelineState())) == (before, ())
+
+
+@pytest.mark.parametrize("table_type", ["cow", "mor"])
+def test_what_a_batch_may_change_about_the_table(lake: Lake, table_type: str) -> None:
+    lake.land(GOOD)
+    lake.pipeline(table_type=table_type)
+    lake.run_ok()
+    more = "SELECT id, ts, amount, day, upper(id) AS name FROM <SRC>"
+    lake.pipeline(sql=more, table_type=table_type)
+    lake.land(rows(("c", 1, "3.00"), day=DAY))
+    refused = lake.run()
+    assert refused.error is not None
+    assert refused.error.code == "BATCH_MISMATCH"
+    assert "column name (string) is not in the DDL" in str(refused.error)
+
+    lake.pipeline(sql=more, top="schema_contract: add_columns\n", table_type=table_type)
+    lake.run_ok()
+    assert lake.rows("derived.copy", "id", "name") == [("a", None), ("b", None), ("c", "C")]
+    # A batch without the column leaves it null; what stands stays.
+    lake.pipeline(top="schema_contract: add_columns\n", table_type=table_type)
+    lake.land(rows(("d", 1, "3.00"), day=DAY))
+    lake.run_ok()
+    assert lake.rows("derived.copy", "id", "name") == [("a", None), ("b", None), ("c", "C"), ("d", None)]
+
+
+def test_a_batch_may_widen_a_column(lake: Lake) -> None:
+    wide = {"columns": ",\n  n INT"}
+    lake.land(GOOD)
+    lake.pipeline(sql="SELECT id, ts, amount, day, 1 AS n FROM <SRC>", top="schema_contract: widen\n", **wide)
+    lake.run_ok()
+    for number, value in enumerate(("3000000000L", "2")):
+        lake.pipeline(sql=f"SELECT id, ts, amount, day, {value} AS n FROM <SRC>", top="schema_contract: widen\n", **wide)
+        lake.land(rows((f"c{number}", 1, "3.00"), day=DAY))
+        lake.run_ok()
+    assert lake.rows("derived.copy", "id", "n") == [("a", 1), ("b", 1), ("c0", 3_000_000_000), ("c1", 2)]

@@ -11,6 +11,7 @@ from decimal import Decimal
 import pytest
 
 from framework.cli.main import main
+from framework.errors import Exit
 from framework.plan.quarantine import hidden_runs
 from framework.runtime import executor
 from framework.runtime.runner import RunResult, replay_quarantine
@@ -115,7 +116,8 @@ def test_values_that_do_not_fit(lake: Lake) -> None:
     refused = lake.run()
     assert refused.error is not None
     assert "ts is soon, which does not fit into bigint" in str(refused.error)
-    assert "id=f" in str(refused.error)
+    assert "id=f (check fits)" in str(refused.error)
+    assert refused.error.exit_code == Exit.CHECK
 
 
 class Died(BaseException):
