@@ -111,7 +111,7 @@ def _judged(stage: CheckBatch, found: list[RowCheck], totals: Row, marked: DataF
     for one in found:
         bad = int(totals[one.bad])
         of = int(totals[one.counted]) if one.counted else int(totals["rows"]) if isinstance(check.rule, MalformedRule) else rows
-        if bad and (check.severity == "drop" or 1 - bad / max(of, 1) < one.mostly):
+        if bad and (check.severity == "drop" or (of - bad) / max(of, 1) < one.mostly):
             broken.append((one, bad, of))
     if not broken:
         return outcome(check, False, expected="; ".join(one.said for one in found), seen=f"{rows:,} good rows")
@@ -148,14 +148,14 @@ def _aggregates(stage: CheckBatch, outcomes: list[Outcome], rows: DataFrame, cou
     for check in stage.checks:
         if not isinstance(check.rule, SuiteRule):
             continue
-        if not count:
+        if not count and check.name not in found:
             # Of no rows GX finds no mean, and calls that unexpected.
             found[check.name] = Outcome(check.name, "expectations", check.severity, "skipped", seen="no row")
             continue
         from framework.quality.expectations import evaluate_aggregates
 
         known = found.get(check.name) or outcome(check, False, seen=f"{count:,} rows")
-        if check.severity != "drop":
+        if count and check.severity != "drop":
             wrong = [one for one in evaluate_aggregates(check.rule.expectations, rows) if not one.success]
             if wrong:
                 said = "; ".join(f"{one.name} {one.expected}" for one in wrong)

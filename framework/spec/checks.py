@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from framework.spec.check_models import RULES, Check, Compared, limit_of, share_of
-from framework.spec.expectation_names import check_names, parsed, suite_of
+from framework.spec.expectation_names import catalogue, check_names, parsed, suite_of
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.model import TableSpec
 from framework.spec.rules import (
@@ -96,6 +96,11 @@ def _severity(check: Check, rule: Rule, reading: _Reading) -> None:
     if check.severity == "drop" and not by_row:
         reading.add("CONFLICTING_SETTING", "it speaks of no single row that could be dropped.",
                     "Write 'severity: fail' or 'warn'.")
+    whole = [str(one["type"]) for one in rule.expectations if catalogue()[str(one["type"])].kind == "aggregate"] \
+        if isinstance(rule, SuiteRule) else []
+    if check.severity == "drop" and whole:
+        reading.add("CONFLICTING_SETTING", f"{', '.join(whole[:3])} speaks of the whole batch, and drops no row of it.",
+                    "Write it as a check of its own, with 'severity: fail' or 'warn'.")
     if check.severity == "warn" and isinstance(rule, MalformedRule):
         reading.add("CONFLICTING_SETTING", "a row that the table cannot hold cannot be published with a warning.",
                     "Write 'severity: drop' or 'fail'.")

@@ -61,6 +61,8 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     ("{name: a, sql: select _hoodie_commit_time from <TABLE_NAME>, expect: 1}", "NOT_SUPPORTED", "Hudi's own"),
     ("{name: a, sql: select 1 from <TABLE_NAME>, expect: 1, severity: drop}", "CONFLICTING_SETTING", "single row"),
     ("{name: a, unique: amount, within: table, severity: drop}", "CONFLICTING_SETTING", "single row"),
+    ("{name: a, severity: drop, expectations: [{expect_column_mean_to_be_between: {column: amount, max_value: 1}}]}",
+     "CONFLICTING_SETTING", "whole batch"),
     ("{name: a, where: x, limit: 3}", "CONFLICTING_SETTING", "severity: drop"),
     ("{name: a, where: x, severity: drop, limit: many}", "BAD_VALUE", "percentage"),
     ("{name: a, where: x, scope: table}", "CONFLICTING_SETTING", "scope goes with sql"),
