@@ -15,8 +15,6 @@ DEFAULTS: Mapping[str, str] = {
     "hoodie.parquet.compression.codec": "zstd",
     # Column statistics in the metadata table cost a third of a small write; only a reader that skips data by them gains.
     "hoodie.metadata.index.column.stats.enable": "false",
-    # Hudi would keep the second row of a key that is inserted twice.
-    "hoodie.datasource.insert.dup.policy": "fail",
 }
 
 # What a table with several writers needs besides the mode: a lock for the moment of the commit, and failed writes that are
@@ -95,9 +93,6 @@ def writer_options(
     if options["hoodie.datasource.write.operation"] == "insert_overwrite":
         # An overwrite would keep both rows of a key that stands twice in its batch.
         options["hoodie.combine.before.insert"] = "true"
-    # Of a bucket index Hudi 1.0 would refuse new keys too: freshet looks itself (`plan.checks`).
-    if spec.operation != "insert" or spec.index.type == "BUCKET":
-        options.pop("hoodie.datasource.insert.dup.policy", None)
     return dict(sorted(options.items()))
 
 

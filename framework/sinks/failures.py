@@ -50,11 +50,6 @@ def in_words(target: TableRef, text: str) -> FreshetError:
             "PRECOMMIT_FAILED", f"{table}: Hudi refused the commit: {root}", _UNTOUCHED,
             "Mend the rows or the check, and run the same command again.", cause=root,
         )
-    if "HoodieDuplicateKeyException" in text:
-        return DataError(
-            "DUPLICATE_KEY", f"{table}: {root.split(': ', 1)[-1]}.", _UNTOUCHED,
-            "`insert` is for rows that are new: use hoodie.datasource.write.operation: upsert.",
-        )
     if "FileNotFoundException" in root and target.path in root:
         return RetryableError(
             "COMMIT_CONFLICT", f"{table}: another writer rolled this write back: {root}", _UNTOUCHED,

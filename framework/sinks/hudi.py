@@ -29,7 +29,7 @@ def write_commit(batch: DataFrame, stage: Commit, run_id: str) -> None:
         run_id: Written into the commit, so that the run can be told by the table alone.
 
     Raises:
-        DataError: A row was refused: NULL_VALUE, OVERFLOW, DUPLICATE_KEY, or SQL_RUNTIME_ERROR.
+        DataError: A row was refused: NULL_VALUE, OVERFLOW, PRECOMMIT_FAILED, or SQL_RUNTIME_ERROR.
         RetryableError: COMMIT_CONFLICT, LOCK_NOT_TAKEN, CLUSTERING_PENDING, SOURCE_CHANGED_UNDER_READ.
         FreshetError: WRITE_FAILED.
     """

@@ -77,8 +77,7 @@ def write_quarantine(spec: PipelineSpec, parts: list[DataFrame], run_id: str, or
         FreshetError: As ``write_commit``.
     """
     rows = reduce(DataFrame.unionByName, parts)
-    options = dict(q.options_of(spec, run_id, origin))
-    options.pop("hoodie.datasource.insert.dup.policy", None)
+    options = q.options_of(spec, run_id, origin)
     try:
         rows.write.format("hudi").options(**options).mode("append").save(spec.quarantine.path)
     except (Py4JJavaError, PySparkException) as error:

@@ -79,6 +79,8 @@ RESERVED: Mapping[str, str] = {
     "hoodie.table.precombine.field": "Write preCombineField in TBLPROPERTIES.",
     "hoodie.table.partition.fields": "Write PARTITIONED BY in the DDL.",
     "hoodie.datasource.write.commitmeta.key.prefix": "The checkpoint is stored under it.",
+    "hoodie.datasource.insert.dup.policy": "An insert of a key that stands already is refused, by freshet: Hudi's own look "
+    "takes every key of a bucket for one.",
     "hoodie.precommit.validators": _CHECKS,
     "hoodie.precommit.validators.single.value.sql.queries": _CHECKS,
     "hoodie.precommit.validators.equality.sql.queries": _CHECKS,

@@ -305,11 +305,6 @@ class TestCommit:
         assert stage(compiled(), Commit).options[key] == "zstd"
         assert stage(compiled(a_spec(write_options={key: "snappy"})), Commit).options[key] == "snappy"
 
-    def test_a_second_row_of_an_inserted_key_fails_and_is_not_dropped(self) -> None:
-        key = "hoodie.datasource.insert.dup.policy"
-        assert stage(compiled(a_spec(operation="insert")), Commit).options[key] == "fail"
-        assert key not in stage(compiled(), Commit).options
-
     def test_record_index_is_switched_on(self) -> None:
         spec = a_spec(index=IndexSpec("RECORD_INDEX", {}))
         options = stage(compiled(spec, target=None), Commit).options
