@@ -68,12 +68,13 @@ def standing(lake: Lake) -> object:
 SOME = ("changed", "single", "table", "where")
 WAYS = [
     ("upsert", "cow", {}, tuple(EVERY)), ("upsert", "mor", {}, tuple(EVERY)), ("insert", "cow", {}, SOME),
+    ("insert", "mor", {}, SOME),
     ("upsert", "cow", RECORD_INDEX, SOME), ("upsert", "mor", RECORD_INDEX, SOME),
 ]
 
 
 @pytest.mark.parametrize(("operation", "table_type", "index", "kinds"), WAYS, ids=[
-    "upsert-cow", "upsert-mor", "insert-cow", "upsert-cow-record-index", "upsert-mor-record-index"])
+    "upsert-cow", "upsert-mor", "insert-cow", "insert-mor", "upsert-cow-record-index", "upsert-mor-record-index"])
 def test_good_is_published_and_bad_is_not(
     lake: Lake, operation: str, table_type: str, index: dict[str, str], kinds: tuple[str, ...],
 ) -> None:
@@ -108,21 +109,55 @@ def test_the_first_commit_on_no_table(lake: Lake, table_type: str) -> None:
     all_passed(lake, lake.run_ok())
 
 
-def test_an_overwritten_partition(lake: Lake) -> None:
+@pytest.mark.parametrize("table_type", ["cow", "mor"])
+def test_an_overwritten_partition(lake: Lake, table_type: str) -> None:
     hoodie = {"hoodie.datasource.write.operation": "insert_overwrite"}
     top = "inputs: {rest: {table: raw.events, read: affected_partitions, on: {day: day}}}\n"
     sql = "SELECT r.id, r.ts, r.amount, r.day FROM rest r LEFT SEMI JOIN <SRC> s ON r.day = s.day"
     lake.land(GOOD)
-    lake.pipeline(sql=sql, top=top, hoodie=hoodie)
+    lake.pipeline(sql=sql, top=top, hoodie=hoodie, table_type=table_type)
     lake.run_ok()
     rule = 'checks: [{name: all_there, sql: "select count(*) from <TABLE_NAME>", expect: 3}]\n'
-    lake.pipeline(sql=sql, hoodie=hoodie, top=top + rule)
+    lake.pipeline(sql=sql, hoodie=hoodie, top=top + rule, table_type=table_type)
     before = standing(lake)
     lake.land(rows(("a", 2, "5.00"), day=DAY))
     failed(lake, lake.run(), "all_there")
     assert standing(lake) == before
     lake.land(rows(("c", 2, "5.00"), day=DAY))
     all_passed(lake, lake.run_ok())
+
+
+def test_a_delete(lake: Lake) -> None:
+    lake.pipeline()
+    lake.land([*GOOD, *rows(("c", 1, "3.00"), day=DAY)])
+    lake.run_ok()
+    rule = 'checks: [{name: two_stay, sql: "select count(*) from <TABLE_NAME>", expect: 2}]\n'
+    lake.pipeline(top=rule, hoodie={"hoodie.datasource.write.operation": "delete"})
+    lake.land(rows(("c", 2, "3.00"), day=DAY))
+    all_passed(lake, lake.run_ok())
+    before = standing(lake)
+    lake.land(rows(("b", 2, "2.00"), day=DAY))
+    failed(lake, lake.run(), "two_stay")
+    assert standing(lake) == before
+
+
+@pytest.mark.parametrize("table_type", ["cow", "mor"])
+def test_columns_that_a_pipeline_owns(lake: Lake, table_type: str) -> None:
+    """A rule about the table sees whole rows; a row that is dropped keeps the columns that it would have set."""
+    lake.land(GOOD)
+    top = "write: {strategy: merge, columns: [amount]}\nchecks:\n" + """  - {name: odd, where: amount < 0, severity: drop}
+  - {name: small, sql: "select coalesce(sum(amount), 0) <= 10 from <TABLE_NAME>", expect: true}
+"""
+    lake.pipeline(top=top, columns=",\n  note STRING", table_type=table_type)
+    lake.run_ok()
+    lake.land(rows(("a", 2, "-1.00"), ("b", 2, "8.00"), day=DAY))
+    lake.run_ok()
+    assert lake.rows("derived.copy", "id", "amount") == [("a", Decimal("1.00")), ("b", Decimal("8.00"))]
+    assert lake.rows("derived.copy_quarantine", "id", "amount") == [("a", Decimal("-1.00"))]
+    before = standing(lake)
+    lake.land(rows(("c", 2, "2.00"), day=DAY))
+    failed(lake, lake.run(), "small")
+    assert standing(lake) == before
 
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
@@ -245,3 +280,19 @@ def test_a_batch_may_widen_a_column(lake: Lake) -> None:
         lake.land(rows((f"c{number}", 1, "3.00"), day=DAY))
         lake.run_ok()
     assert lake.rows("derived.copy", "id", "n") == [("a", 1), ("b", 1), ("c0", 3_000_000_000), ("c1", 2)]
+
+
+def test_how_new_the_rows_are_and_what_they_refer_to(lake: Lake) -> None:
+    lake.land([("x", 1, Decimal(1), DAY)], table="raw.days")
+    top = """checks:
+  - {name: fresh, freshness: {column: at, within: 1h}}
+  - {name: known, references: {table: raw.days, columns: {day: day}}, severity: drop}
+"""
+    at = "SELECT id, ts, amount, day, timestamp_seconds(unix_timestamp() - ts) AS at FROM <SRC>"
+    lake.pipeline(sql=at, top=top, columns=",\n  at TIMESTAMP")
+    lake.land([*rows(("a", 60, "1.00"), day=DAY), *rows(("b", 60, "1.00"), day="2026-01-09")])
+    result = lake.run_ok()
+    assert [(one["name"], one["status"]) for one in result.checks] == [("fresh", "passed"), ("known", "dropped")]
+    assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["b"]
+    lake.land(rows(("c", 7200, "1.00"), day=DAY))
+    failed(lake, lake.run(), "fresh")
