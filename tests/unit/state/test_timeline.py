@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 from framework.errors import StateError
 from framework.spec.model import TableRef
+from framework.state import timeline
 from framework.state.checkpoint import encode
 from framework.state.timeline import TimelineState
 from tests.unit.builders import a_checkpoint, at
@@ -146,6 +147,13 @@ def test_commit_metadata_is_read(lake: Lake) -> None:
     assert table.latest_checkpoint() == a_checkpoint(5)
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a commit file that nobody completes no longer than it takes to see that."""
+    monkeypatch.setattr(timeline, "_WAITS", (0.01,))
+
+
+@pytest.mark.usefixtures("impatient")
 def test_empty_commit_file_is_a_commit_that_says_nothing(lake: Lake) -> None:
     lake.done(10, b"")
     table = look(lake)
@@ -162,6 +170,7 @@ def test_commit_file_that_is_still_being_written_is_waited_for(lake: Lake, seen:
     assert look(lake).latest_checkpoint() == a_checkpoint(5)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_commit_file_that_stays_cut_off_is_named(lake: Lake) -> None:
     lake.done(10, commit()[:800])
     with pytest.raises(StateError, match="no whole Avro file") as caught:
