@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from framework.errors import CheckError, DataError
 from framework.plan.checks import NEW_KEYS
 from framework.spec.model import PipelineSpec
-from framework.spec.rules import CheckSpec, kind_of
+from framework.spec.rules import CheckSpec, Severity, kind_of
 from framework.state.checkpoint import CHECKS_KEY
 
 Status = Literal["passed", "failed", "warned", "dropped", "skipped"]
 _SHOWN_SAMPLE = 3
+_BROKEN: Mapping[Severity, Status] = {"fail": "failed", "warn": "warned", "drop": "dropped"}
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,7 @@ def outcome(
         sample: Some bad rows, as JSON.
         query: What shows them.
     """
-    status: Status = "passed"
-    if bad:
-        status = {"fail": "failed", "warn": "warned", "drop": "dropped"}[check.severity]  # type: ignore[assignment]
+    status = _BROKEN[check.severity] if bad else "passed"
     return Outcome(check.name, kind_of(check.rule), check.severity, status, rows, expected, seen, tuple(sample), query)
 
 
