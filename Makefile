@@ -7,13 +7,13 @@ STAMP  := $(VENV)/.setup-stamp
 INPUTS := requirements.lock setup.cfg pyproject.toml framework/ivy.xml framework/jars.sha256
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint unit test integration scenarios long backfills checks demo bench lock clean
+.PHONY: help setup lint unit test integration scenarios long backfills checks hbase demo bench lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-setup: $(STAMP) ## Create .venv from the lock file and fetch the jars; does nothing when both are up to date
+setup: $(STAMP) ## Create .venv from the lock file, fetch the jars, archive their classes; does nothing when all is up to date
 
 # The environment stands apart from its contents, so that a failed download does not throw it away.
 $(PYTHON):
@@ -34,6 +34,7 @@ $(STAMP): $(INPUTS) | $(PYTHON)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	$(PYTHON) -m framework.runtime.jars
+	$(PYTHON) -m framework.runtime.class_data
 	@touch $@
 
 lint: setup ## Ruff, and mypy in strict mode on framework/
@@ -55,13 +56,16 @@ scenarios: setup ## Whole stories: several writers, services, kills, the example
 	$(PYTHON) -m pytest tests/scenarios
 
 long: setup ## What takes some ten minutes more: backfills beside writers and killed, and checks on every way of writing
-	@$(MAKE) --no-print-directory -j2 backfills checks
+	@$(MAKE) --no-print-directory -j2 backfills checks hbase
 
 backfills: setup ## Backfills: beside a writer, killed, and in drawn schedules
 	$(PYTHON) -m pytest tests/long
 
 checks: setup ## Nothing bad is published, nothing quarantined is lost
 	$(PYTHON) -m pytest tests/checks
+
+hbase: setup ## The global index on a real HBase
+	$(PYTHON) -m pytest tests/hbase
 
 demo: setup ## The main job on data it makes itself
 	$(PYTHON) -m tests.demo

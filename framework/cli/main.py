@@ -25,8 +25,10 @@ _COMMANDS = {
     "checks": "framework.cli.checks",
     "quarantine": "framework.cli.checks",
     "service": "framework.cli.service",
+    "index": "framework.cli.index",
     "status": "framework.cli.state",
     "checkpoint": "framework.cli.state",
+    "dev": "framework.cli.dev",
 }
 
 

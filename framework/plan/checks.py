@@ -124,7 +124,7 @@ def check_stages(
     merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
     table = CheckTable(
         checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
-        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.type == "RECORD_INDEX",
+        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global,
         tuple(overwritten), exists,
     )
     return batch, table if checks else None

@@ -19,10 +19,11 @@ from framework.plan.parts import (
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
 from framework.plan.retention import hold_services
-from framework.plan.stages import Notice, Plan, Stage
+from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
 from framework.plan.window import completion_of, next_window, version_before
 from framework.spec.model import PipelineSpec
+from framework.spec.options import HBASE_ROLLBACK
 from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.table import StateReader, TableState
 
@@ -133,6 +134,39 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, changes, (),
         (read, *checked_stages(spec, target, window, merge, commit)),
     )
+
+
+def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
+    """Compile the first load of a target as a bulk insert, which looks no key up.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+
+    Returns:
+        A plan like that of a first run. Of rows with one key the ordering field decides before they are written.
+
+    Raises:
+        StateError: TARGET_NOT_EMPTY, or what a first run is refused for.
+    """
+    target = state.table(spec.target.ref)
+    if target is not None and target.commits:
+        raise StateError(
+            "TARGET_NOT_EMPTY", f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert beside them would "
+            "double rows.", "Nothing was read or written.",
+            f"Make the index from the rows that stand there: freshet index rebuild {spec.name}",
+        )
+    plan = compile_plan(replace(spec, operation="bulk_insert"), state, RunRequest())
+    commit = plan.stages[-1] if plan.stages else None
+    if not isinstance(commit, Commit) or commit.empty:
+        return plan
+    options = {
+        # Fewest files, and each key's neighbours beside it; the default writes as many files as tasks times partitions.
+        "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT", **commit.options, "hoodie.combine.before.insert": "true",
+        # There is no entry yet that a rollback could take back, and no table to look for it in.
+        **({HBASE_ROLLBACK: "false"} if spec.index.hbase is not None else {}),
+    }
+    return replace(plan, stages=(*plan.stages[:-1], replace(commit, options=dict(sorted(options.items())))))
 
 
 def _plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from framework.plan.shares import hbase_options
 from framework.spec.model import IndexSpec, PipelineSpec
 from framework.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
 from framework.state.checkpoint import METADATA_PREFIX
@@ -77,8 +78,10 @@ def writer_options(
     }
     if spec.index.type == "RECORD_INDEX":
         options[RECORD_INDEX_ENABLE] = "true"
+    if spec.index.hbase is not None:
+        options |= hbase_options(spec.index.hbase)
     if concurrency_of(spec) != "SINGLE_WRITER":
-        options = {**SEVERAL_WRITERS, **(WRITERS_FIRST if spec.index.type == "RECORD_INDEX" else {}), **options}
+        options = {**SEVERAL_WRITERS, **(WRITERS_FIRST if spec.index.is_global else {}), **options}
     if creates and concurrency_of(spec) == NON_BLOCKING:
         # Which Hudi takes for a table that exists only.
         options[CONCURRENCY] = "OPTIMISTIC_CONCURRENCY_CONTROL"

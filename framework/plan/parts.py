@@ -49,7 +49,7 @@ def with_deletes(spec: PipelineSpec, source: TableState | None) -> bool:
             "Remove hoodie.datasource.query.incremental.format: cdc, or make the source with hoodie.table.cdc.enabled=true.",
         )
     passed_on = recorded and wanted != "latest_state"
-    whole_rows = spec.operation == "upsert" and spec.write.strategy == "rows"
+    whole_rows = spec.operation in ("upsert", "bulk_insert") and spec.write.strategy == "rows"
     if passed_on and whole_rows and IS_DELETED not in {c.name for c in spec.target.columns}:
         raise StateError(
             "DELETES_NOT_DECLARED",
@@ -155,7 +155,7 @@ def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[M
         return (), None
     merge = MergeColumns(
         table.ref, table.columns, write.columns, table.record_key, table.partition_by, write.ordering or table.ordering_field,
-        table.ordering_field, spec.index.type == "RECORD_INDEX", write.insert_missing, write.strategy == "full_outer_join",
+        table.ordering_field, spec.index.is_global, write.insert_missing, write.strategy == "full_outer_join",
         write.strategy == "partial_update" and not write.changed_columns, write.changed_columns, target is not None,
     )
     # Whole rows are joined with the target as it stands, so that nothing may come between.

@@ -9,7 +9,7 @@ from framework.spec.model import TableRef
 from framework.spec.types import Column
 
 Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill",
-               "replay"]
+               "replay", "index"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -26,7 +26,7 @@ class Window:
             ``start_at_latest``: no rows, the checkpoint starts at ``end_inclusive``; ``idle``: nothing new;
             ``driven``: nothing new here, but in an input that drives; ``deferred``: decided when the run looks at the
             tables; ``override``: no rows, a checkpoint set by hand; ``backfill``: a range of event times, as it stood at
-            ``end_inclusive``; ``replay``: rows of the quarantine.
+            ``end_inclusive``; ``replay``: rows of the quarantine; ``index``: no rows of a source, an index made anew.
         begin_inclusive: Completion time of the first commit read (Hudi 1.0 includes the begin).
         end_inclusive: Completion time of the last commit read.
         requested: Request times of the commits read, by which Hudi names them.

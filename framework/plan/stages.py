@@ -187,3 +187,9 @@ class Plan:
     schema_changes: tuple[SchemaChange, ...]
     notices: tuple[Notice, ...]
     stages: tuple[Stage, ...]
+
+    @property
+    def bootstrap(self) -> bool:
+        """Return True for a first load that looks no key up, and whose HBase index is made afterwards."""
+        commit = self.stages[-1] if self.stages else None
+        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == "bulk_insert"

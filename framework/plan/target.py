@@ -85,7 +85,8 @@ def _compare_index(spec: PipelineSpec, target: TableState) -> None:
         "INDEX_CHANGED",
         f"{spec.name}: the rows of {spec.target.ref.path} were written with {seen}, "
         f"and the pipeline says {_in_words(declared)}. Updates would not find their rows and leave duplicates.",
-        _UNTOUCHED, "Put the old setting back, or load the rows into a new table.",
+        _UNTOUCHED, "Put the old setting back, or move the table to the new index: "
+        f"freshet index migrate {spec.name} --to {spec.index.type.lower()}",
         recorded=recorded or seen, declared=declared,
     )
 

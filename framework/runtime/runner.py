@@ -150,7 +150,7 @@ def _leased(
             conflicts = 0
             while True:
                 try:
-                    done = _run_once(project, spec, state, listen, planned, lease)
+                    done = run_once(project, spec, state, listen, planned, lease)
                 except RetryableError as lost:
                     conflicts += 1
                     if lost.code not in CONFLICTS or conflicts > _MOST_CONFLICTS:
@@ -169,9 +169,22 @@ def _leased(
     return RunResult(**{**vars(result), "seconds": {**(result.seconds or {}), "total": whole}})
 
 
-def _run_once(
+def run_once(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan], lease: Lease,
 ) -> RunResult:
+    """Run one plan under a lease that is held.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        planned: Makes the plan.
+        lease: The target's lease.
+
+    Raises:
+        FreshetError: What the plan or its execution raise.
+    """
     plan = planned()
     for notice in plan.notices:
         listen(Event("notice", spec.name, f"{notice.code}: {notice.message}"))

@@ -13,6 +13,8 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from framework.index.site import with_hbase_site
+from framework.runtime.class_data import CLASS_PATH, ClassData, find_class_data
 from framework.runtime.jars import resolve_jars
 from framework.runtime.java import find_java_home
 from framework.spec.secrets import redact
@@ -42,20 +44,26 @@ _DEFAULTS = {
 }
 
 
-def session_conf(conf: Mapping[str, str], jars: tuple[Path, ...]) -> dict[str, str]:
+def session_conf(conf: Mapping[str, str], jars: tuple[Path, ...], class_data: ClassData | None = None) -> dict[str, str]:
     """Return the whole configuration of a session.
 
     Args:
         conf: The project's ``spark:`` settings; they win, and their Java options are added to freshet's own.
         jars: The pinned jars.
+        class_data: The archive of classes that Java maps, with the jars on its class path instead of in ``spark.jars``.
     """
     java_options = _JAVA_OPTIONS.format(log4j=Path(__file__).with_name("log4j2.properties"))
     merged = {**_DEFAULTS, **_HUDI, **conf}
+    if class_data is not None:
+        jars, java_options = (), f"{java_options} {class_data.java_options}"
+        # What has to be found before the jars stands before them, and then the archive does not fit.
+        merged[CLASS_PATH] = ":".join(part for part in (conf.get(CLASS_PATH, ""), class_data.class_path) if part)
     driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
     merged[driver] = f"{java_options} {conf.get(driver, '')}".strip()
     merged[executor] = f"-Duser.timezone=UTC {conf.get(executor, '')}".strip()
-    own = ",".join(str(jar) for jar in jars)
-    merged["spark.jars"] = ",".join(part for part in (own, conf.get("spark.jars", "")) if part)
+    named = ",".join(part for part in (*map(str, jars), conf.get("spark.jars", "")) if part)
+    if named:
+        merged["spark.jars"] = named
     return dict(sorted(merged.items()))
 
 
@@ -98,9 +106,11 @@ def start_session(conf: Mapping[str, str]) -> SparkSession:
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
+    conf = with_hbase_site(conf)
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     jars = () if submitted else resolve_jars()
-    whole = session_conf(conf, jars)
+    class_data = None if submitted else find_class_data(conf, jars)
+    whole = session_conf(conf, jars, class_data)
     if submitted:
         whole = {k: v for k, v in whole.items() if k not in ("spark.master", "spark.jars", "spark.driver.extraJavaOptions")}
     else:
@@ -109,7 +119,7 @@ def start_session(conf: Mapping[str, str]) -> SparkSession:
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
         whole.setdefault("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "freshet-spark-warehouse"))
         # What stands on a command line can be read by every user of the machine: secrets follow over the gateway.
-        public = session_conf(without_secrets(conf), jars)
+        public = session_conf(without_secrets(conf), jars, class_data)
         with _jvm_stdout_discarded():
             gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)

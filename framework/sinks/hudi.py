@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from framework.plan.options import IS_DELETED
 from framework.plan.stages import Commit
 from framework.sinks.failures import in_words
 from framework.spec.types import Column
@@ -18,6 +19,11 @@ from framework.state.checkpoint import RUN_ID_KEY
 def empty_batch(spark: SparkSession, columns: Sequence[Column]) -> DataFrame:
     """Return a DataFrame of the target's columns without rows, for a commit that only carries a checkpoint."""
     return spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in columns))
+
+
+def without_deleted(batch: DataFrame) -> DataFrame:
+    """Return the rows that are not to be deleted: a bulk insert would write the others too."""
+    return batch.where(~F.coalesce(F.col(IS_DELETED), F.lit(False))) if IS_DELETED in batch.columns else batch
 
 
 def write_commit(batch: DataFrame, stage: Commit, run_id: str) -> None:

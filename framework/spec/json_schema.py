@@ -78,7 +78,7 @@ def _hoodie() -> dict[str, Any]:
                 )
     # What freshet takes is less than what Hudi does, and its defaults are its own.
     properties[options.OPERATION] = {"enum": ["upsert", "insert", "delete", "insert_overwrite"], "default": "upsert"}
-    properties[options.INDEX_TYPE] = {"enum": ["BUCKET", "RECORD_INDEX"], "default": "BUCKET"}
+    properties[options.INDEX_TYPE] = {"enum": ["BUCKET", "RECORD_INDEX", "HBASE"], "default": "BUCKET"}
     properties[options.BUCKET_COUNT].pop("default", None)
     return {"type": "object", "properties": dict(sorted(properties.items())), "additionalProperties": False}
 

@@ -13,7 +13,8 @@ from framework.spec.types import Column
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 MissingCheckpoint = Literal["READ_UPTO_LATEST_COMMIT", "READ_LATEST", "ERROR"]
 IncrementalFormat = Literal["latest_state", "cdc", "auto"]
-Operation = Literal["upsert", "insert", "delete", "insert_overwrite"]
+# A user never writes bulk_insert: `freshet index bootstrap` does, through the same checks.
+Operation = Literal["upsert", "insert", "delete", "insert_overwrite", "bulk_insert"]
 ReadStrategy = Literal["snapshot", "incremental", "affected_partitions"]
 AsOf = Literal["latest", "run_start", "checkpoint"]
 WriteStrategy = Literal["rows", "merge", "partial_update", "full_outer_join"]
@@ -158,16 +159,52 @@ class TransformSpec:
 
 
 @dataclass(frozen=True)
+class HBaseSpec:
+    """The HBase table that holds the index of a target, and how much of its cluster the pipeline may use.
+
+    Args:
+        quorum: ZooKeeper hosts, separated by commas.
+        port: ZooKeeper's client port.
+        znode: HBase's node in ZooKeeper.
+        table: Index table, ``namespace:name`` or a name.
+        server_rate: Requests a second that one region server holds (``freshet index benchmark`` measures it).
+        shares: Every pipeline of the environment with an index on this cluster: its target, and the share declared, None
+            where its rows decide.
+        client: Settings of the HBase client, Kerberos included.
+    """
+
+    quorum: str
+    port: int
+    znode: str
+    table: str
+    server_rate: int
+    shares: Mapping[str, tuple[TableRef, float | None]]
+    client: Mapping[str, str]
+
+    @property
+    def cluster(self) -> str:
+        """Return the cluster's name, as ``quorum:port:znode``."""
+        return f"{self.quorum}:{self.port}:{self.znode}"
+
+
+@dataclass(frozen=True)
 class IndexSpec:
     """The index of the target and the parameters that must never change once rows are written.
 
     Args:
-        type: ``BUCKET`` or ``RECORD_INDEX``.
+        type: ``BUCKET``, ``RECORD_INDEX`` or ``HBASE``.
         parameters: Immutable parameters by Hudi key, such as the bucket count.
+        hbase: Where an HBASE index lies; None for the others.
     """
 
-    type: Literal["BUCKET", "RECORD_INDEX"]
+    type: Literal["BUCKET", "RECORD_INDEX", "HBASE"]
     parameters: Mapping[str, str]
+    hbase: HBaseSpec | None = None
+
+    @property
+    def is_global(self) -> bool:
+        """Return True where a key is looked for in every partition."""
+        return self.type != "BUCKET"
 
 
 @dataclass(frozen=True)

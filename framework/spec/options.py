@@ -21,6 +21,17 @@ RECORD_INDEX_ENABLE = "hoodie.metadata.record.index.enable"
 RECORD_INDEX_MOVES = "hoodie.record.index.update.partition.path"
 METADATA_ENABLE = "hoodie.metadata.enable"
 
+#: A setting of the Spark session: one of its pipelines has an HBASE index, so that its JVMs need HBase's client settings.
+HBASE_IN_SESSION = "spark.freshet.hbase"
+HBASE_QUORUM = "hoodie.index.hbase.zkquorum"
+HBASE_PORT = "hoodie.index.hbase.zkport"
+HBASE_ZNODE = "hoodie.index.hbase.zknode.path"
+HBASE_TABLE = "hoodie.index.hbase.table"
+HBASE_MOVES = "hoodie.hbase.index.update.partition.path"
+HBASE_ROLLBACK = "hoodie.index.hbase.rollback.sync"
+HBASE_SHARE = "hoodie.index.hbase.qps.fraction"
+HBASE_SERVER_RATE = "hoodie.index.hbase.max.qps.per.region.server"
+
 STREAMER_PREFIX = "hoodie.streamer."
 SOURCE_PATH = "hoodie.streamer.source.hoodieincr.path"
 MAX_COMMITS = "hoodie.streamer.source.hoodieincr.num_instants"
@@ -45,7 +56,7 @@ ORDERING_PAYLOADS = (
 DEFAULT_MAX_COMMITS = 5
 
 #: Index types of Hudi that freshet does not write.
-OTHER_INDEXES = ("HBASE", "BLOOM", "GLOBAL_BLOOM", "SIMPLE", "GLOBAL_SIMPLE", "INMEMORY", "FLINK_STATE")
+OTHER_INDEXES = ("BLOOM", "GLOBAL_BLOOM", "SIMPLE", "GLOBAL_SIMPLE", "INMEMORY", "FLINK_STATE")
 
 #: Write operations of Hudi that freshet does not write, and what to do instead.
 OTHER_OPERATIONS: Mapping[str, str] = {
@@ -59,6 +70,8 @@ OTHER_OPERATIONS: Mapping[str, str] = {
     "bootstrap": "Write 'upsert'.",
 }
 
+_SHARES = "Requests a second follow from hoodie.index.hbase.qps.fraction and hoodie.index.hbase.max.qps.per.region.server."
+_UNREAD = f"Hudi 1.0's HBase index does not read it. {_SHARES}"
 _MERGER = "Rows are merged by the ordering field, so that an older row never wins."
 _TIMELINE = "freshet reads the commits of a table in Hudi's own folders."
 _SCHEMA = "A batch is written with the columns of the DDL."
@@ -103,6 +116,21 @@ RESERVED: Mapping[str, str] = {
     "hoodie.datasource.write.drop.partition.columns": "A table's files hold every column of the DDL.",
     "hoodie.timeline.path": _TIMELINE,
     "hoodie.timeline.history.path": _TIMELINE,
+    "hoodie.index.class": "Write hoodie.index.type.",
+    "hoodie.index.hbase.put.batch.size": _SHARES,
+    "hoodie.index.hbase.get.batch.size": _SHARES,
+    "hoodie.index.hbase.put.batch.size.autocompute": _SHARES,
+    "hoodie.index.hbase.qps.allocator.class": "Hudi's allocator divides by executors, not by parallel tasks, and exceeds the "
+    f"share. {_SHARES}",
+    "hoodie.index.hbase.dynamic_qps": _UNREAD,
+    "hoodie.index.hbase.min.qps.fraction": _UNREAD,
+    "hoodie.index.hbase.max.qps.fraction": _UNREAD,
+    "hoodie.index.hbase.desired_puts_time_in_secs": _UNREAD,
+    "hoodie.index.hbase.sleep.ms.for.get.batch": _UNREAD,
+    "hoodie.index.hbase.sleep.ms.for.put.batch": _UNREAD,
+    "hoodie.index.hbase.zkpath.qps_root": _UNREAD,
+    "hoodie.index.hbase.zk.session_timeout_ms": _UNREAD,
+    "hoodie.index.hbase.zk.connection_timeout_ms": _UNREAD,
     "hoodie.datasource.write.keygenerator.class": _KEY_GENERATOR,
     "hoodie.datasource.write.keygenerator.type": _KEY_GENERATOR,
     "hoodie.table.keygenerator.class": _KEY_GENERATOR,

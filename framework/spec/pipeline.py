@@ -14,6 +14,7 @@ from framework.spec.checks import read_checks
 from framework.spec.ddl import DdlTable, Setting, ddl_header, parse_ddl
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.hoodie import agreed, check_hoodie
+from framework.spec.index import IndexRules, Shares
 from framework.spec.inputs import read_inputs
 from framework.spec.lineage import Neighbour
 from framework.spec.model import PipelineSpec, Reader, TableRef
@@ -155,7 +156,7 @@ def _owned(tree: MapNode) -> frozenset[str] | None:
 
 def build(
     one: Draft, files: ProjectFiles, targets: Mapping[str, str], partners: tuple[str, ...],
-    readers: tuple[Reader, ...], problems: Problems,
+    readers: tuple[Reader, ...], shares: Shares, problems: Problems,
 ) -> PipelineSpec | None:
     """Check everything about a pipeline and freeze it.
 
@@ -165,6 +166,7 @@ def build(
         targets: Paths of the project's own tables, by name.
         partners: Names of the other pipelines that write the same table.
         readers: The pipelines that read it.
+        shares: Who shares which HBase cluster.
         problems: Receives what is wrong.
 
     Returns:
@@ -192,7 +194,8 @@ def build(
     table = rules.table(ref or TableRef(ddl.name, ""))
     operation = rules.operation(reads_partitions=any(item.read == "affected_partitions" for item in inputs))
     stable = settings.partition_is_stable if settings is not None else True
-    index = rules.index(table, partition_is_stable=stable)
+    spark = {key: setting.value for key, setting in layers.text_settings(one.tree, "spark").items()}
+    index = IndexRules(ddl, values, at_ddl, problems).index(one.name, table, shares, spark, partition_is_stable=stable)
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
     check_ordering(write, table, partners, one.place("write"), problems)
@@ -201,8 +204,8 @@ def build(
     checks = read_checks(
         settings.checks if settings else (), table, files, targets, one.warehouse, one.place, problems,
     )
-    if index.type == "RECORD_INDEX" and not stable:
-        check_overwrites(operation, backfill, one.place("hoodie"), problems)
+    if index.is_global:
+        check_overwrites(operation, write, backfill, index, one.place("hoodie"), problems, partition_is_stable=stable)
     if len(problems) > before or settings is None or main is None or ref is None:
         return None
     own = target.OWN_KEYS | source.OWN_KEYS

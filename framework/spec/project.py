@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from framework.errors import Problem, SpecError
 from framework.spec import layers
 from framework.spec.files import Place, ProjectFiles
+from framework.spec.index import in_one_session, shares_of
 from framework.spec.lineage import Neighbour, check_lineage, in_order, partners_of, upstream_of
 from framework.spec.model import Project, Reader
 from framework.spec.models import ConfigFile, PipelineFile
@@ -140,11 +141,12 @@ class _Loader:
         neighbours = [neighbour(one, self.files.root, targets) for one in drafts.values()]
         check_lineage(neighbours, selected, self.problems)
         partners = partners_of(neighbours)
+        shares = shares_of({name: (layers.text_settings(one.tree, "hoodie"), one.target) for name, one in drafts.items()})
         specs = {}
         for name in selected:
             if name in drafts:
                 readers = _readers(name, neighbours, drafts, partners)
-                spec = build(drafts[name], self.files, targets, partners[name], readers, self.problems)
+                spec = build(drafts[name], self.files, targets, partners[name], readers, shares, self.problems)
                 if spec is not None:
                     specs[name] = spec
         upstream = upstream_of(neighbours)
@@ -152,7 +154,7 @@ class _Loader:
             return None
         order = [name for name in in_order(upstream) if name in specs]
         return Project(
-            str(self.files.root), env, tuple(specs[name] for name in order), {name: upstream[name] for name in order}
+            str(self.files.root), env, in_one_session([specs[name] for name in order]), {name: upstream[name] for name in order}
         )
 
     def _pipeline_files(self) -> dict[str, str]:

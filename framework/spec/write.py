@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from framework.spec.files import Place
-from framework.spec.model import BackfillSpec, Operation, TableSpec, WriteSpec
+from framework.spec.model import BackfillSpec, IndexSpec, Operation, TableSpec, WriteSpec
 from framework.spec.strategy_models import Backfill, Write
 from framework.spec.suggest import Problems, did_you_mean
 
@@ -108,19 +108,31 @@ def read_backfill(
                         declared.write)
 
 
-def check_overwrites(operation: Operation, backfill: BackfillSpec | None, at: Place, problems: Problems) -> None:
-    """Refuse to overwrite partitions of a table whose keys may move.
+def check_overwrites(
+    operation: Operation, write: WriteSpec, backfill: BackfillSpec | None, index: IndexSpec, at: Place, problems: Problems,
+    *, partition_is_stable: bool,
+) -> None:
+    """Refuse to overwrite partitions under a global index where keys would stand twice or be looked for in vain.
 
-    An overwrite does not look its keys up in the record index: one that stands in another partition would stand twice
-    (seen on Hudi 1.0.2).
+    An overwrite does not look its keys up: one that stands in another partition would stand twice (seen on Hudi 1.0.2). And
+    an HBase index keeps the entries of rows that the overwrite leaves out.
 
     Args:
         operation: Hudi's write operation.
+        write: How the batch reaches the target.
         backfill: How dates are computed again.
+        index: The target's index, a global one.
         at: Where a problem is reported.
         problems: Receives OVERWRITE_DUPLICATES.
+        partition_is_stable: The pipeline's promise that a key's partition never changes.
     """
-    if "insert_overwrite" in (operation, backfill.write if backfill else ""):
+    overwrites = "insert_overwrite" in (operation, backfill.write if backfill else "")
+    if index.type == "HBASE" and (overwrites or write.strategy == "full_outer_join"):
+        problems.add(
+            at.file, at.line, "OVERWRITE_DUPLICATES", "An overwrite leaves the entries of the rows that it takes out in the "
+            "HBase index, and a later row of such a key would be written to a file that no longer counts.", "Write 'upsert'.",
+        )
+    elif overwrites and not partition_is_stable:
         problems.add(
             at.file, at.line, "OVERWRITE_DUPLICATES", "insert_overwrite does not look keys up in the record index: one that "
             "stands in another partition would stand twice.", "Write 'upsert', or promise 'partition_is_stable: true'.",

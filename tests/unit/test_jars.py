@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from framework.runtime import jars, java
-from framework.runtime.jars import JarError, declared_jars, resolve_jars
+from framework.runtime.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
 from framework.runtime.java import JavaNotFound, find_java_home, write_trust_store
 
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
@@ -37,10 +37,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def sums(tmp_path: Path) -> Path:
+def sums(tmp_path: Path) -> JarSet:
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in CONTENT.items()]
     (tmp_path / "jars.sha256").write_text("".join(lines))
-    return tmp_path / "jars.sha256"
+    return JarSet(tmp_path / "ivy.xml", tmp_path / "jars.sha256")
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_an_empty_cache_is_filled_once(cache: Path, sums: Path, hashed: list[str]) -> None:
+def test_an_empty_cache_is_filled_once(cache: Path, sums: JarSet, hashed: list[str]) -> None:
     fetch = FakeFetch(CONTENT)
     paths = resolve_jars(sums, fetch)
     assert paths == (cache / "a-1.jar", cache / "b-2.jar")
@@ -67,7 +67,7 @@ def test_an_empty_cache_is_filled_once(cache: Path, sums: Path, hashed: list[str
     assert sorted(path.name for path in cache.iterdir()) == [".verified.json", "a-1.jar", "b-2.jar"]
 
 
-def test_only_what_is_missing_is_replaced(cache: Path, sums: Path) -> None:
+def test_only_what_is_missing_is_replaced(cache: Path, sums: JarSet) -> None:
     resolve_jars(sums, FakeFetch(CONTENT))
     kept = (cache / "a-1.jar").stat().st_mtime_ns
     (cache / "b-2.jar").unlink()
@@ -76,7 +76,7 @@ def test_only_what_is_missing_is_replaced(cache: Path, sums: Path) -> None:
     assert (cache / "a-1.jar").stat().st_mtime_ns == kept
 
 
-def test_a_touched_jar_is_hashed_again_and_then_trusted(cache: Path, sums: Path, hashed: list[str]) -> None:
+def test_a_touched_jar_is_hashed_again_and_then_trusted(cache: Path, sums: JarSet, hashed: list[str]) -> None:
     resolve_jars(sums, FakeFetch(CONTENT))
     hashed.clear()
     os.utime(cache / "a-1.jar", (1, 1))
@@ -86,7 +86,7 @@ def test_a_touched_jar_is_hashed_again_and_then_trusted(cache: Path, sums: Path,
 
 
 @pytest.mark.parametrize("content", [b"another jar", b"first jaR"])
-def test_an_altered_jar_is_refused_and_not_replaced(cache: Path, sums: Path, content: bytes) -> None:
+def test_an_altered_jar_is_refused_and_not_replaced(cache: Path, sums: JarSet, content: bytes) -> None:
     resolve_jars(sums, FakeFetch(CONTENT))
     before = (cache / "a-1.jar").stat()
     (cache / "a-1.jar").write_bytes(content)
@@ -99,7 +99,7 @@ def test_an_altered_jar_is_refused_and_not_replaced(cache: Path, sums: Path, con
     assert fetch.calls == 0
 
 
-def test_a_download_that_fails_leaves_nothing_behind(cache: Path, sums: Path) -> None:
+def test_a_download_that_fails_leaves_nothing_behind(cache: Path, sums: JarSet) -> None:
     with pytest.raises(JarError) as error:
         resolve_jars(sums, FakeFetch({"a-1.jar": CONTENT["a-1.jar"]}, said="b-2: not found"))
     assert error.value.code == "JAR_MISSING"
@@ -108,14 +108,14 @@ def test_a_download_that_fails_leaves_nothing_behind(cache: Path, sums: Path) ->
     assert list(cache.iterdir()) == []
 
 
-def test_a_download_of_something_else_is_not_kept(cache: Path, sums: Path) -> None:
+def test_a_download_of_something_else_is_not_kept(cache: Path, sums: JarSet) -> None:
     with pytest.raises(JarError) as error:
         resolve_jars(sums, FakeFetch(CONTENT | {"b-2.jar": b"not that jar"}))
     assert error.value.code == "JAR_ALTERED"
     assert list(cache.iterdir()) == []
 
 
-def test_a_cache_that_cannot_be_written_is_named(cache: Path, sums: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_named(cache: Path, sums: JarSet) -> None:
     cache.parent.write_text("a file where the directory should be")
     with pytest.raises(JarError) as error:
         resolve_jars(sums, FakeFetch(CONTENT))
@@ -123,7 +123,7 @@ def test_a_cache_that_cannot_be_written_is_named(cache: Path, sums: Path) -> Non
     assert "FRESHET_CACHE" in error.value.next_step
 
 
-def test_several_at_once_all_get_whole_jars(cache: Path, sums: Path) -> None:
+def test_several_at_once_all_get_whole_jars(cache: Path, sums: JarSet) -> None:
     together = threading.Barrier(4)
     found: list[tuple[Path, ...]] = []
 
@@ -139,7 +139,7 @@ def test_several_at_once_all_get_whole_jars(cache: Path, sums: Path) -> None:
     assert found == [(cache / "a-1.jar", cache / "b-2.jar")] * 4
 
 
-def test_a_broken_stamp_only_costs_a_hash(cache: Path, sums: Path, hashed: list[str]) -> None:
+def test_a_broken_stamp_only_costs_a_hash(cache: Path, sums: JarSet, hashed: list[str]) -> None:
     paths = resolve_jars(sums, FakeFetch(CONTENT))
     (cache / ".verified.json").write_text("[")
     hashed.clear()
@@ -147,11 +147,38 @@ def test_a_broken_stamp_only_costs_a_hash(cache: Path, sums: Path, hashed: list[
     assert sorted(hashed) == ["a-1.jar", "b-2.jar"]
 
 
-def test_each_jar_of_the_ivy_file_has_its_hash() -> None:
-    text = jars.IVY_FILE.read_text()
-    in_ivy = re.findall(r'name="([^"]+)" rev="([^"]+)" transitive="false"', text)
-    assert [jar.name for jar in declared_jars()] == [f"{name}-{revision}.jar" for name, revision in in_ivy]
-    assert all(re.fullmatch("[0-9a-f]{64}", jar.sha256) for jar in declared_jars())
+@pytest.mark.parametrize("wanted", [SPARK_JARS, HBASE_JARS])
+def test_each_jar_of_the_ivy_file_has_its_hash(wanted: JarSet) -> None:
+    in_ivy = re.findall(r'name="([^"]+)" rev="([^"]+)" transitive="false"', wanted.ivy.read_text())
+    assert [jar.name for jar in declared_jars(wanted)] == [f"{name}-{revision}.jar" for name, revision in in_ivy]
+    assert all(re.fullmatch("[0-9a-f]{64}", jar.sha256) for jar in declared_jars(wanted))
+
+
+def test_the_jars_of_hbase_are_none_of_sparks() -> None:
+    assert not {jar.name for jar in declared_jars(HBASE_JARS)} & {jar.name for jar in declared_jars()}
+
+
+def test_two_sets_in_one_cache_leave_each_other_alone(cache: Path, sums: JarSet, tmp_path: Path, hashed: list[str]) -> None:
+    (tmp_path / "other.sha256").write_text(f"{hashlib.sha256(b'third jar').hexdigest()}  c-3.jar\n")
+    other = JarSet(tmp_path / "ivy.xml", tmp_path / "other.sha256")
+    resolve_jars(sums, FakeFetch(CONTENT))
+    assert resolve_jars(other, FakeFetch({"c-3.jar": b"third jar"})) == (cache / "c-3.jar",)
+    hashed.clear()
+    resolve_jars(sums, FakeFetch({}))
+    resolve_jars(other, FakeFetch({}))
+    assert hashed == []
+
+
+def test_ivy_is_given_the_file_of_the_set(cache: Path, sums: JarSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Path] = []
+
+    def fetch(into: Path, ivy: Path) -> str:
+        given.append(ivy)
+        return FakeFetch(CONTENT)(into)
+
+    monkeypatch.setattr(jars, "fetch_with_ivy", fetch)
+    resolve_jars(sums)
+    assert given == [sums.ivy]
 
 
 def a_java_home(path: Path, version: str) -> Path:

@@ -31,6 +31,8 @@ def test_all_the_commands_are_there() -> None:
         ("init",), ("validate",), ("test",), ("compile",), ("schema",), ("plan",), ("run",), ("backfill",), ("service",),
         ("status",), ("checkpoint", "show"), ("checkpoint", "set"), ("checkpoint", "reset"), ("checks",),
         ("quarantine", "show"), ("quarantine", "replay"), ("quarantine", "drop"),
+        *(("index", name) for name in ("bootstrap", "rebuild", "verify", "migrate", "benchmark")),
+        ("dev", "hbase", "up"), ("dev", "hbase", "down"), ("dev", "hbase", "status"),
     }
 
 

@@ -22,7 +22,7 @@ def test_hudis_keys_are_offered_and_others_refused() -> None:
     assert hoodie["additionalProperties"] is False
     known = hoodie["properties"]
     assert known["hoodie.compact.inline"] == {"type": ["boolean", "string"], "default": False}
-    assert known["hoodie.index.type"]["enum"] == ["BUCKET", "RECORD_INDEX"]
+    assert known["hoodie.index.type"]["enum"] == ["BUCKET", "RECORD_INDEX", "HBASE"]
     assert "description" in known["hoodie.streamer.source.hoodieincr.path"]
     assert known["hoodie.deltastreamer.source.hoodieincr.path"]["deprecated"] is True
     assert "hoodie.table.name" not in known

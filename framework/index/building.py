@@ -1,0 +1,148 @@
+"""Make an HBase index from the rows of its table: sorted by key, one HFile a Spark partition, loaded whole."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from framework.errors import FreshetError, StateError
+from framework.index.entries import table_entries
+from framework.index.hbase import HBase
+from framework.index.opening import parallel_tasks
+from framework.spec.model import TableRef
+
+# Of one cell in an HFile: lengths, family, column, time and type; of one entry three cells.
+_CELL_BYTES = 40
+# By FAST_DIFF, which keeps of a key only where it differs from the one before.
+_ENCODED = 0.35
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How HFiles are written.
+
+    Args:
+        hfile_bytes: About how large one is.
+        compression: HBase's name of an algorithm.
+        encoding: HBase's name of a data block encoding.
+    """
+
+    hfile_bytes: int = 512 * 1024 * 1024
+    compression: str = "NONE"
+    encoding: str = "FAST_DIFF"
+
+
+@dataclass(frozen=True)
+class Built:
+    """An index that was made.
+
+    Args:
+        entries: Its number of entries.
+        hfiles: Number of HFiles, and of regions.
+        bytes: Of all HFiles.
+    """
+
+    entries: int
+    hfiles: int
+    bytes: int
+
+
+def build_index(
+    spark: SparkSession, hbase: HBase, table: TableRef, generation: str, layout: Layout, phase: Callable[[str], None],
+) -> Built:
+    """Make the index of a table anew, in place of the one that stands there.
+
+    The old one stands until all HFiles are written. From then on to the end of the load the index table is marked as being
+    made, and no run writes through it; whoever is killed in between repeats the command, which begins anew.
+
+    Args:
+        spark: The session.
+        hbase: The cluster and the index table.
+        table: The Hudi table.
+        generation: Name of this making.
+        layout: How HFiles are written.
+        phase: Told what goes on, in words.
+
+    Raises:
+        FreshetError: KEY_TWICE or INDEX_NOT_WRITTEN.
+    """
+    # Within the table's own folder: HBase moves HFiles that lie on its own file system, and copies others.
+    folder = f"{table.path.rstrip('/')}/.hoodie/.freshet_index"
+    jvm = spark._jvm
+    assert jvm is not None
+    place = jvm.org.apache.hadoop.fs.Path(folder)
+    files = place.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+    files.delete(place, True)
+    try:
+        return _build(spark, hbase, table, folder, generation, layout, phase)
+    finally:
+        files.delete(place, True)
+
+
+def _build(
+    spark: SparkSession, hbase: HBase, table: TableRef, folder: str, generation: str, layout: Layout,
+    phase: Callable[[str], None],
+) -> Built:
+    phase(f"counting the keys of {table.name}")
+    entries = table_entries(spark, table.path)
+    count, size = _measure(entries)
+    phase(f"sorting {count:,} keys into HFiles")
+    parts = hfile_count(count, size, layout, parallel_tasks(spark))
+    # Spark orders texts as HBase orders bytes.
+    ordered = entries.repartitionByRange(parts, "key").sortWithinPartitions("key")
+    try:
+        written = hbase.classes.Entries.writeHFiles(ordered._jdf, folder, layout.compression, layout.encoding)
+    except Py4JJavaError as error:
+        text = str(error.java_exception)
+        twice = re.search(r"not lexically larger than previous. Current cell = (.*?)/_s:", text)
+        if twice:
+            raise StateError(
+                "KEY_TWICE", f"{table.name}: the record key {twice[1][:100]} stands twice in the table, and an index knows one "
+                "place of it.", "The index stands as it was.",
+                "Look at it by the column _hoodie_record_key and delete one of its rows, then run the same command again.",
+            ) from error
+        raise FreshetError(
+            "INDEX_NOT_WRITTEN", f"{table.name}: the HFiles of the index could not be written: {text[:500]}",
+            "The index stands as it was.", "Run the same command again.",
+        ) from error
+    done = [(bytes(one.get(0)), int(one.getLong(1)), int(one.getLong(2))) for one in written]
+    if sum(entries for _, entries, _ in done) != count:
+        raise FreshetError(
+            "INDEX_NOT_WRITTEN", f"{table.name}: {count:,} rows, and {sum(e for _, e, _ in done):,} entries: the table was "
+            "changed meanwhile.", "The index stands as it was.", "Run the same command again.",
+        )
+    marks = {"dataset": table.path, "generation": generation, "state": "building"}
+    phase(f"loading {len(done)} HFiles into {hbase.spec.table}")
+    hbase.drop()
+    # A region for each HFile, so that none is split while it is loaded.
+    hbase.create(sorted(first for first, _, _ in done)[1:], marks, layout.compression, layout.encoding)
+    if done:
+        hbase.load(f"{folder}/hfiles")
+    hbase.mark({**marks, "state": "ready"})
+    return Built(count, len(done), sum(size for _, _, size in done))
+
+
+def _measure(entries: DataFrame) -> tuple[int, int]:
+    texts = F.sum(3 * F.octet_length("key") + F.octet_length("partition") + F.octet_length("file") + F.octet_length("commit"))
+    count, size = entries.agg(F.count("*"), texts).first() or (0, 0)
+    return int(count), int(size or 0)
+
+
+def hfile_count(entries: int, text_bytes: int, layout: Layout, tasks: int) -> int:
+    """Return how many HFiles an index is cut into.
+
+    Args:
+        entries: Its number of entries.
+        text_bytes: Bytes of its keys and values.
+        layout: How HFiles are written.
+        tasks: Tasks that run at a time; there are as many HFiles at least, unless the index is small.
+    """
+    whole = (text_bytes + 3 * _CELL_BYTES * entries) * (_ENCODED if layout.encoding != "NONE" else 1)
+    by_size = math.ceil(whole / layout.hfile_bytes)
+    return max(1, by_size, min(tasks, entries // 50_000))

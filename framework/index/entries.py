@@ -1,0 +1,90 @@
+"""The entries that an index must hold, by the table's rows; those that it holds; and where the two differ. All inside Spark."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from framework.index.hbase import HBase
+from framework.plan.shares import client_settings
+
+#: What is wrong with an entry: none for a row, one that names another place than the row's, one without a row.
+Damage = Literal["missing", "stale", "orphaned"]
+DAMAGES: tuple[Damage, ...] = ("missing", "stale", "orphaned")
+COLUMNS = ("key", "partition", "commit", "file")
+# Shares of keys are drawn by their hash, in millionths.
+_MILLION = 1_000_000
+_TEXTS = StructType([StructField(name, StringType()) for name in COLUMNS])
+
+
+def table_entries(spark: SparkSession, path: str) -> DataFrame:
+    """Return the entries that an index of a table must hold, by the meta columns of its rows.
+
+    Args:
+        spark: The session.
+        path: The Hudi table's base path. It is looked at anew: a DataFrame that was made before keeps to older files.
+
+    Returns:
+        ``key``, ``partition``, ``commit`` (request time), ``file`` (the file group's id) and ``version``, the commit's time
+        in milliseconds, all of each row.
+    """
+    commit = F.col("_hoodie_commit_time")
+    # 17 digits, of which Spark's own patterns read no more than seconds next to each other.
+    time = F.to_timestamp(F.concat(F.substring(commit, 1, 14), F.lit("."), F.substring(commit, 15, 3)), "yyyyMMddHHmmss.SSS")
+    return spark.read.format("hudi").load(path).select(
+        F.col("_hoodie_record_key").alias("key"), F.col("_hoodie_partition_path").alias("partition"), commit.alias("commit"),
+        # A base file is named <file id>_<write token>_<instant>; rows of a log carry the file id alone.
+        F.split("_hoodie_file_name", "_")[0].alias("file"), F.unix_millis(time).alias("version"),
+    )
+
+
+def hbase_entries(spark: SparkSession, hbase: HBase) -> DataFrame:
+    """Return the entries of an index table, a Spark partition a region: ``key``, ``partition``, ``commit``, ``file``."""
+    rows = hbase.classes.Entries.read(spark.sparkContext._jsc, client_settings(hbase.spec), hbase.spec.table)
+    jvm = spark._jvm
+    assert jvm is not None
+    schema = jvm.org.apache.spark.sql.types.DataType.fromJson(_TEXTS.json())
+    return DataFrame(spark._jsparkSession.createDataFrame(rows, schema), spark)
+
+
+def record_index_entries(spark: SparkSession, path: str) -> DataFrame:
+    """Return the entries of a table's record index: ``key``, ``partition``, ``file``.
+
+    Hudi 1.0 keeps a file id as the two halves of its UUID and a number, or as text where it is none (``fileIdEncoding``).
+    """
+    found = spark.read.format("hudi").load(f"{path}/.hoodie/metadata").where("type = 5").select("key", "recordIndexMetadata.*")
+    halves = F.lower(F.concat(
+        F.lpad(F.hex("fileIdHighBits"), 16, "0"), F.lpad(F.hex("fileIdLowBits"), 16, "0"),
+    ))
+    dashed = F.regexp_replace(halves, "^(.{8})(.{4})(.{4})(.{4})(.{12})$", "$1-$2-$3-$4-$5")
+    whole = F.when(F.col("fileIdEncoding") == 1, F.col("fileId")).otherwise(F.concat(dashed, F.lit("-"), F.col("fileIndex")))
+    return found.select("key", F.col("partitionName").alias("partition"), whole.alias("file"))
+
+
+def drawn(entries: DataFrame, sample: float) -> DataFrame:
+    """Return a share of the entries, drawn by their keys' hash, so that index and table draw the same ones."""
+    return entries if sample >= 1 else entries.where(F.pmod(F.xxhash64("key"), F.lit(_MILLION)) < round(sample * _MILLION))
+
+
+def differences(wanted: DataFrame, found: DataFrame) -> DataFrame:
+    """Return the entries in which an index differs from its table.
+
+    Args:
+        wanted: What it must hold.
+        found: What it holds.
+
+    Returns:
+        ``damage``, ``key``, ``partition``, ``commit``, ``file`` (of the row; null for an orphaned entry),
+        ``found_partition`` and ``found_file``.
+    """
+    found = found.select("key", F.col("partition").alias("found_partition"), F.col("file").alias("found_file"))
+    # Null in a place that an entry half written lacks.
+    same = F.col("partition").eqNullSafe(F.col("found_partition")) & F.col("file").eqNullSafe(F.col("found_file"))
+    damage = (
+        F.when(F.col("in_table").isNull(), "orphaned").when(F.col("in_index").isNull(), "missing").when(~same, "stale")
+    )
+    joined = wanted.withColumn("in_table", F.lit(True)).join(found.withColumn("in_index", F.lit(True)), "key", "full_outer")
+    return joined.withColumn("damage", damage).where("damage is not null").drop("in_table", "in_index", "version")

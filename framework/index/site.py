@@ -1,0 +1,57 @@
+"""The settings of the HBase client inside Hudi's bundle, which it reads from a file alone: ``hbase-site.xml``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from xml.sax.saxutils import escape
+
+from framework.spec.options import HBASE_IN_SESSION
+from framework.spec.paths import cache_dir
+
+_HEAD = "spark.hadoop."
+_DRIVER, _EXECUTOR, _FILES = "spark.driver.extraClassPath", "spark.executor.extraClassPath", "spark.files"
+_DEFAULTS = {
+    # The bundle's client names a codec class of its own, which no server has: every call would hang for minutes. Hadoop
+    # drops an empty value, so this is empty by way of a variable that nobody sets.
+    "hbase.client.default.rpc.codec": "${env.FRESHET_NO_CODEC:-}",
+    # This file hides the bundle's own, which holds the version that the client compares itself with.
+    "hbase.defaults.for.version.skip": "true",
+    # By default a cluster that is gone is noticed after minutes.
+    "hbase.client.retries.number": "4",
+    "hbase.client.pause": "100",
+    "zookeeper.recovery.retry": "2",
+    # Region servers on other machines are never local to where HFiles are written here, and asking may hang.
+    "hbase.bulkload.locality.sensitive.enabled": "false",
+}
+
+
+def with_hbase_site(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a session that finds HBase's client settings, where one of its pipelines has an HBASE index.
+
+    Args:
+        conf: The ``spark:`` settings; those that begin with ``spark.hadoop.hbase.`` or ``spark.hadoop.zookeeper.`` are the
+            client's too, and win.
+    """
+    found = dict(conf)
+    if not found.pop(HBASE_IN_SESSION, ""):
+        return found
+    settings = {**_DEFAULTS, **{key.removeprefix(_HEAD): value for key, value in conf.items()
+                                if key.startswith((f"{_HEAD}hbase.", f"{_HEAD}zookeeper."))}}
+    text = "".join(f"  <property><name>{escape(key)}</name><value>{escape(value)}</value></property>\n"
+                   for key, value in sorted(settings.items()))
+    text = f'<?xml version="1.0"?>\n<configuration>\n{text}</configuration>\n'
+    # One folder for each content, because another session may be reading its own.
+    folder = cache_dir() / "hbase-site" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    file = folder / "hbase-site.xml"
+    if not file.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = folder / f".{os.getpid()}.tmp"
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, file)
+    # Before the bundle, which has such a file of its own. An executor gets it into its working folder.
+    found[_DRIVER] = ":".join(part for part in (str(folder), conf.get(_DRIVER, "")) if part)
+    found[_EXECUTOR] = ":".join(part for part in (".", conf.get(_EXECUTOR, "")) if part)
+    found[_FILES] = ",".join(part for part in (str(file), conf.get(_FILES, "")) if part)
+    return found

@@ -1,0 +1,220 @@
+"""Make a target's global index: with the first load, or from the rows that stand there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql import SparkSession
+
+from framework.errors import FreshetError, StateError
+from framework.index.building import Built, Layout, build_index
+from framework.index.hbase import connect, new_generation
+from framework.index.opening import Opened, allowed, checked_table, recorded_generation
+from framework.metrics.events import Event, Listener
+from framework.plan.compile import compile_bootstrap
+from framework.plan.options import index_record
+from framework.plan.parts import commit_stage
+from framework.plan.reads import Window
+from framework.runtime.executor import jvm_lock, session_for
+from framework.runtime.lease import Lease, hold_lease
+from framework.runtime.runner import new_run_id, run_once
+from framework.sinks.hudi import empty_batch, write_commit
+from framework.spec.model import HBaseSpec, PipelineSpec, Project
+from framework.state.checkpoint import INDEX_KEY
+from framework.state.table import StateReader, TableState
+
+
+@dataclass(frozen=True)
+class IndexResult:
+    """What was done to an index.
+
+    Args:
+        pipeline: The pipeline.
+        done: What was done, in words.
+        index: Its type.
+        rows: Rows loaded by a bootstrap.
+        entries, hfiles, bytes: Of an HBase index that was made.
+        seconds: Wall time, by step.
+    """
+
+    pipeline: str
+    done: str
+    index: str
+    rows: int = 0
+    entries: int = 0
+    hfiles: int = 0
+    bytes: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the result as a JSON-serialisable mapping."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Work:
+    """What every work on an index needs.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        lease: The target's lease.
+        spark: A session of the pipeline's own.
+    """
+
+    project: Project
+    spec: PipelineSpec
+    state: StateReader
+    listen: Listener
+    lease: Lease
+    spark: SparkSession
+
+    def phase(self, words: str) -> None:
+        """Tell what goes on."""
+        self.listen(Event("phase", self.spec.name, words))
+
+
+@contextmanager
+def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen: Listener) -> Iterator[Work]:
+    """Hold the target's lease, so that no run writes meanwhile, and start Spark.
+
+    Raises:
+        RetryableError: ALREADY_RUNNING.
+    """
+    def waiting(words: str) -> None:
+        listen(Event("waiting", spec.name, words))
+
+    with hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting) as lease:
+        listen(Event("phase", spec.name, "starting Spark"))
+        spark = session_for(spec, project.root, lambda words: listen(Event("phase", spec.name, words)))
+        yield Work(project, spec, state, listen, lease, spark)
+
+
+def bootstrap_index(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, layout: Layout,
+) -> IndexResult:
+    """Load a target for the first time without looking a key up, then make its index.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        layout: How HFiles are written.
+
+    Raises:
+        StateError: TARGET_NOT_EMPTY, NO_GLOBAL_INDEX, or what a first run is refused for.
+        FreshetError: The load or the making failed; the same command goes on from there.
+    """
+    require_global(spec)
+    with index_work(project, spec, state, listen) as work:
+        seconds: dict[str, float] = {}
+        target = state.table(spec.target.ref)
+        loaded, rows = target is not None and bool(target.commits), 0
+        generation = recorded_generation(target)
+        if not loaded or not generation:
+            start = time.monotonic()
+            done = run_once(project, spec, state, listen, lambda: compile_bootstrap(spec, state), work.lease)
+            rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
+            if done.outcome == "idle":
+                return IndexResult(spec.name, f"nothing to do: {done.reason}", spec.index.type)
+            generation = recorded_generation(state.table(spec.target.ref))
+        if spec.index.hbase is None:
+            return IndexResult(spec.name, "bootstrapped", spec.index.type, rows, seconds=seconds)
+        with connect(work.spark, spec.index.hbase) as cluster:
+            found = checked_table(spec, cluster)
+            if found is not None and found.state == "ready" and found.generation == generation:
+                return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
+            start = time.monotonic()
+            with jvm_lock(work.spark, work.lease.writer_file):
+                built = build_index(work.spark, cluster, spec.target.ref, generation, layout, work.phase)
+            seconds["index"] = round(time.monotonic() - start, 3)
+        return result_of(spec, "bootstrapped", built, seconds, rows)
+
+
+def rebuild_index(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, layout: Layout, to: HBaseSpec | None = None,
+) -> IndexResult:
+    """Make a target's HBase index anew from its rows alone, here or on another cluster.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        layout: How HFiles are written.
+        to: The other cluster; None for the one that the files name.
+
+    Raises:
+        StateError: NO_HBASE_INDEX, TARGET_MISSING, or the index table belongs to another dataset.
+        FreshetError: The making failed; the same command begins it anew.
+    """
+    if spec.index.hbase is None:
+        raise StateError(
+            "NO_HBASE_INDEX", f"{spec.name}: the index {spec.index.type} of {spec.target.ref.path} is part of the table.",
+            "Nothing was done.", f"Where it differs from the rows: freshet index verify {spec.name} --repair",
+        )
+    hbase = to or spec.index.hbase
+    spec = replace(spec, index=replace(spec.index, hbase=hbase))
+    require_rows(spec, state)
+    with index_work(project, spec, state, listen) as work:
+        target = require_rows(spec, state)
+        recorded = target.latest_extra(INDEX_KEY)
+        if recorded is not None and recorded != index_record(spec.index):
+            raise _migrate_instead(spec, recorded)
+        start = time.monotonic()
+        built = make_index(work, spec, hbase, layout)
+        return result_of(spec, f"rebuilt on {hbase.cluster}", built, {"index": round(time.monotonic() - start, 3)})
+
+
+def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout) -> Built:
+    """Make an HBase index and note its generation in a commit of the table, from which on runs write through it."""
+    generation = new_generation()
+    with connect(work.spark, hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
+        checked_table(spec, cluster)
+        built = build_index(work.spark, cluster, spec.target.ref, generation, layout, work.phase)
+        rates = allowed(work.spark, spec, hbase, work.state, cluster.servers(), generation)
+        cluster.classes.Cluster.hudiTalksTo(hbase.cluster, (work.spark.sparkContext.master or "").startswith("local"))
+        opened: Opened = replace(rates, rows=built.entries)
+        commit = commit_stage(spec, Window("index", reason="index made"), None, empty=True)
+        # Killed before this commit, the next run is refused: it knows another generation.
+        write_commit(empty_batch(work.spark, spec.target.columns), opened.commit(commit), new_run_id())
+    return built
+
+
+def result_of(
+    spec: PipelineSpec, done: str, built: Built, seconds: dict[str, float], rows: int = 0,
+) -> IndexResult:
+    """Return what is told of an HBase index that was made."""
+    return IndexResult(spec.name, done, spec.index.type, rows, built.entries, built.hfiles, built.bytes, seconds)
+
+
+def require_global(spec: PipelineSpec) -> None:
+    """Refuse a pipeline whose index has no entries: NO_GLOBAL_INDEX."""
+    if not spec.index.is_global:
+        raise StateError(
+            "NO_GLOBAL_INDEX", f"{spec.name}: a bucket index has no entries: a row's bucket follows from its key.",
+            "Nothing was done.", f"Its first load is an ordinary run: freshet run {spec.name}",
+        )
+
+
+def require_rows(spec: PipelineSpec, state: StateReader) -> TableState:
+    """Return the target's state; TARGET_MISSING where it has no commit."""
+    target = state.table(spec.target.ref)
+    if target is None or not target.commits:
+        raise StateError("TARGET_MISSING", f"{spec.name}: there is no row at {spec.target.ref.path} yet.", "Nothing was done.",
+                         f"Load it first: freshet index bootstrap {spec.name}")
+    return target
+
+
+def _migrate_instead(spec: PipelineSpec, recorded: str) -> FreshetError:
+    return StateError(
+        "INDEX_CHANGED", f"{spec.name}: {spec.target.ref.path} was written with another index: {recorded}.",
+        "Nothing was done.",
+        f"Move it to the one that the files name: freshet index migrate {spec.name} --to {spec.index.type.lower()}",
+    )

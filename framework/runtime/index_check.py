@@ -1,0 +1,171 @@
+"""Hold a global index against the rows of its table, mend it, and measure what an HBase cluster holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from framework.errors import StateError
+from framework.index.entries import (
+    COLUMNS,
+    DAMAGES,
+    differences,
+    drawn,
+    hbase_entries,
+    record_index_entries,
+    table_entries,
+)
+from framework.index.hbase import HBase, connect
+from framework.index.opening import allowed, checked_table
+from framework.metrics.events import Listener
+from framework.plan.parts import commit_stage
+from framework.plan.reads import Window
+from framework.runtime.executor import jvm_lock
+from framework.runtime.index import index_work, require_global, require_rows
+from framework.runtime.runner import new_run_id
+from framework.sinks.hudi import empty_batch, write_commit
+from framework.spec.model import PipelineSpec, Project
+from framework.state.table import StateReader
+
+_SAMPLES = 5
+
+
+@dataclass(frozen=True)
+class Verified:
+    """How an index and its table compare.
+
+    Args:
+        pipeline: The pipeline.
+        index: The index's type.
+        sample: Share of the keys that was compared.
+        rows: Rows of the table that were compared.
+        found: Entries that differ, by damage: ``missing``, ``stale``, ``orphaned``.
+        samples: A few of them, as text.
+        repaired: Entries that were mended.
+        seconds: Wall time.
+    """
+
+    pipeline: str
+    index: str
+    sample: float
+    rows: int
+    found: dict[str, int]
+    samples: tuple[str, ...]
+    repaired: int
+    seconds: float
+
+    @property
+    def agrees(self) -> bool:
+        """Return True where nothing is wrong any longer."""
+        return sum(self.found.values()) == self.repaired
+
+    def as_json(self) -> dict[str, object]:
+        """Return the result as a JSON-serialisable mapping."""
+        return {**vars(self), "samples": list(self.samples), "agrees": self.agrees}
+
+
+def verify_index(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, sample: float = 1.0, repair: bool = False,
+) -> Verified:
+    """Compare an index and its table both ways, inside Spark, while no run writes.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        sample: Share of the keys to compare, drawn by their hash.
+        repair: Mend what is wrong: entries of an HBase index are put and deleted at the pipeline's rate; a record index is
+            made anew.
+
+    Raises:
+        StateError: NO_GLOBAL_INDEX, TARGET_MISSING, INDEX_MISSING.
+    """
+    require_global(spec)
+    require_rows(spec, state)
+    start = time.monotonic()
+    with index_work(project, spec, state, listen) as work:
+        require_rows(spec, state)
+        work.phase(f"comparing {spec.target.ref.name} and its index")
+        if spec.index.hbase is None:
+            found = record_index_entries(work.spark, spec.target.ref.path)
+            mend = _record_index_anew(work.spark, spec, work.lease.writer_file)
+            return _verified(work.spark, spec, found, sample, repair, mend, start, work.phase)
+        with connect(work.spark, spec.index.hbase) as cluster:
+            if checked_table(spec, cluster) is None:
+                raise StateError(
+                    "INDEX_MISSING", f"{spec.name}: there is no index table {cluster.spec.table} on {cluster.spec.cluster}.",
+                    "Nothing was done.", f"Make it from the table's rows: freshet index rebuild {spec.name}",
+                )
+            rates = allowed(work.spark, spec, spec.index.hbase, state, cluster.servers(), "")
+            mend = _put_and_delete(cluster, rates.requests_per_second / rates.tasks)
+            with jvm_lock(work.spark, work.lease.writer_file):
+                found = hbase_entries(work.spark, cluster)
+                return _verified(work.spark, spec, found, sample, repair, mend, start, work.phase)
+
+
+def _verified(
+    spark: SparkSession, spec: PipelineSpec, found: DataFrame, sample: float, repair: bool, mend: Callable[[DataFrame], None],
+    start: float, phase: Callable[[str], None],
+) -> Verified:
+    counted = Observation()
+    wanted = drawn(table_entries(spark, spec.target.ref.path), sample).observe(counted, F.count(F.lit(1)).alias("rows"))
+    wrong = differences(wanted, drawn(found, sample)).persist()
+    try:
+        counts: dict[str, int] = {str(row[0]): int(row[1]) for row in wrong.groupBy("damage").count().collect()}
+        shown = wrong.orderBy("damage", "key").limit(_SAMPLES).collect() if counts else []
+        repaired = 0
+        if repair and counts:
+            phase(f"mending {sum(counts.values()):,} entries")
+            mend(wrong)
+            repaired = sum(counts.values())
+    finally:
+        wrong.unpersist()
+    samples = tuple(_in_words(row.asDict()) for row in shown)
+    return Verified(
+        spec.name, spec.index.type, sample, int(counted.get["rows"]), {name: counts.get(name, 0) for name in DAMAGES}, samples,
+        repaired, round(time.monotonic() - start, 3),
+    )
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    row = {**row, "key": str(row["key"])[:80]}
+    match row["damage"]:
+        case "missing":
+            return "missing: {key} lies in '{partition}', file {file}, and has no entry".format(**row)
+        case "orphaned":
+            return "orphaned: {key} has no row, and an entry for '{found_partition}', file {found_file}".format(**row)
+        case _:
+            return ("stale: {key} lies in '{partition}', file {file}, and its entry says '{found_partition}', "
+                    "file {found_file}").format(**row)
+
+
+def _put_and_delete(cluster: HBase, each: float) -> Callable[[DataFrame], None]:
+    def mend(wrong: DataFrame) -> None:
+        change, settings, table = cluster.classes.Requests.change, cluster.settings, cluster.spec.table
+        change(wrong.where("damage <> 'orphaned'").select(*COLUMNS)._jdf, settings, table, False, each)
+        change(wrong.where("damage = 'orphaned'").select(*COLUMNS)._jdf, settings, table, True, each)
+
+    return mend
+
+
+def _record_index_anew(spark: SparkSession, spec: PipelineSpec, writer_file: Any) -> Callable[[DataFrame], None]:
+    def mend(wrong: DataFrame) -> None:
+        jvm: Any = spark._jvm
+        storage = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark.sparkContext._jsc.hadoopConfiguration())
+        with jvm_lock(spark, writer_file):
+            table = jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder().setConf(storage) \
+                .setBasePath(spec.target.ref.path).build()
+            context = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(spark._jsc)
+            jvm.org.apache.hudi.metadata.HoodieTableMetadataUtil.deleteMetadataTablePartition(
+                table, context, "record_index", False)
+            # The next commit finds none and makes it from the rows.
+            commit = commit_stage(spec, Window("index", reason="index mended"), None, empty=True)
+            write_commit(empty_batch(spark, spec.target.columns), commit, new_run_id())
+
+    return mend

@@ -1,0 +1,100 @@
+"""One real HBase for the whole test run, its own Java client, and one Spark session whose pipelines use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from pyspark.sql import SparkSession
+
+from framework.runtime.dev_hbase.look import HBase
+from framework.runtime.dev_hbase.server import start, stop
+from framework.runtime.jars import HBASE_JARS, pyspark_jar_dir, resolve_jars
+from framework.runtime.java import find_java_home, java_command
+from framework.runtime.session import start_session
+from framework.spec.options import HBASE_IN_SESSION
+from tests.hbase.lake import HBaseLake
+from tests.integration.conftest import SPARK_CONF
+
+
+@pytest.fixture(scope="session")
+def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
+    """Start an HBase with a directory of the test run's own, and stop it whatever happens."""
+    directory = tmp_path_factory.mktemp("hbase") / "server"
+    try:
+        yield start(directory, wait_seconds=120)
+    finally:
+        stop(directory, purge=True)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Start the Spark session of the test run; HBase's client settings are on its class path."""
+    session = start_session({**SPARK_CONF, HBASE_IN_SESSION: "true"})
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def hlake(spark: SparkSession, tmp_path: Path, hbase: HBase) -> HBaseLake:
+    """Return a lake whose pipelines have an HBASE index, each in an index table of its own."""
+    return HBaseLake(spark, tmp_path, hbase)
+
+
+class Client:
+    """HBase's Java client in a JVM of its own, which is not Spark's.
+
+    Args:
+        jvm: The JVM's view of py4j.
+    """
+
+    def __init__(self, jvm: Any) -> None:
+        self._jvm = jvm
+
+    def connection(self, port: int) -> Any:
+        """Return an open ``Connection`` to the HBase whose ZooKeeper has this port; the caller closes it."""
+        conf = self._jvm.org.apache.hadoop.hbase.HBaseConfiguration.create()
+        for key, value in {
+            "hbase.zookeeper.quorum": "127.0.0.1", "hbase.zookeeper.property.clientPort": str(port),
+            "hbase.client.retries.number": "4", "hbase.client.pause": "100",
+        }.items():
+            conf.set(key, value)
+        return self._jvm.org.apache.hadoop.hbase.client.ConnectionFactory.createConnection(conf)
+
+    def create_table(self, connection: Any, name: str, family: str) -> None:
+        """Create a table of one column family."""
+        client = self._jvm.org.apache.hadoop.hbase.client
+        table = client.TableDescriptorBuilder.newBuilder(self._name(name))
+        connection.getAdmin().createTable(table.setColumnFamily(client.ColumnFamilyDescriptorBuilder.of(family)).build())
+
+    def put(self, connection: Any, table: str, row: str, family: str, value: str) -> None:
+        """Write one cell, its qualifier ``q``."""
+        put = self._jvm.org.apache.hadoop.hbase.client.Put(row.encode())
+        connection.getTable(self._name(table)).put(put.addColumn(family.encode(), b"q", value.encode()))
+
+    def get(self, connection: Any, table: str, row: str, family: str) -> str | None:
+        """Read one cell, or None."""
+        get = self._jvm.org.apache.hadoop.hbase.client.Get(row.encode())
+        value = connection.getTable(self._name(table)).get(get).getValue(family.encode(), b"q")
+        return None if value is None else bytes(value).decode()
+
+    def _name(self, table: str) -> Any:
+        return self._jvm.org.apache.hadoop.hbase.TableName.valueOf(table)
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Client]:
+    """Start the JVM of the client; it ends with the test run, or when this process dies."""
+    path = ":".join([*map(str, resolve_jars(HBASE_JARS)), f"{pyspark_jar_dir()}/*"])
+    port, secret = launch_gateway(
+        classpath=path, java_path=str(java_command(find_java_home())), die_on_exit=True, enable_auth=True,
+        javaopts=["-Xmx256m", "-Djava.net.preferIPv4Stack=true"],
+    )
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=secret))
+    try:
+        yield Client(gateway.jvm)
+    finally:
+        gateway.shutdown()

@@ -1,0 +1,88 @@
+"""A small lake whose pipelines keep their index on the HBase of the tests, in an index table of their own."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from framework.index import hbase as index_hbase
+from framework.index.building import Layout
+from framework.index.entries import hbase_entries
+from framework.runtime.dev_hbase.look import HBase
+from framework.runtime.index import IndexResult, rebuild_index
+from framework.runtime.index_check import Verified, verify_index
+from framework.spec.model import HBaseSpec
+from framework.state.timeline import TimelineState
+from tests.integration.lake import Lake
+
+#: With this DDL, and this SQL over a source that has the column, a row is deleted by the column.
+DELETES = ",\n  _hoodie_is_deleted BOOLEAN"
+
+
+class HBaseLake(Lake):
+    """The lake of one test; ``pipeline`` gives a pipeline an HBASE index unless ``hoodie`` names another.
+
+    Args:
+        spark: The session, which was started with ``spark.freshet.hbase``.
+        root: The test's folder.
+        hbase: The HBase of the tests.
+    """
+
+    def __init__(self, spark: SparkSession, root: Path, hbase: HBase) -> None:
+        super().__init__(spark, root)
+        self.hbase, self._own = hbase, uuid.uuid4().hex[:10]
+
+    def index_table(self, name: str = "copy") -> str:
+        """Return the name of a pipeline's index table, which no other test has."""
+        return f"{name}_{self._own}"
+
+    def pipeline(self, name: str = "copy", *args: object, hoodie: Mapping[str, object] | None = None, **kwargs: object) -> None:
+        """Write a pipeline's files as ``Lake.pipeline`` does."""
+        own = {**self.hbase.hoodie, "hoodie.index.type": "HBASE", "hoodie.index.hbase.table": self.index_table(name)}
+        asked = dict(hoodie or {})
+        if asked.get("hoodie.index.type", "HBASE") == "HBASE":
+            asked = {**own, **asked}
+        super().pipeline(name, *args, hoodie=asked, **kwargs)  # type: ignore[arg-type]
+
+    def hbase_spec(self, name: str = "copy") -> HBaseSpec:
+        """Return where a pipeline's index lies."""
+        found = self.spec(name).index.hbase
+        assert found is not None
+        return found
+
+    @contextmanager
+    def cluster(self, name: str = "copy") -> Iterator[index_hbase.HBase]:
+        """Give the cluster, looking at a pipeline's index table."""
+        with index_hbase.connect(self.spark, self.hbase_spec(name)) as found:
+            yield found
+
+    def entries(self, name: str = "copy") -> dict[str, tuple[str, str]]:
+        """Return what a pipeline's index holds: partition and file id by key."""
+        with self.cluster(name) as cluster:
+            return {row.key: (row.partition, row.file) for row in hbase_entries(self.spark, cluster).collect()}
+
+    def places(self, table: str = "derived.copy") -> dict[str, tuple[str, str]]:
+        """Return where a table's rows lie: partition and file id by key; fails where a key stands twice."""
+        frame = self.spark.read.format("hudi").load(self.path(table))
+        found = frame.select("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name").collect()
+        places = {key: (partition, file.split("_")[0]) for key, partition, file in found}
+        assert len(places) == len(found), f"a key stands twice: {sorted(row[0] for row in found)}"
+        return places
+
+    def verify(self, name: str = "copy", *, sample: float = 1.0, repair: bool = False) -> Verified:
+        """Do what ``freshet index verify`` does."""
+        project = self.project(name)
+        return verify_index(project, project.pipelines[0], TimelineState(), self.events.append, sample, repair)
+
+    def rebuild(self, name: str = "copy", layout: Layout | None = None) -> IndexResult:
+        """Do what ``freshet index rebuild`` does."""
+        project = self.project(name)
+        return rebuild_index(project, project.pipelines[0], TimelineState(), self.events.append, layout or Layout())
+
+    def agree(self, name: str = "copy") -> None:
+        """Hold a pipeline's index against its table: each row has its entry, and no entry is without its row."""
+        assert self.entries(name) == self.places(f"derived.{name}")
