@@ -13,7 +13,8 @@ from framework.cli.options import load, project_options
 from framework.cli.output import Output, message, progress, reporting, table
 from framework.errors import Exit
 from framework.metrics.events import Event, Listener
-from framework.runtime.runner import in_words, replay_quarantine
+from framework.runtime.result import in_words
+from framework.runtime.runner import replay_quarantine
 from framework.spec.model import PipelineSpec, Project
 from framework.spec.rules import kind_of
 from framework.state.checkpoint import CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY

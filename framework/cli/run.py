@@ -11,7 +11,8 @@ from framework.cli.output import Output, message, progress, reporting, trace
 from framework.errors import Exit, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
-from framework.runtime.runner import RunResult, in_words, run_project
+from framework.runtime.result import RunResult, in_words
+from framework.runtime.runner import run_project
 from framework.spec.model import Project
 from framework.state.timeline import TimelineState
 

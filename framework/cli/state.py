@@ -15,7 +15,8 @@ from framework.errors import Exit, StateError, unforeseen
 from framework.plan.reads import counted
 from framework.plan.status import PipelineStatus, pipeline_status, unfinished_backfill
 from framework.runtime.lease import backfill_lease, is_running
-from framework.runtime.runner import in_words, set_checkpoint
+from framework.runtime.result import in_words
+from framework.runtime.runner import set_checkpoint
 from framework.spec.model import PipelineSpec
 from framework.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from framework.state.timeline import TimelineState

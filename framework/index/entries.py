@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -50,6 +50,18 @@ def hbase_entries(spark: SparkSession, hbase: HBase) -> DataFrame:
     return DataFrame(spark._jsparkSession.createDataFrame(rows, schema), spark)
 
 
+def meta_client(spark: SparkSession, path: str) -> Any:
+    """Return Hudi's own view of a table's settings and timeline."""
+    jvm: Any = spark._jvm
+    storage = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark.sparkContext._jsc.hadoopConfiguration())
+    return jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder().setConf(storage).setBasePath(path).build()
+
+
+def has_record_index(spark: SparkSession, path: str) -> bool:
+    """Return True where a table says that its record index is complete: a writer that keeps none takes it away."""
+    return bool(meta_client(spark, path).getTableConfig().getMetadataPartitions().contains("record_index"))
+
+
 def record_index_entries(spark: SparkSession, path: str) -> DataFrame:
     """Return the entries of a table's record index: ``key``, ``partition``, ``file``.
 
@@ -69,16 +81,16 @@ def drawn(entries: DataFrame, sample: float) -> DataFrame:
     return entries if sample >= 1 else entries.where(F.pmod(F.xxhash64("key"), F.lit(_MILLION)) < round(sample * _MILLION))
 
 
-def differences(wanted: DataFrame, found: DataFrame) -> DataFrame:
-    """Return the entries in which an index differs from its table.
+def compared(wanted: DataFrame, found: DataFrame) -> DataFrame:
+    """Hold an index against its table, key by key.
 
     Args:
         wanted: What it must hold.
         found: What it holds.
 
     Returns:
-        ``damage``, ``key``, ``partition``, ``commit``, ``file`` (of the row; null for an orphaned entry),
-        ``found_partition`` and ``found_file``.
+        ``damage`` (null where both agree), ``in_table``, ``key``, ``partition``, ``commit``, ``file`` (of the row; null for
+        an orphaned entry), ``found_partition`` and ``found_file``.
     """
     found = found.select("key", F.col("partition").alias("found_partition"), F.col("file").alias("found_file"))
     # Null in a place that an entry half written lacks.
@@ -87,4 +99,4 @@ def differences(wanted: DataFrame, found: DataFrame) -> DataFrame:
         F.when(F.col("in_table").isNull(), "orphaned").when(F.col("in_index").isNull(), "missing").when(~same, "stale")
     )
     joined = wanted.withColumn("in_table", F.lit(True)).join(found.withColumn("in_index", F.lit(True)), "key", "full_outer")
-    return joined.withColumn("damage", damage).where("damage is not null").drop("in_table", "in_index", "version")
+    return joined.withColumn("damage", damage).drop("in_index", "version")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -32,7 +33,8 @@ class Opened:
         share: The pipeline's share of the cluster.
         servers: Region servers alive.
         requests_per_second: What the share comes to.
-        tasks: Tasks that run at a time, over which it is divided.
+        tasks: Tasks that run at a time.
+        jvms: Executors, over which it is divided.
     """
 
     generation: str
@@ -41,18 +43,19 @@ class Opened:
     servers: int
     requests_per_second: float
     tasks: int
+    jvms: int
 
     def commit(self, commit: Commit) -> Commit:
         """Return the commit with the index's rates and generation."""
         return replace(
-            commit, options=dict(sorted({**commit.options, **rate_options(self.requests_per_second, self.tasks)}.items())),
+            commit, options=dict(sorted({**commit.options, **rate_options(self.requests_per_second, self.jvms)}.items())),
             metadata={**commit.metadata, GENERATION_KEY: self.generation, INDEX_ROWS_KEY: str(self.rows)},
         )
 
     def in_words(self) -> str:
         """Return what the pipeline may ask of the cluster."""
         return (f"{self.share:.0%} of {self.servers} region server{'s' * (self.servers != 1)}: "
-                f"{self.requests_per_second:,.0f} requests a second over {self.tasks} tasks")
+                f"{self.requests_per_second:,.0f} requests a second")
 
 
 def open_index(
@@ -96,7 +99,8 @@ def allowed(
     """Return what a pipeline may ask of its cluster now."""
     rows = {name: rows_of(state.table(ref)) for name, (ref, _) in hbase.shares.items()}
     share = shares({name: declared for name, (_, declared) in hbase.shares.items()}, rows)[spec.name]
-    return Opened(generation, rows[spec.name], share, servers, share * servers * hbase.server_rate, parallel_tasks(spark))
+    return Opened(generation, rows[spec.name], share, servers, share * servers * hbase.server_rate, parallel_tasks(spark),
+                  parallel_jvms(spark))
 
 
 def parallel_tasks(spark: SparkSession) -> int:
@@ -106,6 +110,19 @@ def parallel_tasks(spark: SparkSession) -> int:
     if conf.get("spark.dynamicAllocation.enabled", "false") == "true" and most:
         return most * int(conf.get("spark.executor.cores", "1") or 1)
     return spark.sparkContext.defaultParallelism
+
+
+def parallel_jvms(spark: SparkSession) -> int:
+    """Return the number of processes that tasks may run in: as many executors as there are or are asked for."""
+    if (spark.sparkContext.master or "").startswith("local"):
+        return 1
+    conf = spark.sparkContext.getConf()
+    jsc: Any = spark.sparkContext._jsc
+    # The driver is among those that are registered, and executors register one after the other.
+    asked = ("spark.executor.instances", "spark.dynamicAllocation.maxExecutors")
+    most = int(conf.get("spark.cores.max", "0") or 0) // int(conf.get("spark.executor.cores", "1") or 1)
+    registered = int(jsc.sc().getExecutorMemoryStatus().size()) - 1
+    return max(1, registered, most, *(int(conf.get(key, "0") or 0) for key in asked))
 
 
 def recorded_generation(target: TableState | None) -> str:
@@ -128,10 +145,7 @@ def _generation(spec: PipelineSpec, hbase: HBaseSpec, target: TableState | None,
     if found is None:
         raise _rebuild("INDEX_MISSING", spec, f"there is no index table {hbase.table} on {hbase.cluster}")
     if found.state == "building":
-        raise RetryableError(
-            "INDEX_BUILDING", f"{spec.name}: the index {hbase.table} on {hbase.cluster} is being made, or its making was "
-            "killed.", _UNTOUCHED, f"Wait for it, or repeat it: freshet index rebuild {spec.name}", table=hbase.table,
-        )
+        raise being_made(spec, hbase)
     if not recorded:
         return _adopted(spec, hbase, cluster, has_rows)
     if found.generation != recorded:
@@ -182,6 +196,14 @@ def checked_table(spec: PipelineSpec, cluster: HBase) -> IndexTable | None:
         raise StateError("INDEX_TABLE_UNFIT", f"{spec.name}: {where} is disabled.", _UNTOUCHED,
                          f"In HBase's shell: enable '{hbase.table}'")
     return found
+
+
+def being_made(spec: PipelineSpec, hbase: HBaseSpec) -> RetryableError:
+    """Return the error that says that an index is not whole yet."""
+    return RetryableError(
+        "INDEX_BUILDING", f"{spec.name}: the index {hbase.table} on {hbase.cluster} is being made, or its making was "
+        "killed.", _UNTOUCHED, f"Wait for it, or repeat it: freshet index rebuild {spec.name}", table=hbase.table,
+    )
 
 
 def _rebuild(code: str, spec: PipelineSpec, why: str, **details: object) -> FreshetError:

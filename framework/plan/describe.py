@@ -17,6 +17,7 @@ from framework.plan.reads import (
     counted,
 )
 from framework.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
+from framework.spec.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
 from framework.state.checkpoint import MAIN, Checkpoint
 
 _SHOWN_PARTITIONS = 20
@@ -171,6 +172,8 @@ def _stage_text(stage: Stage) -> str:
             return f"join with {stage.table.name}: set only {', '.join(stage.owned)}{others}{missing}"
         case Commit():
             index = stage.options["hoodie.index.type"]
+            if index == "HBASE":
+                index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
             rows = "a checkpoint without rows" if stage.empty else stage.options["hoodie.datasource.write.operation"]
             return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
         case _:

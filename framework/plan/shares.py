@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from framework.spec import options
@@ -85,19 +86,21 @@ def rows_of(table: TableState | None) -> int:
     return max(0, total)
 
 
-def rate_options(requests_per_second: float, tasks: int) -> dict[str, str]:
-    """Return the options by which Hudi's index keeps to a rate.
+def rate_options(requests_per_second: float, jvms: int) -> dict[str, str]:
+    """Return the options by which an HBase index keeps to a rate.
 
-    Hudi 1.0.2 lets each task put ``put.batch.size`` entries a second and look up ten times ``get.batch.size``. Its own
-    allocator divides a share by executors, each of which runs several tasks, and so exceeds it.
+    ``freshet.index.Paced`` spaces the requests of all tasks of a JVM. Hudi 1.0.2's own limits are each task's, which puts
+    ``put.batch.size`` entries a second and looks up ten times ``get.batch.size``: they are set so that none binds.
 
     Args:
         requests_per_second: The pipeline's share of the cluster.
-        tasks: Tasks that run at a time.
+        jvms: Executors, over which it is divided; 1 where Spark runs in one process.
     """
-    each = requests_per_second / max(1, tasks)
+    each = requests_per_second / max(1, jvms)
     return {
-        "hoodie.index.hbase.put.batch.size": str(max(1, int(each))),
-        "hoodie.index.hbase.get.batch.size": str(max(1, int(each / 10))),
+        "hoodie.index.class": "freshet.index.Paced",
+        "hoodie.freshet.index.rate": f"{max(0.1, each):.3f}",
+        "hoodie.index.hbase.put.batch.size": str(max(1, math.ceil(each))),
+        "hoodie.index.hbase.get.batch.size": str(max(1, math.ceil(each / 10))),
         "hoodie.index.hbase.put.batch.size.autocompute": "false",
     }

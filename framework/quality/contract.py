@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from framework.errors import DataError
 from framework.plan.stages import Conform
-from framework.spec.types import Array, Atomic, Column, DataType, Fit, Map, Struct, fit, may_widen
-from framework.spec.types_json import type_from_spark
+from framework.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
+from framework.spec.types_json import OWN_PREFIX, type_from_spark
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
 MARK, OF_CHECK = "FRESHET_REFUSED", " (check "
@@ -41,6 +43,9 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
     extra = [(name, kind) for name, kind in found if name.lower() not in declared]
     if stage.evolution == "nothing":
         wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in extra]
+    else:
+        wrong += [f"column {name}: Avro, and so Hudi, cannot hold the name '{part}'" for name, kind in extra
+                  for part in (name, *field_names(kind)) if not PLAIN_NAME.fullmatch(part) or part.startswith(OWN_PREFIX)]
     types = {name.lower(): kind for name, kind in found}
     fits: dict[str, tuple[Column, Fit]] = {}
     for column in stage.columns:
@@ -102,9 +107,28 @@ def _misfit(column: Column, how: Fit, stage: Conform) -> SparkColumn | None:
     raw = F.col(f"`{column.name}`")
     if how is Fit.CHECKED:
         return raw.isNotNull() & _cast(column, how).isNull()
-    if stage.rule and str(column.type) == "string":
-        # Bytes that are no UTF-8 change when they are read as text and written again.
-        return raw.isNotNull() & (raw.cast("binary") != F.encode(raw, "UTF-8"))
+    return _no_text(_cast(column, how), column.type) if stage.rule else None
+
+
+def _no_text(value: SparkColumn, kind: DataType) -> SparkColumn | None:
+    """Return the condition that a text, or one within a value, has bytes that are no UTF-8; None where there is no text.
+
+    Such bytes change when they are read as text and written again.
+    """
+    match kind:
+        case Atomic("string"):
+            return F.coalesce(value.cast("binary") != F.encode(value, "UTF-8"), F.lit(False))
+        case Struct(fields):
+            inner = [one for name, field in fields if (one := _no_text(value.getField(name), field)) is not None]
+            return reduce(lambda one, other: one | other, inner) if inner else None
+        case Array(element):
+            if _no_text(F.lit(None), element) is None:
+                return None
+            return F.coalesce(F.exists(value, lambda one: _no_text(one, element)), F.lit(False))  # type: ignore[arg-type, return-value]
+        case Map(key, item):
+            found = [_no_text(F.map_keys(value), Array(key)), _no_text(F.map_values(value), Array(item))]
+            inner = [one for one in found if one is not None]
+            return reduce(lambda one, other: one | other, inner) if inner else None
     return None
 
 

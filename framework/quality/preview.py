@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from framework.plan.checks import CheckTable
 from framework.plan.options import IS_DELETED
 
-_IN_BATCH, _IN_TABLE = "__in_batch", "__in_table"
+_IN_BATCH, _IN_TABLE, _NEWEST = "__freshet_in_batch", "__freshet_in_table", "__freshet_newest"
 Partitions = Sequence[tuple[str, ...]]
 
 
@@ -74,9 +74,9 @@ def _newest(stage: CheckTable, batch: DataFrame, names: Sequence[str]) -> DataFr
     others = [name for name in names if name not in by]
     if not stage.ordering or not others:
         return batch.dropDuplicates(by)
-    newest = F.max_by(F.struct(*_named(others)), F.col(f"`{stage.ordering}`")).alias("__newest")
+    newest = F.max_by(F.struct(*_named(others)), F.col(f"`{stage.ordering}`")).alias(_NEWEST)
     found = batch.groupBy(*_named(by)).agg(newest)
-    return found.select(*(F.col(f"`{name}`") if name in by else F.col(f"__newest.`{name}`").alias(name) for name in names))
+    return found.select(*(F.col(f"`{name}`") if name in by else F.col(f"{_NEWEST}.`{name}`").alias(name) for name in names))
 
 
 def _merged(stage: CheckTable, batch: DataFrame, held: DataFrame, names: Sequence[str]) -> DataFrame:

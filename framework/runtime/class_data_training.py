@@ -14,7 +14,7 @@ from framework.runtime.session import start_session
 from framework.spec.project import load_project
 from framework.state.timeline import TimelineState
 
-_ROUNDS = 3
+_ROUNDS = 2
 # The tables and pipelines only have to go the ways that others go: both table types, both kinds of input, a first load
 # and increments, deletes, a check, a compaction and a clean.
 _BASE = """\

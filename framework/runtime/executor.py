@@ -50,6 +50,7 @@ class Committed:
 
 def execute(
     plan: Plan, spec: PipelineSpec, root: str, env: str, state: StateReader, writer_file: Path, run_id: str, phase: Phase,
+    short: bool = False,
 ) -> Committed:
     """Run a plan that has stages.
 
@@ -62,6 +63,7 @@ def execute(
         writer_file: Lock file that the writing JVM holds (see ``runtime.lease``).
         run_id: Of this run; stands in the commit.
         phase: Told what goes on, in words.
+        short: True where the process will not do more than this small job.
 
     Returns:
         The commit.
@@ -73,12 +75,10 @@ def execute(
     service_error: FreshetError | None = None
     with _timed(seconds, "session"):
         phase("starting Spark")
-        spark = session_for(spec, root, phase)
+        spark = session_for(spec, root, phase, short)
     with jvm_lock(spark, writer_file), _cache_cleared(spark):
         # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
-        opened = None
-        if spec.index.hbase is not None:
-            opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.bootstrap)
+        opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.bootstrap) if spec.index.hbase else None
         with _timed(seconds, "transform"):
             phase(_reading(plan))
             batch = make_batch(plan, spec, spark, root, env, phase)
@@ -136,16 +136,17 @@ def _explained(spec: PipelineSpec, spark: SparkSession, batch: Batch, error: Fre
     return error
 
 
-def session_for(spec: PipelineSpec, root: str, phase: Phase) -> SparkSession:
+def session_for(spec: PipelineSpec, root: str, phase: Phase, short: bool = False) -> SparkSession:
     """Return a session of the pipeline's own; Spark is started where it does not run yet.
 
     Args:
         spec: The pipeline.
         root: The project's root.
         phase: Told what goes on, in words.
+        short: True where the process will not do more than a small job.
     """
     # A session of its own keeps one pipeline's views and settings from the next; the Spark application is shared.
-    spark = start_session(spec.spark_conf).newSession()
+    spark = start_session(spec.spark_conf, short).newSession()
     context, archive = spark.sparkContext, archive_path(root)
     if not (context.master or "").startswith("local") and not any(file.endswith(archive.name) for file in context.listFiles):
         context.addPyFile(str(write_archive(root, archive)))

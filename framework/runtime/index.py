@@ -117,6 +117,9 @@ def bootstrap_index(
         target = state.table(spec.target.ref)
         loaded, rows = target is not None and bool(target.commits), 0
         generation = recorded_generation(target)
+        if spec.index.hbase is None and target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index):
+            # Rows and record index are one commit.
+            return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
         if not loaded or not generation:
             start = time.monotonic()
             done = run_once(project, spec, state, listen, lambda: compile_bootstrap(spec, state), work.lease)

@@ -7,21 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from framework.errors import StateError
 from framework.index.entries import (
     COLUMNS,
     DAMAGES,
-    differences,
+    compared,
     drawn,
+    has_record_index,
     hbase_entries,
+    meta_client,
     record_index_entries,
     table_entries,
 )
 from framework.index.hbase import HBase, connect
-from framework.index.opening import allowed, checked_table
+from framework.index.opening import allowed, being_made, checked_table
 from framework.metrics.events import Listener
 from framework.plan.parts import commit_stage
 from framework.plan.reads import Window
@@ -85,6 +87,7 @@ def verify_index(
 
     Raises:
         StateError: NO_GLOBAL_INDEX, TARGET_MISSING, INDEX_MISSING.
+        RetryableError: INDEX_BUILDING.
     """
     require_global(spec)
     require_rows(spec, state)
@@ -93,15 +96,24 @@ def verify_index(
         require_rows(spec, state)
         work.phase(f"comparing {spec.target.ref.name} and its index")
         if spec.index.hbase is None:
-            found = record_index_entries(work.spark, spec.target.ref.path)
+            known = has_record_index(work.spark, spec.target.ref.path)
+            if not known and not repair:
+                raise StateError(
+                    "INDEX_MISSING", f"{spec.name}: {spec.target.ref.path} has no record index.", "Nothing was done.",
+                    f"Make it from the table's rows: freshet index verify {spec.name} --repair",
+                )
+            found = record_index_entries(work.spark, spec.target.ref.path) if known else _no_entries(work.spark)
             mend = _record_index_anew(work.spark, spec, work.lease.writer_file)
             return _verified(work.spark, spec, found, sample, repair, mend, start, work.phase)
         with connect(work.spark, spec.index.hbase) as cluster:
-            if checked_table(spec, cluster) is None:
+            table = checked_table(spec, cluster)
+            if table is None:
                 raise StateError(
                     "INDEX_MISSING", f"{spec.name}: there is no index table {cluster.spec.table} on {cluster.spec.cluster}.",
                     "Nothing was done.", f"Make it from the table's rows: freshet index rebuild {spec.name}",
                 )
+            if table.state == "building":
+                raise being_made(spec, spec.index.hbase)
             rates = allowed(work.spark, spec, spec.index.hbase, state, cluster.servers(), "")
             mend = _put_and_delete(cluster, rates.requests_per_second / rates.tasks)
             with jvm_lock(work.spark, work.lease.writer_file):
@@ -113,23 +125,25 @@ def _verified(
     spark: SparkSession, spec: PipelineSpec, found: DataFrame, sample: float, repair: bool, mend: Callable[[DataFrame], None],
     start: float, phase: Callable[[str], None],
 ) -> Verified:
-    counted = Observation()
-    wanted = drawn(table_entries(spark, spec.target.ref.path), sample).observe(counted, F.count(F.lit(1)).alias("rows"))
-    wrong = differences(wanted, drawn(found, sample)).persist()
-    try:
-        counts: dict[str, int] = {str(row[0]): int(row[1]) for row in wrong.groupBy("damage").count().collect()}
-        shown = wrong.orderBy("damage", "key").limit(_SAMPLES).collect() if counts else []
-        repaired = 0
-        if repair and counts:
-            phase(f"mending {sum(counts.values()):,} entries")
-            mend(wrong)
-            repaired = sum(counts.values())
-    finally:
-        wrong.unpersist()
+    both = compared(drawn(table_entries(spark, spec.target.ref.path), sample), drawn(found, sample))
+    # One pass counts the rows and what differs; only where something does, that is read once more, to be shown and mended.
+    totals = both.groupBy("damage").agg(F.count(F.lit(1)), F.count("in_table")).collect()
+    counts: dict[str, int] = {str(row[0]): int(row[1]) for row in totals if row[0] is not None}
+    shown, repaired = [], 0
+    if counts:
+        wrong = both.where("damage is not null").persist()
+        try:
+            shown = wrong.orderBy("damage", "key").limit(_SAMPLES).collect()
+            if repair:
+                phase(f"mending {sum(counts.values()):,} entries")
+                mend(wrong)
+                repaired = sum(counts.values())
+        finally:
+            wrong.unpersist()
     samples = tuple(_in_words(row.asDict()) for row in shown)
     return Verified(
-        spec.name, spec.index.type, sample, int(counted.get["rows"]), {name: counts.get(name, 0) for name in DAMAGES}, samples,
-        repaired, round(time.monotonic() - start, 3),
+        spec.name, spec.index.type, sample, sum(int(row[2]) for row in totals), {name: counts.get(name, 0) for name in DAMAGES},
+        samples, repaired, round(time.monotonic() - start, 3),
     )
 
 
@@ -145,6 +159,10 @@ def _in_words(row: dict[str, Any]) -> str:
                     "file {found_file}").format(**row)
 
 
+def _no_entries(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], "key string, partition string, file string")
+
+
 def _put_and_delete(cluster: HBase, each: float) -> Callable[[DataFrame], None]:
     def mend(wrong: DataFrame) -> None:
         change, settings, table = cluster.classes.Requests.change, cluster.settings, cluster.spec.table
@@ -157,13 +175,11 @@ def _put_and_delete(cluster: HBase, each: float) -> Callable[[DataFrame], None]:
 def _record_index_anew(spark: SparkSession, spec: PipelineSpec, writer_file: Any) -> Callable[[DataFrame], None]:
     def mend(wrong: DataFrame) -> None:
         jvm: Any = spark._jvm
-        storage = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark.sparkContext._jsc.hadoopConfiguration())
         with jvm_lock(spark, writer_file):
-            table = jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder().setConf(storage) \
-                .setBasePath(spec.target.ref.path).build()
-            context = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(spark._jsc)
-            jvm.org.apache.hudi.metadata.HoodieTableMetadataUtil.deleteMetadataTablePartition(
-                table, context, "record_index", False)
+            if has_record_index(spark, spec.target.ref.path):
+                context = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(spark._jsc)
+                jvm.org.apache.hudi.metadata.HoodieTableMetadataUtil.deleteMetadataTablePartition(
+                    meta_client(spark, spec.target.ref.path), context, "record_index", False)
             # The next commit finds none and makes it from the rows.
             commit = commit_stage(spec, Window("index", reason="index mended"), None, empty=True)
             write_commit(empty_batch(spark, spec.target.columns), commit, new_run_id())

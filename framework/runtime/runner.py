@@ -5,63 +5,22 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
-from framework.errors import FreshetError, RetryableError, unforeseen
+from framework.errors import RetryableError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from framework.plan.options import concurrency_of
-from framework.plan.reads import counted
 from framework.plan.stages import Plan
 from framework.runtime.lease import Lease, clear_stale_lock, hold_lease
+from framework.runtime.result import RunResult, in_words, summed
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
 # Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
 _MOST_CONFLICTS = 5
+# Of a window that is read and written before an optimising compiler pays.
+_FEW_ROWS = 200_000
 CONFLICTS = ("COMMIT_CONFLICT", "PARTITION_CHANGED")
-Outcome = Literal["committed", "idle", "failed", "skipped"]
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What became of one pipeline.
-
-    Args:
-        pipeline: Its name.
-        outcome: ``committed``, ``idle`` (nothing new), ``failed`` or ``skipped`` (an upstream pipeline failed).
-        run_id: Of the last run, as it stands in its commit; empty where nothing ran.
-        commits: Completion times of the commits made; more than one only when draining.
-        inserts, updates, deletes: Rows, by the commits' own metadata.
-        checkpoint: The main source's position afterwards; empty where there is none.
-        waiting_commits: Source commits left for the next run.
-        seconds: Wall time, and by phase for the last run.
-        checks: What each check found, for the last run.
-        quarantined: Rows that went to the quarantine.
-        error: Why it failed.
-        reason: Why it was idle or skipped.
-    """
-
-    pipeline: str
-    outcome: Outcome
-    run_id: str = ""
-    commits: tuple[str, ...] = ()
-    inserts: int = 0
-    updates: int = 0
-    deletes: int = 0
-    checkpoint: str = ""
-    waiting_commits: int = 0
-    seconds: dict[str, float] | None = None
-    checks: tuple[dict[str, object], ...] = ()
-    quarantined: int = 0
-    error: FreshetError | None = None
-    reason: str = ""
-
-    def as_json(self) -> dict[str, object]:
-        """Return the result as a JSON-serialisable mapping."""
-        return {**vars(self), "commits": list(self.commits), "checks": list(self.checks),
-                "error": self.error.as_json() if self.error else None}
 
 
 def run_project(
@@ -158,12 +117,12 @@ def _leased(
                     # A backfill that was faster yields to this run from now on.
                     listen(Event("conflict", spec.name, f"{lost.code}: {lost.message} Repeating.", lost.as_json()))
                     continue
-                result = _sum(result, done)
+                result = summed(result, done)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
         error = unforeseen(unknown, spec.name)
-        result = _sum(result, RunResult(spec.name, "failed", error=error))
+        result = summed(result, RunResult(spec.name, "failed", error=error))
         listen(Event("failed", spec.name, str(error), error.as_json()))
     whole = round(time.monotonic() - start, 3)
     return RunResult(**{**vars(result), "seconds": {**(result.seconds or {}), "total": whole}})
@@ -198,7 +157,7 @@ def run_once(
     run_id = new_run_id()
     done = execute(
         plan, spec, project.root, project.env, state, lease.writer_file, run_id,
-        lambda words: listen(Event("phase", spec.name, words)),
+        lambda words: listen(Event("phase", spec.name, words)), _is_short(project, spec, plan),
     )
     if done.service_error is not None:
         words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
@@ -217,31 +176,10 @@ def run_once(
     return result
 
 
-def in_words(result: RunResult) -> str:
-    """Return a run's outcome as one line."""
-    rows = f"{result.inserts:,} inserted, {result.updates:,} updated, {result.deletes:,} deleted"
-    match result.outcome:
-        case "committed":
-            left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
-            if result.quarantined:
-                rows += f", {result.quarantined:,} to the quarantine"
-            return f"committed {', '.join(result.commits)}: {rows}; checkpoint {result.checkpoint or 'none'}{left}"
-        case "failed":
-            return f"failed: {result.error}"
-        case _:
-            return f"{result.outcome}: {result.reason}"
-
-
-def _sum(first: RunResult, then: RunResult) -> RunResult:
-    return RunResult(
-        then.pipeline,
-        # A drain that ended idle has still committed.
-        "committed" if then.outcome == "idle" and first.commits else then.outcome,
-        then.run_id or first.run_id, (*first.commits, *then.commits), first.inserts + then.inserts,
-        first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
-        then.waiting_commits, then.seconds or first.seconds, then.checks or first.checks,
-        first.quarantined + then.quarantined, then.error, then.reason,
-    )
+def _is_short(project: Project, spec: PipelineSpec, plan: Plan) -> bool:
+    # Of COPY_ON_WRITE the work follows from the files that are written again, whatever the window holds.
+    few = plan.window.kind in ("increment", "driven") and plan.window.rows <= _FEW_ROWS
+    return few and len(project.pipelines) == 1 and spec.target.table_type == "MERGE_ON_READ"
 
 
 def new_run_id() -> str:

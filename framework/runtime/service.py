@@ -11,9 +11,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, StateError
+from framework.index.opening import open_index
 from framework.metrics.events import Event, Listener
 from framework.plan.options import concurrency_of, writer_options
 from framework.plan.retention import held_back
+from framework.plan.shares import rate_options
 from framework.runtime.lease import hold_lease, service_lease
 from framework.runtime.runner import new_run_id
 from framework.runtime.session import start_session
@@ -56,7 +58,7 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
         listen: Told what happens.
 
     Raises:
-        StateError: TARGET_MISSING.
+        StateError: TARGET_MISSING, or what a run through its HBASE index is refused for.
         FreshetError: A service failed; what the ones before it did stands.
     """
     target = state.table(spec.target.ref)
@@ -71,6 +73,7 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
     with hold_lease(_lease(spec), new_run_id(), spec.lease_wait_seconds, waiting):
         listen(Event("phase", spec.name, "starting Spark"))
         spark = start_session(spec.spark_conf).newSession()
+        spec = _at_its_rate(spark, spec, state, listen)
         for service in (one for one in SERVICES if one in wanted):
             if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
                 continue
@@ -82,6 +85,14 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
             listen(Event("phase", spec.name, service))
             result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
     return result
+
+
+def _at_its_rate(spark: SparkSession, spec: PipelineSpec, state: StateReader, listen: Listener) -> PipelineSpec:
+    # A clustering writes the entry of each row anew, and whoever finds a failed commit takes its entries back.
+    if spec.index.hbase is None:
+        return spec
+    opened = open_index(spark, spec, spec.index.hbase, state, lambda words: listen(Event("phase", spec.name, words)))
+    return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.tasks)})
 
 
 def _lease(spec: PipelineSpec) -> TableRef:

@@ -17,8 +17,8 @@ from framework.plan.stages import MergeColumns
 from framework.sources.hudi import load_table
 
 _BATCH, _TARGET = "b", "t"
-_PRESENT, _ORDER, _GONE = "__in_batch", "__order", "__gone"
-_CARRIED = "__carried_"
+_PRESENT, _ORDER, _GONE = "__freshet_in_batch", "__freshet_order", "__freshet_gone"
+_CARRIED = "__freshet_carried_"
 
 
 def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame) -> DataFrame:

@@ -28,6 +28,7 @@ from framework.spec.strategy_models import seconds_of
 from framework.spec.suggest import Problems, did_you_mean
 
 TABLE_MARK = "<TABLE_NAME>"
+_QUARANTINE = "_quarantine_"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}")
 _DROPS = (RowRule, MalformedRule, UniqueRule, ReferenceRule, SuiteRule)
 _OF = {"expect": "sql", "scope": "sql", "within": "unique"}
@@ -74,6 +75,7 @@ def read_checks(
         problems: Receives what is wrong.
     """
     found: list[CheckSpec] = []
+    taken = next((c.name for c in table.columns if c.name.lower().startswith(_QUARANTINE)), "")
     reading = _Reading(table, files, targets, warehouse, problems)
     for number, check in enumerate(declared):
         reading.at, reading.name = place_of("checks", str(number)), check.name[:80]
@@ -87,6 +89,9 @@ def read_checks(
         if isinstance(rule, MalformedRule) and any(isinstance(other.rule, MalformedRule) for other in found):
             reading.add("DUPLICATE_CHECK", "another check has 'malformed', too.", "Remove one of them.")
         _severity(check, rule, reading)
+        if check.severity == "drop" and taken:
+            reading.add("RESERVED_COLUMN", f"the quarantine has a column of its own for '{taken}' of {table.file}.",
+                        "Rename the column.")
         found.append(CheckSpec(check.name, check.severity, reading.at.line, rule, *limit_of(check.limit)))
     return tuple(found)
 

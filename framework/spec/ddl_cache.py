@@ -13,7 +13,7 @@ from framework.spec.types import Column
 from framework.spec.types_json import type_from_spark, type_to_spark
 
 # Counts up whenever the same text is read differently than before.
-_VERSION = 2
+_VERSION = 3
 
 
 def load(text: str, file: str) -> DdlTable | None:

@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from framework.spec.ddl import DdlTable, Setting
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.types import PLAIN_NAME, Atomic, Column, DataType, field_names
-from framework.spec.types_json import DELETE_MARK, META_PREFIX
+from framework.spec.types_json import DELETE_MARK, META_PREFIX, OWN_PREFIX
 from framework.spec.types_sql import DIALECT, TypeProblem, type_of
 
 _PROPERTIES = ("primaryKey", "preCombineField", "type")
@@ -158,11 +158,11 @@ class _Reader:
             self._add(
                 line, "DUPLICATE_COLUMN", f"Column '{node.name}' stands twice in the table.", "Remove one of them."
             )
-        elif node.name.lower().startswith(META_PREFIX) and (node.name, kind) != (DELETE_MARK, Atomic("boolean")):
+        elif node.name.lower().startswith((META_PREFIX, OWN_PREFIX)) and (node.name, kind) != (DELETE_MARK, Atomic("boolean")):
             self._add(
                 line,
                 "RESERVED_COLUMN",
-                f"Column '{node.name}': names starting '{META_PREFIX}' belong to Hudi.",
+                f"Column '{node.name}': names starting '{META_PREFIX}' or '{OWN_PREFIX}' belong to Hudi and freshet.",
                 f"Only '{DELETE_MARK} BOOLEAN' may be declared.",
             )
         else:

@@ -147,11 +147,12 @@ class IndexRules(SettingRules):
         share = self.setting(options.HBASE_SHARE)
         if share.value and not 0 < (_number(share.value) or 0) <= 1:
             self.add(share, "BAD_VALUE", f"{options.HBASE_SHARE} is a share of the cluster, between 0 and 1.", "Write 0.2.")
+        else:
+            self._sum_of_shares(share if share.value else index, shares)
         rate = self.setting(options.HBASE_SERVER_RATE)
         if (_number(rate.value) if rate.value else 1) == 0 or rate.value.startswith("-"):
             self.add(rate, "BAD_VALUE", f"{options.HBASE_SERVER_RATE} must be at least 1.",
                      f"Measure it: freshet index benchmark {name_of}")
-        self._sum_of_shares(share if share.value else index, shares)
         hbase = HBaseSpec(
             self.setting(options.HBASE_QUORUM).value, int(_number(port.value) or 0), znode_of(self.settings), table.value,
             max(1, int(_number(rate.value) or _SERVER_RATE)), shares.get(cluster_of(self.settings), {}),

@@ -15,6 +15,8 @@ from framework.spec.types import Array, Atomic, Column, DataType, Decimal, Map, 
 # Hudi's own columns; a user's column only in the case of the delete mark.
 META_PREFIX = "_hoodie_"
 DELETE_MARK = "_hoodie_is_deleted"
+#: Columns that go along with a batch of freshet's.
+OWN_PREFIX = "__freshet_"
 _AVRO = {
     "string": "string",
     "bytes": "binary",

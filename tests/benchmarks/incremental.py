@@ -14,8 +14,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from framework.runtime.jars import resolve_jars
-from framework.runtime.session import session_conf, start_session
+from framework.runtime.session import start_session
 from framework.spec.model import PipelineSpec
 from framework.spec.project import load_project
 from tests.benchmarks.phases import event_log_options, spark_seconds
@@ -130,7 +129,7 @@ def _job(spec: PipelineSpec, target: Path) -> dict[str, object]:
         "hoodie.cleaner.policy.failed.writes": "EAGER", "hoodie.compact.inline": "false",
     }
     return {
-        "spark": session_conf(spec.spark_conf, resolve_jars()), "source": spec.source.table.path,
+        "spark": dict(spec.spark_conf), "source": spec.source.table.path,
         "inputs": {i.name: i.table.path for i in spec.inputs},
         "sql": [s.text.replace("`SRC_INSTANT`", "0") for step in spec.transform for s in step.statements],
         "columns": [(c.name, str(c.type)) for c in spec.target.columns], "options": options, "target": str(target),

@@ -9,16 +9,15 @@ import json
 import sys
 from pathlib import Path
 
-from pyspark.sql import SparkSession
 from pyspark.sql.functions import lit
+
+from framework.runtime.session import start_session
 
 
 def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text())
-    builder = SparkSession.builder
-    for key, value in job["spark"].items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    # As freshet starts it, the archive of classes included.
+    spark = start_session(job["spark"])
     spark.sparkContext.setLogLevel("OFF")
     source = spark.read.format("hudi").load(job["source"])
     source.withColumn("_hoodie_is_deleted", lit(False)).createOrReplaceTempView("SRC")

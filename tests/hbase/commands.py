@@ -15,11 +15,11 @@ from typing import Any
 from click.testing import CliRunner
 
 from framework.cli.main import main
-from framework.index.hbase import HBase
+from framework.plan.shares import client_settings
+from tests.hbase.lake import HBaseLake
 from tests.integration.lake import Lake, Row, rows
 
 ROOT = Path(__file__).resolve().parents[2]
-_HBASE = "org.apache.hudi.org.apache.hadoop.hbase"
 
 
 def freshet(lake: Lake, *words: str, code: int = 0) -> dict[str, Any]:
@@ -82,18 +82,83 @@ def many(count: int, ts: int = 1, day: str = "2026-01-05", head: str = "k") -> l
     return rows(*((f"{head}{number:06d}", ts, "1") for number in range(count)), day=day)
 
 
-def family_of(cluster: HBase) -> dict[str, str]:
-    """Return how HBase keeps Hudi's column family of the index table: compression, encoding, versions, bloom filter."""
-    admin = cluster.java.admin()
-    try:
-        family = admin.getDescriptor(_name(cluster)).getColumnFamily(b"_s")
-        return {
-            "compression": str(family.getCompressionType()), "encoding": str(family.getDataBlockEncoding()),
-            "versions": str(family.getMaxVersions()), "bloom": str(family.getBloomFilterType()),
-        }
-    finally:
-        admin.close()
+class Admin:
+    """HBase's own client, as an administrator uses it, on a pipeline's index table.
 
+    Args:
+        lake: The lake.
+        name: The pipeline.
+    """
 
-def _name(cluster: HBase) -> Any:
-    return getattr(cluster.classes._gateway_client, "x", None)
+    def __init__(self, lake: HBaseLake, name: str = "copy") -> None:
+        self._lake, spec, jvm = lake, lake.hbase_spec(name), lake.spark._jvm
+        self._hbase = jvm.org.apache.hudi.org.apache.hadoop.hbase  # type: ignore[union-attr]
+        self._table = self._hbase.TableName.valueOf(spec.table)
+        conf = self._hbase.HBaseConfiguration.create()
+        for key, value in client_settings(spec).items():
+            conf.set(key, value)
+        self._connection = self._hbase.client.ConnectionFactory.createConnection(conf)
+        self._admin = self._connection.getAdmin()
+
+    def __enter__(self) -> Admin:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def exists(self) -> bool:
+        """Return whether there is such a table."""
+        return bool(self._admin.tableExists(self._table))
+
+    def tables(self) -> list[str]:
+        """Return the names of all tables of the cluster."""
+        return [name.getNameAsString() for name in self._admin.listTableNames()]
+
+    def drop(self) -> None:
+        """Delete the table, as an accident would."""
+        self._admin.disableTable(self._table)
+        self._admin.deleteTable(self._table)
+
+    def create_by_hand(self) -> None:
+        """Make the table as Hudi's documentation asks for, without what freshet notes at it."""
+        client = self._hbase.client
+        family = client.ColumnFamilyDescriptorBuilder.newBuilder(b"_s").setMaxVersions(3).build()
+        self._admin.createTable(client.TableDescriptorBuilder.newBuilder(self._table).setColumnFamily(family).build())
+
+    def family(self) -> tuple[str, str, int, str]:
+        """Return how Hudi's column family is kept: compression, encoding, versions, Bloom filter."""
+        found = self._admin.getDescriptor(self._table).getColumnFamily(b"_s")
+        return (found.getCompressionType().toString(), found.getDataBlockEncoding().toString(), int(found.getMaxVersions()),
+                found.getBloomFilterType().toString())
+
+    def regions(self) -> list[tuple[bytes, int]]:
+        """Return the first key of each region and the HFiles that it holds."""
+        found = []
+        for server in self._admin.getClusterMetrics().getLiveServerMetrics().keySet():
+            for region in self._admin.getRegionMetrics(server, self._table):
+                first = self._hbase.client.RegionInfo.getStartKey(region.getRegionName())
+                found.append((bytes(first), int(region.getStoreFileCount())))
+        return sorted(found)
+
+    def requests(self) -> tuple[int, int]:
+        """Return the reads and the writes that the regions of the table have counted."""
+        reads = writes = 0
+        for server in self._admin.getClusterMetrics().getLiveServerMetrics().keySet():
+            for region in self._admin.getRegionMetrics(server, self._table):
+                reads, writes = reads + int(region.getReadRequestCount()), writes + int(region.getWriteRequestCount())
+        return reads, writes
+
+    def put(self, key: str, *, partition: str, file: str) -> None:
+        """Write an entry behind freshet's back."""
+        put = self._hbase.client.Put(key.encode())
+        for column, value in (("partition_path", partition), ("file_name", file), ("commit_ts", "20260101000000000")):
+            put.addColumn(b"_s", column.encode(), value.encode())
+        self._connection.getTable(self._table).put(put)
+
+    def delete(self, key: str) -> None:
+        """Delete an entry behind freshet's back."""
+        self._connection.getTable(self._table).delete(self._hbase.client.Delete(key.encode()))
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()

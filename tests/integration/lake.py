@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 from framework.metrics.events import Event
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.stages import Plan
-from framework.runtime.runner import RunResult, run_project, set_checkpoint
+from framework.runtime.result import RunResult
+from framework.runtime.runner import run_project, set_checkpoint
 from framework.spec.model import PipelineSpec, Project, TableRef
 from framework.spec.project import load_project
 from framework.state.table import TableState

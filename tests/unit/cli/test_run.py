@@ -8,7 +8,7 @@ import pytest
 
 from framework.errors import DataError, FreshetError, RetryableError, StateError
 from framework.runtime.lease import hold_lease
-from framework.runtime.runner import RunResult
+from framework.runtime.result import RunResult
 from framework.spec.model import TableRef
 from framework.state import timeline
 from tests.builders import a_project

@@ -93,6 +93,12 @@ def test_with_an_archive_the_jars_stand_on_the_class_path_behind_sparks(spark_ho
     assert "spark.jars" not in session_conf({}, jars, found)
 
 
+def test_a_short_job_does_without_the_optimising_compiler_unless_the_user_wants_it() -> None:
+    assert "TieredStopAtLevel" not in session_conf({}, ())[JAVA_OPTIONS]
+    options = session_conf({JAVA_OPTIONS: "-XX:TieredStopAtLevel=4"}, (), short=True)[JAVA_OPTIONS].split()
+    assert [option for option in options if "Tiered" in option] == ["-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=4"]
+
+
 @pytest.mark.usefixtures("spark_home")
 def test_what_has_to_be_found_before_the_jars_stands_before_them(jars: tuple[Path, ...]) -> None:
     data = usable(jars)

@@ -16,10 +16,11 @@ import pytest
 from framework.errors import DataError, StateError
 from framework.metrics.events import Event
 from framework.plan.stages import Commit, Plan
-from framework.runtime.runner import RunResult, in_words, run_pipeline, run_project, set_checkpoint
-from framework.spec.model import PipelineSpec, Project, TableRef
+from framework.runtime.result import RunResult, in_words
+from framework.runtime.runner import run_pipeline, run_project, set_checkpoint
+from framework.spec.model import PipelineSpec, Project, TableRef, TableType
 from framework.state.checkpoint import Checkpoint
-from framework.state.table import CommitInfo, MemoryState, TableState
+from framework.state.table import CommitInfo, MemoryState, TableConfig, TableState
 from tests.unit.builders import (
     SOURCE,
     a_checkpoint,
@@ -40,6 +41,7 @@ class World:
     def __init__(self, root: Path, source: TableState) -> None:
         self.root, self.tables = root, {SOURCE.path: source}
         self.executed: list[tuple[str, str]] = []
+        self.short: list[bool] = []
         self.fails: dict[str, Exception] = {}
         self.events: list[Event] = []
 
@@ -59,9 +61,10 @@ class World:
 
     def execute(
         self, plan: Plan, spec: PipelineSpec, root: str, env: str, state: object, writer_file: Path, run_id: str,
-        phase: Callable[[str], None],
+        phase: Callable[[str], None], short: bool,
     ) -> SimpleNamespace:
         phase("working")
+        self.short.append(short)
         self.executed.append((spec.name, plan.window.kind))
         if spec.name in self.fails:
             raise self.fails[spec.name]
@@ -114,6 +117,29 @@ def test_an_idle_run_executes_nothing_and_keeps_its_place(world: World) -> None:
     assert (found.outcome, found.checkpoint, found.commits, found.run_id) == ("idle", at(50), (), "")
     assert "no commit since" in found.reason
     assert (world.executed, world.names()) == ([], ["idle"])
+
+
+@pytest.mark.parametrize(("rows", "table_type", "others", "short"), [
+    (100, "MERGE_ON_READ", 0, True),
+    (300_000, "MERGE_ON_READ", 0, False),
+    (100, "COPY_ON_WRITE", 0, False),
+    (100, "MERGE_ON_READ", 1, False),
+])
+def test_a_process_with_one_small_increment_is_a_short_one(
+    tmp_path: Path, world: World, rows: int, table_type: TableType, others: int, short: bool,
+) -> None:
+    """One that goes on with other pipelines, or writes whole files again, pays for an optimising compiler."""
+    world.tables |= World(tmp_path, a_table_state([a_commit(n, rows=rows if n == 40 else 0) for n in (10, 20, 30, 40)])).tables
+    specs = [world.pipeline(name) for name in "abc"[: others + 1]]
+    specs = [replace(spec, target=replace(spec.target, table_type=table_type)) for spec in specs]
+    config = TableConfig(table_type, specs[0].target.record_key, specs[0].target.partition_by, specs[0].target.ordering_field)
+    for spec in specs:
+        world.stands_at(spec, a_checkpoint(30))
+        stands = world.tables[spec.target.ref.path]
+        world.tables[spec.target.ref.path] = replace(stands, config=config)
+    found = run(world, *specs)
+    assert [r.error for r in found.values()] == [None] * len(specs)
+    assert set(world.short) == {short}
 
 
 class TestSeveral:

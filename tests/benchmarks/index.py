@@ -1,0 +1,176 @@
+"""The global index: made by bulk load against Hudi's puts and a bare read of the table, and how each index's upsert grows."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from framework.index.building import Layout, build_index
+from framework.index.entries import table_entries
+from framework.index.hbase import connect, new_generation
+from framework.plan.shares import hbase_options, rate_options
+from framework.runtime.dev_hbase.look import QUORUM, HBase
+from framework.runtime.dev_hbase.server import start, stop
+from framework.runtime.session import start_session
+from framework.spec.model import HBaseSpec, TableRef
+from framework.spec.options import HBASE_IN_SESSION
+from tests.benchmarks.timing import show, spread
+
+LEAST_AGAINST_PUTS = 10.0
+MOST_AGAINST_READ = 4.0
+PARTITIONS = 30
+# By Hudi's puts a million keys take minutes; at the largest size the ratio is taken from the next smaller one.
+_MOST_PUTS = 4_000_000
+_NO_LIMIT = 10_000_000.0
+_COMMON = {
+    "hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.partitionpath.field": "day",
+    "hoodie.parquet.compression.codec": "zstd", "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.embed.timeline.server": "false", "hoodie.compact.inline": "false",
+}
+_RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true",
+                 "hoodie.record.index.update.partition.path": "true"}
+#: One bucket for about 130,000 rows of a partition.
+_INDEXES: Mapping[str, Mapping[str, str]] = {
+    "BUCKET": {"hoodie.index.type": "BUCKET"},
+    "HBASE": {"hoodie.index.type": "HBASE"},
+    "RECORD_INDEX": _RECORD_INDEX,
+    "GLOBAL_SIMPLE": {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"},
+    "GLOBAL_BLOOM": {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"},
+}
+
+
+def compare(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
+    """Measure both on tables of several sizes, and print the figures.
+
+    Args:
+        sizes: Numbers of rows.
+        repetitions: Measured rounds of each, after one that warms up.
+
+    Returns:
+        The figures; ``kept`` says that the bulk load kept its bounds.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
+    server = start(folder / "hbase", wait_seconds=120)
+    try:
+        spark = start_session({
+            "spark.master": "local[2]", "spark.driver.memory": "6g", "spark.sql.shuffle.partitions": "8",
+            HBASE_IN_SESSION: "true",
+        })
+        try:
+            found: dict[str, object] = {}
+            kept = True
+            for rows in sizes:
+                found[str(rows)] = one = _size(spark, server, folder, rows, repetitions)
+                kept = kept and bool(one["kept"])
+            return {**found, "kept": kept}
+        finally:
+            spark.stop()
+    finally:
+        stop(folder / "hbase", purge=True)
+        shutil.rmtree(folder)
+
+
+def _size(spark: SparkSession, server: HBase, folder: Path, rows: int, repetitions: int) -> dict[str, object]:
+    print(f"{rows:,} rows in {PARTITIONS} partitions")
+    plain = folder / f"plain_{rows}"
+    _write(_rows(spark, rows), plain, "bulk_insert", {"hoodie.index.type": "GLOBAL_SIMPLE"})
+    made = _bulk_load(spark, server, plain, rows, repetitions)
+    grown: dict[str, object] = {}
+    for name, options in _INDEXES.items():
+        table = folder / f"{name.lower()}_{rows}"
+        if name in ("BUCKET", "RECORD_INDEX"):
+            own = {**options, **_sized(rows)}
+            _write(_rows(spark, rows), table, "bulk_insert", own)
+        else:
+            shutil.copytree(plain, table)
+            own = dict(options)
+        if name == "HBASE":
+            spec = _spec(server, f"grow_{rows}")
+            with connect(spark, spec) as cluster:
+                build_index(spark, cluster, TableRef("t", str(table)), new_generation(), Layout(), lambda words: None)
+            own |= {**hbase_options(spec), **rate_options(_NO_LIMIT, 1)}
+        walls = []
+        for number in range(repetitions + 1):
+            changed = _rows(spark, rows).where(F.pmod(F.xxhash64("id", F.lit(number)), F.lit(100)) == 0)
+            begin = time.perf_counter()
+            _write(changed.withColumn("ts", F.lit(number + 2).cast("long")), table, "upsert", own)
+            walls.append(time.perf_counter() - begin)
+        grown[name] = figures = spread(walls[1:])
+        show(f"  upsert of 1%: {name}", figures)
+        shutil.rmtree(table)
+    shutil.rmtree(plain)
+    return {**made, "upsert_seconds": grown}
+
+
+def _bulk_load(spark: SparkSession, server: HBase, plain: Path, rows: int, repetitions: int) -> dict[str, object]:
+    spec, ref = _spec(server, f"made_{rows}"), TableRef("t", str(plain))
+    loads, reads = [], []
+    with connect(spark, spec) as cluster:
+        for _ in range(repetitions + 1):
+            begin = time.perf_counter()
+            table_entries(spark, ref.path).write.format("noop").mode("overwrite").save()
+            reads.append(time.perf_counter() - begin)
+            begin = time.perf_counter()
+            built = build_index(spark, cluster, ref, new_generation(), Layout(), lambda words: None)
+            loads.append(time.perf_counter() - begin)
+    assert built.entries == rows
+    read, load = spread(reads[1:]), spread(loads[1:])
+    show("  read the table's keys once", read)
+    in_time = show("  index by bulk load", load, MOST_AGAINST_READ * read["median"])
+    print(f"  {rows / load['median']:,.0f} keys a second, {built.hfiles} HFiles, {built.bytes / rows:.0f} bytes a key")
+    figures: dict[str, object] = {"read_seconds": read, "bulk_load_seconds": load, "hfiles": built.hfiles, "kept": in_time}
+    if rows <= _MOST_PUTS:
+        puts = _by_puts(spark, server, plain.parent, rows)
+        ratio = round(puts / load["median"], 1)
+        fast = ratio >= LEAST_AGAINST_PUTS
+        print(f"  index by Hudi's puts {puts:.1f} s: {ratio:g} times as long "
+              f"(at least {LEAST_AGAINST_PUTS:g}: {'kept' if fast else 'MISSED'})", flush=True)
+        figures |= {"puts_seconds": round(puts, 3), "ratio": ratio, "kept": in_time and fast}
+    return figures
+
+
+def _by_puts(spark: SparkSession, server: HBase, folder: Path, rows: int) -> float:
+    """Return the seconds that Hudi's puts of all keys take: the same upsert with and without them."""
+    seconds = []
+    spec = _spec(server, f"puts_{rows}")
+    with connect(spark, spec) as cluster:
+        cluster.create([bytes([first]) for first in b"123456789abcdef"], {"state": "ready"})
+    for options in ({"hoodie.index.type": "INMEMORY"},
+                    {"hoodie.index.type": "HBASE", **hbase_options(spec), **rate_options(_NO_LIMIT, 1)}):
+        table = folder / "puts"
+        begin = time.perf_counter()
+        _write(_rows(spark, rows), table, "upsert", options)
+        seconds.append(time.perf_counter() - begin)
+        shutil.rmtree(table)
+    return seconds[1] - seconds[0]
+
+
+def _spec(server: HBase, table: str) -> HBaseSpec:
+    return HBaseSpec(QUORUM, server.port, "/hbase", table, 1, {}, {})
+
+
+def _sized(rows: int) -> dict[str, str]:
+    return {"hoodie.bucket.index.num.buckets": str(max(1, rows // PARTITIONS // 130_000))}
+
+
+def _rows(spark: SparkSession, rows: int) -> DataFrame:
+    drawn: Any = F.pmod(F.xxhash64("id"), F.lit(PARTITIONS))
+    return spark.range(0, rows, 1, 8).select(
+        F.md5(F.col("id").cast("string")).alias("id"), F.lit(1).cast("long").alias("ts"), F.rand(7).alias("amount"),
+        F.concat(F.lit("2026-01-"), F.lpad((drawn + 1).cast("string"), 2, "0")).alias("day"),
+    )
+
+
+def _write(rows: DataFrame, table: Path, operation: str, options: Mapping[str, str]) -> None:
+    rows.write.format("hudi").options(**{
+        **_COMMON, "hoodie.datasource.write.operation": operation, "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+        "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT", **options,
+    }).mode("append").save(str(table))

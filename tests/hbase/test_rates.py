@@ -1,0 +1,151 @@
+"""How fast a run may ask: what its share of the cluster allows is what HBase counts, no more and hardly less."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from framework.runtime.dev_hbase.server import start as start_hbase
+from framework.runtime.dev_hbase.server import stop as stop_hbase
+from tests.hbase.commands import Admin, ended, freshet, many, start
+from tests.hbase.lake import HBaseLake
+
+RATE = 500
+DAYS = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08")
+
+
+@dataclass
+class Watch:
+    """What the regions of an index table have counted, every few milliseconds: seconds, reads, writes."""
+
+    samples: list[tuple[float, int, int]] = field(default_factory=list)
+
+    def moves(self, which: int) -> list[tuple[float, int]]:
+        """Return when a counter was seen higher than before, and what it then said."""
+        pairs = zip(self.samples, self.samples[1:], strict=False)
+        return [(now[0], now[which]) for before, now in pairs if now[which] > before[which]]
+
+    def rate(self, which: int) -> float:
+        """Return the requests a second of the steady part: from the first that are counted to the last ones.
+
+        Requests come in batches; the first one seen stands for what was asked before it.
+        """
+        moves = self.moves(which)
+        (begun, before), (end, done) = moves[0], moves[-1]
+        assert end - begun > 2, f"too short to tell: {moves}"
+        return (done - before) / (end - begun)
+
+    def total(self, which: int) -> int:
+        """Return the requests that were counted at all."""
+        return self.samples[-1][which] - self.samples[0][which]
+
+
+READS, WRITES = 1, 2
+
+
+@contextmanager
+def watched(lake: HBaseLake, *names: str) -> Iterator[dict[str, Watch]]:
+    """Watch index tables while a block runs."""
+    watches, over = {name: Watch() for name in names}, threading.Event()
+    admins = {name: Admin(lake, name) for name in names}
+
+    def look() -> None:
+        while not over.is_set():
+            for name, admin in admins.items():
+                watches[name].samples.append((time.monotonic(), *admin.requests()))
+            over.wait(0.05)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield watches
+    finally:
+        over.set()
+        thread.join()
+        for name, admin in admins.items():
+            watches[name].samples.append((time.monotonic(), *admin.requests()))
+            admin.close()
+
+
+def rate_of(requests: int, **more: object) -> dict[str, object]:
+    return {"hoodie.index.hbase.max.qps.per.region.server": requests, **more}
+
+
+def land(lake: HBaseLake, count: int, head: str, days: int, source: str = "raw.events") -> None:
+    rows = [row for n, day in enumerate(DAYS[:days]) for row in many(count // days, 1, day, f"{head}{n}")]
+    lake.land(rows, "bulk_insert", source)
+
+
+def within(rate: float, allowed: float) -> None:
+    """A rate is at most what is allowed, but for what a clock measures, and hardly less."""
+    assert 0.85 * allowed <= rate <= 1.03 * allowed, f"{rate:.0f} a second of {allowed:.0f}"
+
+
+# New rows in one file group are put by one task; in four, by more than run at a time.
+@pytest.mark.parametrize("days", [1, 4])
+def test_the_share_is_what_hbase_counts(hlake: HBaseLake, days: int) -> None:
+    hlake.pipeline(hoodie=rate_of(RATE))
+    land(hlake, 4, "first", days)
+    hlake.run_ok()
+    land(hlake, 3_000, "k", days)
+    with watched(hlake, "copy") as watches:
+        hlake.run_ok()
+    found = watches["copy"]
+    assert (found.total(READS), found.total(WRITES)) == (3_000, 3_000)
+    within(found.rate(READS), RATE)
+    within(found.rate(WRITES), RATE)
+    hlake.agree()
+
+
+def test_twice_the_region_servers_allow_and_make_twice_the_requests(
+    hlake: HBaseLake, tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    directory = tmp_path_factory.mktemp("two") / "server"
+    try:
+        two = start_hbase(directory, region_servers=2, wait_seconds=120)
+        hlake.pipeline(hoodie=rate_of(RATE, **two.hoodie))
+        land(hlake, 4, "first", 4)
+        hlake.run_ok()
+        land(hlake, 4_000, "k", 4)
+        with watched(hlake, "copy") as watches:
+            hlake.run_ok()
+        within(watches["copy"].rate(READS), 2 * RATE)
+        within(watches["copy"].rate(WRITES), 2 * RATE)
+    finally:
+        stop_hbase(directory, purge=True)
+
+
+def test_two_jobs_at_once_keep_to_their_shares(hlake: HBaseLake) -> None:
+    shares = {"copy": 0.3, "other": 0.6}
+    for name, share in shares.items():
+        hlake.pipeline(name, source=f"raw.{name}", hoodie=rate_of(RATE, **{"hoodie.index.hbase.qps.fraction": share}))
+        land(hlake, 4, "first", 4, f"raw.{name}")
+        hlake.run_ok(name)
+        land(hlake, round(3_500 * share / 4) * 4, "k", 4, f"raw.{name}")
+    with watched(hlake, *shares) as watches:
+        there = start(hlake, "run", "other")
+        while not watches["other"].samples or not watches["other"].moves(READS):
+            assert there.poll() is None
+            time.sleep(0.02)
+        hlake.run_ok("copy")
+        assert ended(there)["runs"][0]["outcome"] == "committed"
+    spans = []
+    for name, share in shares.items():
+        for which in (READS, WRITES):
+            within(watches[name].rate(which), share * RATE)
+        spans.append((watches[name].moves(READS)[0][0], watches[name].moves(WRITES)[-1][0]))
+    assert max(begin for begin, _ in spans) + 3 < min(end for _, end in spans), "they asked at the same time"
+
+
+def test_the_benchmark_says_what_a_region_server_holds_and_leaves_nothing(hlake: HBaseLake) -> None:
+    hlake.pipeline()
+    found = freshet(hlake, "index", "benchmark", "copy", "--seconds", "1")
+    assert found["servers"] == 1
+    assert 1_000 < found["server_rate"] == int(min(found["puts_per_second"], found["lookups_per_second"])) < 1_000_000
+    with Admin(hlake) as admin:
+        assert not [name for name in admin.tables() if "benchmark" in name]
