@@ -1,15 +1,15 @@
-"""Rules of the target's index: what it needs, what would duplicate rows, and who shares an HBase cluster."""
+"""Rules of the target's index: what it needs, and what would duplicate rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from framework.spec import options
 from framework.spec.ddl import Setting
-from framework.spec.model import HBaseSpec, IndexSpec, PipelineSpec, TableRef, TableSpec
+from framework.spec.model import HBaseSpec, IndexSpec, TableSpec
 from framework.spec.setting_rules import SettingRules
+from framework.spec.shares import Shares, cluster_of, number_of, znode_of
 from framework.spec.suggest import did_you_mean
 
 _INDEXES = ("BUCKET", "RECORD_INDEX", "HBASE")
@@ -27,55 +27,6 @@ _KERBEROS = {
     "hoodie.index.hbase.master.kerberos.principal": "hbase.master.kerberos.principal",
     "hoodie.index.hbase.regionserver.kerberos.principal": "hbase.regionserver.kerberos.principal",
 }
-#: By cluster and pipeline: the target, and the declared share of the cluster, None where the rows decide.
-Shares = Mapping[str, Mapping[str, tuple[TableRef, float | None]]]
-
-
-def znode_of(settings: Mapping[str, Setting]) -> str:
-    """Return HBase's node in ZooKeeper, its own default where none is set."""
-    return _text(settings, options.HBASE_ZNODE) or "/hbase"
-
-
-def cluster_of(settings: Mapping[str, Setting]) -> str:
-    """Return the name of the HBase cluster that settings point to, as ``quorum:port:znode``; empty for another index."""
-    if _text(settings, options.INDEX_TYPE).upper() != "HBASE":
-        return ""
-    return f"{_text(settings, options.HBASE_QUORUM)}:{_text(settings, options.HBASE_PORT)}:{znode_of(settings)}"
-
-
-def shares_of(pipelines: Mapping[str, tuple[Mapping[str, Setting], TableRef | None]]) -> Shares:
-    """Return who shares which HBase cluster.
-
-    Args:
-        pipelines: By name: the ``hoodie:`` settings, and the target where it is known.
-    """
-    found: dict[str, dict[str, tuple[TableRef, float | None]]] = {}
-    for name, (settings, target) in pipelines.items():
-        cluster = cluster_of(settings)
-        if cluster and target is not None:
-            share = _text(settings, options.HBASE_SHARE)
-            found.setdefault(cluster, {})[name] = (target, _number(share) if share else None)
-    return found
-
-
-def in_one_session(pipelines: Sequence[PipelineSpec]) -> tuple[PipelineSpec, ...]:
-    """Return pipelines whose Spark session has HBase's client settings where one of them needs it: the first one starts it."""
-    if not any(spec.index.hbase for spec in pipelines):
-        return tuple(pipelines)
-    return tuple(replace(spec, spark_conf={**spec.spark_conf, options.HBASE_IN_SESSION: "true"}) for spec in pipelines)
-
-
-def _text(settings: Mapping[str, Setting], key: str) -> str:
-    return settings[key].value.strip() if key in settings else ""
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        # Reported where the types of all values are checked.
-        return None
-
 
 class IndexRules(SettingRules):
     """Checks of one pipeline's index."""
@@ -145,17 +96,17 @@ class IndexRules(SettingRules):
             self.add(table, "BAD_VALUE", f"'{table.value[:80]}' cannot be the name of an HBase table.",
                      "Use letters, digits, '_', '-' and '.', after an optional 'namespace:'.")
         share = self.setting(options.HBASE_SHARE)
-        if share.value and not 0 < (_number(share.value) or 0) <= 1:
+        if share.value and not 0 < (number_of(share.value) or 0) <= 1:
             self.add(share, "BAD_VALUE", f"{options.HBASE_SHARE} is a share of the cluster, between 0 and 1.", "Write 0.2.")
         else:
             self._sum_of_shares(share if share.value else index, shares)
         rate = self.setting(options.HBASE_SERVER_RATE)
-        if (_number(rate.value) if rate.value else 1) == 0 or rate.value.startswith("-"):
+        if (number_of(rate.value) if rate.value else 1) == 0 or rate.value.startswith("-"):
             self.add(rate, "BAD_VALUE", f"{options.HBASE_SERVER_RATE} must be at least 1.",
                      f"Measure it: freshet index benchmark {name_of}")
         hbase = HBaseSpec(
-            self.setting(options.HBASE_QUORUM).value, int(_number(port.value) or 0), znode_of(self.settings), table.value,
-            max(1, int(_number(rate.value) or _SERVER_RATE)), shares.get(cluster_of(self.settings), {}),
+            self.setting(options.HBASE_QUORUM).value, int(number_of(port.value) or 0), znode_of(self.settings), table.value,
+            max(1, int(number_of(rate.value) or _SERVER_RATE)), shares.get(cluster_of(self.settings), {}),
             self._client(spark),
         )
         return IndexSpec("HBASE", {options.HBASE_TABLE: table.value}, hbase)

@@ -14,13 +14,14 @@ from framework.spec.checks import read_checks
 from framework.spec.ddl import DdlTable, Setting, ddl_header, parse_ddl
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.hoodie import agreed, check_hoodie
-from framework.spec.index import IndexRules, Shares
+from framework.spec.index import IndexRules
 from framework.spec.inputs import read_inputs
 from framework.spec.lineage import Neighbour
 from framework.spec.model import PipelineSpec, Reader, TableRef
 from framework.spec.models import validate_settings
 from framework.spec.paths import normal_path, same_place
 from framework.spec.secrets import Redactor
+from framework.spec.shares import Shares
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render, text_of
 from framework.spec.transforms import read_chain

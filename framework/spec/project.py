@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 from framework.errors import Problem, SpecError
 from framework.spec import layers
 from framework.spec.files import Place, ProjectFiles
-from framework.spec.index import in_one_session, shares_of
 from framework.spec.lineage import Neighbour, check_lineage, in_order, partners_of, upstream_of
 from framework.spec.model import Project, Reader
 from framework.spec.models import ConfigFile, PipelineFile
 from framework.spec.pipeline import Draft, build, draft, neighbour
 from framework.spec.secrets import REDACTOR, Redactor
+from framework.spec.shares import check_tables, in_one_session, shares_of
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TEMPLATE_CODES, TemplateContext
 from framework.spec.yaml_text import MapNode, parse_yaml
@@ -149,6 +149,7 @@ class _Loader:
                 spec = build(drafts[name], self.files, targets, partners[name], readers, shares, self.problems)
                 if spec is not None:
                     specs[name] = spec
+        check_tables(specs.values(), self.problems)
         upstream = upstream_of(neighbours)
         if self.problems.found:
             return None

@@ -1,48 +1,33 @@
-"""Nothing bad is published: every write operation, table type, index and kind of check, on real tables."""
+"""Nothing bad is published: the whole table of operations, table types, indexes, batches and kinds of check, on real tables.
+
+The table is in ``ways.py``. Each test's id is a cell: ``test_a_bad_batch_is_refused[upsert-mor-BUCKET-decimal]`` is the
+upsert to a MERGE_ON_READ table with a bucket index of a batch that the check ``decimal`` alone finds bad. Ways that freshet
+refuses are cells too, of ``test_what_is_refused``. Every cell's pipeline declares all nine kinds of check. The operations are
+held to a bad batch of each kind; the strategies, which write by these operations, to one batch that breaks all that look at
+the batch and to one that breaks all that look at the table.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
-from framework.errors import Exit
+from framework.errors import Exit, SpecError
 from framework.plan.quarantine import hidden_runs
-from framework.runtime.runner import RunResult
+from framework.runtime.result import RunResult
 from framework.state.checkpoint import CHECKS_KEY
 from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, Row, rows
-from tests.long.test_backfill import BY_DAY, DAYS, OCC, RECORD_INDEX, TENFOLD, amounts, backfill
+from tests.checks import ways
+from tests.checks.ways import BAD, KINDS, OF_BATCH, OF_TABLE, REFUSED, WAYS, Way
+from tests.integration.lake import Lake, rows
+from tests.long.test_backfill import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
 
 DAY = "2026-01-05"
 GOOD = rows(("a", 1, "1.00"), ("b", 1, "2.00"), day=DAY)
-# One of each kind, and each about a row of its own, so that a row breaks one rule and no other.
-OF_TABLE = {
-    "changed": "{sql: \"select count(*) from <TABLE_NAME> where id like 'good%'\", expect: {result: changed}}",
-    "single": "{sql: \"select count(*) from <TABLE_NAME> where id = 'single' and amount > 100 -- a comment\", expect: 0}",
-    "literal": "{sql: \"select count(*) from <TABLE_NAME> where concat(id, ';#') = 'literal;#' and amount > 100\", expect: 0}",
-    "decimal": "{sql: \"select coalesce(max(amount), 0) from <TABLE_NAME> where id = 'decimal'\", expect: 1}",
-    "table": "{sql: \"select count(*) from <TABLE_NAME> where id = 'table' and amount > 100\", expect: 0, scope: table}",
-    "unchanged": "{sql: \"select count(*) from <TABLE_NAME> where id = 'unchanged' and amount > 100\", "
-                 "expect: {result: unchanged}}",
-}
-OF_BATCH = {
-    "batch": "{sql: \"select count(*) from <TABLE_NAME> where id = 'batch' and amount > 100\", expect: 0, scope: batch}",
-    "where": "{where: \"id = 'where' and amount > 100\"}",
-    "gx": "{expectations: [{expect_column_values_to_not_be_in_set: {column: amount, value_set: [901]}}]}",
-}
-EVERY = {**OF_TABLE, **OF_BATCH}
-
-
-def checks(kinds: Iterable[str]) -> str:
-    return "checks:\n" + "".join(f"  - {{name: {kind}, {EVERY[kind][1:-1]}}}\n" for kind in kinds)
-
-
-def a_row(kind: str, ts: int, amount: str) -> list[Row]:
-    # The decimal's rule wants one amount, whatever its scale is, and finds another; GX's looks at the amount alone.
-    return rows((kind, ts, "901" if kind == "gx" and amount != "1.00" else amount), day=DAY)
 
 
 def failed(lake: Lake, result: RunResult, *names: str) -> None:
@@ -65,80 +50,98 @@ def standing(lake: Lake) -> object:
     return lake.rows(), lake.position(), lake.state().commits
 
 
-SOME = ("changed", "single", "table", "where")
-WAYS = [
-    ("upsert", "cow", {}, tuple(EVERY)), ("upsert", "mor", {}, tuple(EVERY)), ("insert", "cow", {}, SOME),
-    ("insert", "mor", {}, SOME),
-    ("upsert", "cow", RECORD_INDEX, SOME), ("upsert", "mor", RECORD_INDEX, SOME),
-]
+@pytest.fixture(scope="module")
+def raw(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return ways.land(Lake(spark, tmp_path_factory.mktemp("raw")))
 
 
-@pytest.mark.parametrize(("operation", "table_type", "index", "kinds"), WAYS, ids=[
-    "upsert-cow", "upsert-mor", "insert-cow", "insert-mor", "upsert-cow-record-index", "upsert-mor-record-index"])
-def test_good_is_published_and_bad_is_not(
-    lake: Lake, operation: str, table_type: str, index: dict[str, str], kinds: tuple[str, ...],
-) -> None:
-    hoodie = {"hoodie.datasource.write.operation": operation, "hoodie.streamer.source.hoodieincr.num_instants": 50, **index}
-    lake.land([*GOOD, *a_row("decimal", 1, "1.00")])
-    lake.pipeline(table_type=table_type, hoodie=hoodie)
-    lake.run_ok()
-    lake.pipeline(table_type=table_type, hoodie=hoodie, top=checks(kinds))
-    before = standing(lake)
-    mended: list[Row] = []
-    for number, kind in enumerate(kinds):
-        # By `changed` alone nothing good comes, and then with each bad row.
-        good = rows((f"good{number}", 2, "3.00"), day=DAY) if number else []
-        lake.land([*mended, *good, *a_row(kind, 2, "900.00")])
-        failed(lake, lake.run(), kind)
-        assert standing(lake) == before, kind
-        mended = a_row(kind, 3, "1.00")
-    lake.land(mended)
-    all_passed(lake, lake.run_ok())
-    assert lake.rows() == lake.rows("raw.events")
+@pytest.fixture(scope="module")
+def tables() -> dict[Way, Lake]:
+    return {}
 
 
-@pytest.mark.parametrize("table_type", ["cow", "mor"])
-def test_the_first_commit_on_no_table(lake: Lake, table_type: str) -> None:
-    lake.pipeline(table_type=table_type, top=checks(EVERY))
-    lake.land([*GOOD, *(row for kind in EVERY for row in a_row(kind, 1, "900.00"))])
+@pytest.fixture
+def table(spark: SparkSession, raw: Path, way: Way, tables: dict[Way, Lake], tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Return the way's table as a first, good batch left it, and a source with a second commit.
+
+    It is made once: a bad batch leaves it as it is, which is what its test asserts, and the good one comes last.
+    """
+    if way in tables:
+        return tables[way]
+    lake = tables[way] = Lake(spark, tmp_path_factory.mktemp(str(way)))
+    ways.see(lake, raw, 1)
+    if way.verb == "delete":
+        # Nothing can be deleted of no table: another pipeline made it.
+        Way("upsert", way.table_type, way.index).declare(lake, "first", "seed", top="")
+        lake.run_ok()
+    else:
+        way.declare(lake, "first")
+        all_passed(lake, lake.run_ok())
+    ways.see(lake, raw, 2)
+    return lake
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_the_first_commit_is_not_bad(lake: Lake, raw: Path, way: Way) -> None:
+    """On no table: first all that the batch breaks is found, then all that the table would; nothing is there afterwards."""
+    ways.see(lake, raw, 1)
+    way.declare(lake, "first", ts="if(id = 'gx', 901, 900)")
     failed(lake, lake.run(), *OF_BATCH)
-    lake.land([row for kind in OF_BATCH for row in a_row(kind, 2, "1.00")])
-    failed(lake, lake.run(), *OF_TABLE)
+    way.declare(lake, "first", amount="900.00", but="good")
+    # Of no table a delete changes nothing.
+    failed(lake, lake.run(), *(kind for kind in OF_TABLE if way.verb != "delete" or kind != "unchanged"))
     assert not lake.root.joinpath("derived/copy").exists()
-    lake.land([*rows(("good", 1, "1.00"), day=DAY), *(row for kind in OF_TABLE for row in a_row(kind, 2, "1.00"))])
-    all_passed(lake, lake.run_ok())
 
 
-@pytest.mark.parametrize("table_type", ["cow", "mor"])
-def test_an_overwritten_partition(lake: Lake, table_type: str) -> None:
-    hoodie = {"hoodie.datasource.write.operation": "insert_overwrite"}
-    top = "inputs: {rest: {table: raw.events, read: affected_partitions, on: {day: day}}}\n"
-    sql = "SELECT r.id, r.ts, r.amount, r.day FROM rest r LEFT SEMI JOIN <SRC> s ON r.day = s.day"
-    lake.land(GOOD)
-    lake.pipeline(sql=sql, top=top, hoodie=hoodie, table_type=table_type)
-    lake.run_ok()
-    rule = 'checks: [{name: all_there, sql: "select count(*) from <TABLE_NAME>", expect: 3}]\n'
-    lake.pipeline(sql=sql, hoodie=hoodie, top=top + rule, table_type=table_type)
-    before = standing(lake)
-    lake.land(rows(("a", 2, "5.00"), day=DAY))
-    failed(lake, lake.run(), "all_there")
-    assert standing(lake) == before
-    lake.land(rows(("c", 2, "5.00"), day=DAY))
-    all_passed(lake, lake.run_ok())
+@pytest.mark.parametrize(("way", "kinds"), BAD)
+def test_a_bad_batch_is_refused(table: Lake, tables: dict[Way, Lake], way: Way, kinds: tuple[str, ...]) -> None:
+    """By these checks and no other; the table's rows, its commits and its checkpoint stay."""
+    # Should the batch be published after all, the way's other cells get another table.
+    del tables[way]
+    before = standing(table)
+    way.declare(table, *(() if "changed" in kinds else ("good",)), *kinds)
+    result = table.run()
+    failed(table, result, *kinds)
+    assert result.error is not None
+    assert {one["status"] for one in result.error.details["checks"]} <= {"failed", "passed"}  # type: ignore[attr-defined]
+    assert standing(table) == before
+    tables[way] = table
 
 
-def test_a_delete(lake: Lake) -> None:
-    lake.pipeline()
-    lake.land([*GOOD, *rows(("c", 1, "3.00"), day=DAY)])
-    lake.run_ok()
-    rule = 'checks: [{name: two_stay, sql: "select count(*) from <TABLE_NAME>", expect: 2}]\n'
-    lake.pipeline(top=rule, hoodie={"hoodie.datasource.write.operation": "delete"})
-    lake.land(rows(("c", 2, "3.00"), day=DAY))
-    all_passed(lake, lake.run_ok())
-    before = standing(lake)
-    lake.land(rows(("b", 2, "2.00"), day=DAY))
-    failed(lake, lake.run(), "two_stay")
-    assert standing(lake) == before
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_good_batch_is_published(table: Lake, way: Way) -> None:
+    """Every check says passed, in the report and in the commit."""
+    way.declare(table, "good", "changed")
+    result = table.run_ok()
+    all_passed(table, result)
+    assert [one["name"] for one in result.checks] == list(KINDS)
+    before = ("first", "seed") if way.verb == "delete" else ("first",)
+    assert table.rows("derived.copy", "id", "ts", "amount") == ways.published(way.verb, *before, "good", "changed")
+    assert table.position() == table.state("raw.all").commits[-1].completed
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_an_empty_batch_fails_nothing(table: Lake, raw: Path, way: Way) -> None:
+    """The checkpoint moves, and the rows stay: ``changed`` too has nothing to say of no rows."""
+    ways.see(table, raw, 3)
+    way.declare(table, "good")
+    before = table.rows()
+    result = table.run_ok()
+    assert {one["status"] for one in result.checks} <= {"passed", "skipped"}
+    assert [one["name"] for one in result.checks] == list(KINDS)
+    assert table.rows() == before
+    assert table.position() == table.state("raw.all").commits[-1].completed
+
+
+@pytest.mark.parametrize(("verb", "table_type", "index", "code"), REFUSED, ids=lambda value: (
+    value["hoodie.index.type"] if isinstance(value, dict) else value))
+def test_what_is_refused(tmp_path: Path, verb: str, table_type: str, index: dict[str, str], code: str) -> None:
+    """What is no cell of the table above is refused by the files alone, and says why."""
+    lake = Lake(None, tmp_path)  # type: ignore[arg-type]
+    ways.declare(lake, verb, table_type, index)
+    with pytest.raises(SpecError) as refused:
+        lake.project("copy")
+    assert code in {problem.code for problem in refused.value.problems}
 
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
@@ -160,16 +163,6 @@ def test_columns_that_a_pipeline_owns(lake: Lake, table_type: str) -> None:
     assert standing(lake) == before
 
 
-@pytest.mark.parametrize("table_type", ["cow", "mor"])
-def test_an_empty_batch_breaks_no_rule(lake: Lake, table_type: str) -> None:
-    lake.land([*GOOD, *a_row("decimal", 1, "1.00")])
-    lake.pipeline(sql="SELECT id, ts, amount, day FROM <SRC> WHERE id <> 'none'", table_type=table_type,
-                  top=checks(kind for kind in EVERY if kind != "changed"))
-    lake.run_ok()
-    lake.land(rows(("none", 1, "900.00"), day=DAY))
-    result = lake.run_ok()
-    assert {one["status"] for one in result.checks} <= {"passed", "skipped"}
-    assert lake.position() == lake.state("raw.events").commits[-1].completed
 
 
 def test_what_is_seen_by_whom(lake: Lake) -> None:

@@ -14,7 +14,8 @@ from framework.cli.main import main
 from framework.errors import Exit
 from framework.plan.quarantine import hidden_runs
 from framework.runtime import executor
-from framework.runtime.runner import RunResult, replay_quarantine
+from framework.runtime.result import RunResult
+from framework.runtime.runner import replay_quarantine
 from framework.state.timeline import TimelineState
 from tests.integration.lake import Lake, Row, rows
 from tests.scenarios.test_killed import ROOT, until

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from framework.errors import FreshetError
 from framework.runtime.session import start_session
+from framework.spec.options import HBASE_IN_SESSION
 from framework.spec.project import load_project
 from tests.demo.flights import land_and_run
+from tests.demo.hbase import global_index
 from tests.demo.place import DEFAULT_FOLDER, ENV, ROOT, DemoFailed, Place
 from tests.demo.rides import Rides
 from tests.feeds.flights import FIRST_DAY, LAST_DAY
@@ -29,9 +31,12 @@ def main() -> int:
         if not options.keep:
             place.wipe()
         place.say("Starting Spark ...")
-        place.use(start_session(load_project(ROOT, ENV).pipelines[0].spark_conf))
+        conf = load_project(ROOT, ENV).pipelines[0].spark_conf
+        place.use(start_session({**conf, HBASE_IN_SESSION: "true"} if options.hbase else conf))
         try:
-            if options.flights:
+            if options.hbase:
+                global_index(place, options.trips)
+            elif options.flights:
                 land_and_run(place, options.first_day, options.flights)
             else:
                 Rides(place).tell(options.trips)
@@ -55,6 +60,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--trips", type=int, default=1000, metavar="N", help="trips of the first load (default: 1000)")
     parser.add_argument("--flights", type=int, default=0, metavar="DAYS",
                         help="instead of rides: land DAYS days of real flights of 2013, with a run after each")
+    parser.add_argument("--hbase", action="store_true",
+                        help="instead: the global index on a real HBase, which is fetched and started, lost and made anew")
     parser.add_argument("--first-day", type=date.fromisoformat, default=FIRST_DAY, metavar="YYYY-MM-DD",
                         help="first day of --flights (default: 2013-01-01)")
     options = parser.parse_args()

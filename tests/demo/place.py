@@ -101,7 +101,9 @@ class Place:
             roots = {"raw_root": self.raw, "derived_root": self.folder / "derived", "dim_root": self.dim}
             # Before the command's own words: of two --set of one key the later wins.
             where += [part for name, path in roots.items() for part in ("--set", f"vars.{name}={path}")]
-        return [words[0], *where, "--env", ENV, *words[1:]]
+        # `freshet index` is a group of commands.
+        name = 2 if words[0] == "index" else 1
+        return [*words[:name], *where, "--env", ENV, *words[name:]]
 
     def announce(self, arguments: Sequence[str]) -> None:
         """Show a command as a user would type it."""

@@ -151,3 +151,11 @@ def test_the_client_is_told_spark_settings_and_kerberos(tmp_path: Path) -> None:
 def test_a_session_of_other_indexes_has_no_settings_of_hbase(tmp_path: Path) -> None:
     (spec,) = load_project(a_project(tmp_path), environ={}).pipelines
     assert "spark.freshet.hbase" not in spec.spark_conf
+
+
+def test_two_targets_with_one_index_table_are_refused(problems_of: Check) -> None:
+    second = yml(name="second").replace("index_of_second", "index_of_payments")
+    files: dict[str, str | bytes] = {FILE: yml(), **others(("second", "")), "pipelines/second.yml": second}
+    assert [(p.file, p.code) for p in problems_of(files)] == [("pipelines/second.yml", "DUPLICATE_INDEX_TABLE")]
+    # On another cluster the name is free.
+    assert problems_of({**files, "pipelines/second.yml": second.replace("zk1", "zk2")}) == []
