@@ -155,8 +155,11 @@ def _knock(spec: HBaseSpec) -> None:
     for host in spec.quorum.split(","):
         name, _, port = host.strip().partition(":")
         try:
-            socket.create_connection((name, int(port or spec.port)), _CONNECT_SECONDS).close()
-            return
+            with socket.create_connection((name, int(port or spec.port)), _CONNECT_SECONDS) as asked:
+                # ZooKeeper answers this even where it is not allowed to; one that hangs takes the connection, and no more.
+                asked.sendall(b"srvr")
+                asked.recv(1)
+                return
         except OSError as error:
             failed = f"{name}:{port or spec.port}: {error.strerror or error}"
     raise unreachable(spec, f"ZooKeeper: {failed}")

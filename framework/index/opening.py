@@ -48,7 +48,11 @@ class Opened:
     def commit(self, commit: Commit) -> Commit:
         """Return the commit with the index's rates and generation."""
         return replace(
-            commit, options=dict(sorted({**commit.options, **rate_options(self.requests_per_second, self.jvms)}.items())),
+            commit, options=dict(sorted({
+                # Over which keys that move are merged: Hudi's default is 60, for a few rows.
+                "hoodie.global.index.reconcile.parallelism": str(self.tasks),
+                **commit.options, **rate_options(self.requests_per_second, self.jvms),
+            }.items())),
             metadata={**commit.metadata, GENERATION_KEY: self.generation, INDEX_ROWS_KEY: str(self.rows)},
         )
 

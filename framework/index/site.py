@@ -35,7 +35,8 @@ def with_hbase_site(conf: Mapping[str, str]) -> dict[str, str]:
             client's too, and win.
     """
     found = dict(conf)
-    if not found.pop(HBASE_IN_SESSION, ""):
+    # The mark stays: by it the next pipeline sees that the running application has what it needs.
+    if not found.get(HBASE_IN_SESSION):
         return found
     settings = {**_DEFAULTS, **{key.removeprefix(_HEAD): value for key, value in conf.items()
                                 if key.startswith((f"{_HEAD}hbase.", f"{_HEAD}zookeeper."))}}

@@ -168,8 +168,8 @@ def _execute(
 @contextmanager
 def _beside_the_run(spec: PipelineSpec, lease: Lease, listen: Listener) -> Iterator[Lease]:
     # Two cases in which two writers at once lose or double rows, and Hudi does not see it: rows that are joined with the
-    # target as it stands, and a key that is new to both in a partition without a file, under a record index.
-    alone = spec.write.strategy != "rows" or bool(spec.partners) or spec.index.type == "RECORD_INDEX"
+    # target as it stands, and a key that is new to both, under a global index.
+    alone = spec.write.strategy != "rows" or bool(spec.partners) or spec.index.is_global
     if not alone:
         yield lease
         return

@@ -133,11 +133,12 @@ class Admin:
 
     def regions(self) -> list[tuple[bytes, int]]:
         """Return the first key of each region and the HFiles that it holds."""
-        found = []
-        for server in self._admin.getClusterMetrics().getLiveServerMetrics().keySet():
-            for region in self._admin.getRegionMetrics(server, self._table):
-                first = self._hbase.client.RegionInfo.getStartKey(region.getRegionName())
-                found.append((bytes(first), int(region.getStoreFileCount())))
+        firsts = {bytes(region.getRegionName()): bytes(region.getStartKey()) for region in self._admin.getRegions(self._table)}
+        found = [
+            (firsts[bytes(region.getRegionName())], int(region.getStoreFileCount()))
+            for server in self._admin.getClusterMetrics().getLiveServerMetrics().keySet()
+            for region in self._admin.getRegionMetrics(server, self._table)
+        ]
         return sorted(found)
 
     def requests(self) -> tuple[int, int]:

@@ -104,7 +104,7 @@ def test_no_key_is_looked_up_during_the_load(hlake: HBaseLake) -> None:
 
 
 def test_a_bad_row_fails_the_first_load_and_nothing_is_published(hlake: HBaseLake) -> None:
-    hlake.pipeline(top="checks:\n- {name: paid, severity: fail, where: amount >= 0}\n")
+    hlake.pipeline(top="checks:\n- {name: paid, severity: fail, where: amount < 0}\n")
     hlake.land(rows(("a", 1, "-1"), ("b", 1, "1")))
     error = refused(hlake, "index", "bootstrap", "copy", code=7)
     assert error["code"] == "CHECK_FAILED"

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pytest
 
@@ -27,16 +28,17 @@ class Watch:
 
     def moves(self, which: int) -> list[tuple[float, int]]:
         """Return when a counter was seen higher than before, and what it then said."""
-        pairs = zip(self.samples, self.samples[1:], strict=False)
-        return [(now[0], now[which]) for before, now in pairs if now[which] > before[which]]
+        return [(now[0], now[which]) for before, now in pairwise(self.samples) if now[which] > before[which]]
 
     def rate(self, which: int) -> float:
-        """Return the requests a second of the steady part: from the first that are counted to the last ones.
+        """Return the requests a second of the steady part: from the first requests that are counted to the last ones.
 
-        Requests come in batches; the first one seen stands for what was asked before it.
+        What is seen stands for what was asked before it, and puts are seen a batch of each task at a time: what comes within
+        half a second is one move, and the first one opens the count.
         """
         moves = self.moves(which)
-        (begun, before), (end, done) = moves[0], moves[-1]
+        ends = [now for now, later in pairwise(moves) if later[0] - now[0] > 0.5]
+        (begun, before), (end, done) = ends[0] if len(ends) > 1 else moves[0], moves[-1]
         assert end - begun > 2, f"too short to tell: {moves}"
         return (done - before) / (end - begun)
 

@@ -144,9 +144,9 @@ def test_an_index_moves_to_another_cluster(hlake: HBaseLake, second: HBase) -> N
     assert freshet(hlake, "index", "verify", "copy")["found"] == CLEAN
     # And back, to a table that has stood there since.
     hlake.pipeline()
+    hlake.land(rows(("k000002", 3, "3"), day="2026-01-07"))
     assert refused(hlake, "run", "copy")["code"] == "INDEX_REPLACED"
     freshet(hlake, "index", "rebuild", "copy")
-    hlake.land(rows(("k000002", 3, "3"), day="2026-01-07"))
     hlake.run_ok()
     hlake.agree()
 

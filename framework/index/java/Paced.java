@@ -10,12 +10,22 @@ import java.util.Map;
 import org.apache.hudi.client.WriteStatus;
 import org.apache.hudi.common.data.HoodieData;
 import org.apache.hudi.common.engine.HoodieEngineContext;
+import org.apache.hudi.common.model.EmptyHoodieRecordPayload;
+import org.apache.hudi.common.model.HoodieRecord;
 import org.apache.hudi.common.model.HoodieRecordDelegate;
+import org.apache.hudi.common.model.HoodieRecordGlobalLocation;
+import org.apache.hudi.common.model.HoodieRecordLocation;
+import org.apache.hudi.common.util.Option;
+import org.apache.hudi.common.util.collection.Pair;
 import org.apache.hudi.config.HoodieWriteConfig;
 import org.apache.hudi.data.HoodieJavaRDD;
+import org.apache.hudi.index.HoodieIndexUtils;
 import org.apache.hudi.index.hbase.SparkHoodieHBaseIndex;
 import org.apache.hudi.table.HoodieTable;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.function.FlatMapFunction;
+import org.apache.spark.api.java.function.Function;
+import org.apache.spark.storage.StorageLevel;
 
 /**
  * Hudi's HBase index at the pipeline's rate. Hudi limits each task by itself, anew: one file group's entries are put by one
@@ -34,10 +44,69 @@ public class Paced extends SparkHoodieHBaseIndex {
     perSecond = Double.parseDouble(config.getProps().getProperty("hoodie.freshet.index.rate"));
   }
 
+  /**
+   * Looks the records' keys up. Of one that lies in another partition Hudi's own code writes the new row and deletes the old
+   * one unseen, so that an older row that comes late would win: these few are merged as Hudi's record index merges them.
+   */
   public HoodieData tagLocation(HoodieData records, HoodieEngineContext context, HoodieTable hoodieTable) {
-    return super.tagLocation(
+    HoodieData tagged = super.tagLocation(
         HoodieJavaRDD.of(HoodieJavaRDD.getJavaRDD(records).mapPartitions(new Each(table, perSecond, false), true)),
         context, hoodieTable);
+    // What is looked up is not looked up again, though it is gone through several times.
+    JavaRDD known = HoodieJavaRDD.getJavaRDD(tagged).mapPartitions(new Moved(), true)
+        .persist(StorageLevel.MEMORY_AND_DISK_SER());
+    JavaRDD moved = known.filter(new IsMoved(true));
+    if (moved.isEmpty()) {
+      return HoodieJavaRDD.of(known);
+    }
+    return HoodieJavaRDD.of(known.filter(new IsMoved(false)))
+        .union(HoodieIndexUtils.mergeForPartitionUpdatesIfNeeded(HoodieJavaRDD.of(moved), config, hoodieTable));
+  }
+
+  /** Of a key that lies in another partition, one pair of its new row and its place instead of a delete and a new row. */
+  public static class Moved implements FlatMapFunction {
+    public Iterator call(Object rows) throws Exception {
+      return new MovedTurns((Iterator) rows);
+    }
+  }
+
+  static class MovedTurns implements Iterator {
+    private final Iterator rows;
+
+    MovedTurns(Iterator rows) {
+      this.rows = rows;
+    }
+
+    public boolean hasNext() {
+      return rows.hasNext();
+    }
+
+    public Object next() {
+      HoodieRecord record = (HoodieRecord) rows.next();
+      // Hudi gives the delete of the old row a payload of its own, and the new row directly after it.
+      if (!record.isCurrentLocationKnown() || !(record.getData() instanceof EmptyHoodieRecordPayload)) {
+        return record;
+      }
+      HoodieRecordLocation place = record.getCurrentLocation();
+      return Pair.of(rows.next(), Option.of(
+          new HoodieRecordGlobalLocation(record.getPartitionPath(), place.getInstantTime(), place.getFileId())));
+    }
+
+    public void remove() {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  public static class IsMoved implements Function {
+    private final boolean wanted;
+
+    public IsMoved(boolean wanted) {
+      this.wanted = wanted;
+    }
+
+    public Object call(Object record) {
+      return Boolean.valueOf(record instanceof Pair == wanted);
+    }
   }
 
   public HoodieData updateLocation(HoodieData statuses, HoodieEngineContext context, HoodieTable hoodieTable) {
