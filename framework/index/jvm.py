@@ -17,7 +17,7 @@ from framework.spec.paths import cache_dir
 
 _SOURCES = Path(__file__).with_name("java")
 # In the order in which they need each other.
-_CLASSES = ("CellComparatorImpl", "Cluster", "Entries", "Requests", "Paced")
+_CLASSES = ("CellComparatorImpl", "Cluster", "Entries", "Requests", "Texts", "Paced")
 
 
 def load_classes(spark: SparkSession) -> Any:

@@ -22,7 +22,8 @@ from framework.runtime.shapes import passes_deletes_on
 from framework.sinks.hudi import write_commit
 from framework.sources.hudi import load_table
 from framework.spec.fixtures import SOURCE, Case, Shape, tables_of
-from framework.spec.model import PipelineSpec, Project, TableRef
+from framework.spec.model import IndexSpec, PipelineSpec, Project, TableRef
+from framework.spec.options import RECORD_INDEX_ENABLE, RECORD_INDEX_MOVES
 from framework.spec.rules import ReferenceRule
 from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.timeline import TimelineState
@@ -35,6 +36,8 @@ _CHEAP = {
 }
 # Listing three files is cheaper than keeping a table of them; a record index lives in that table.
 _UNLISTED = {"hoodie.metadata.enable": "false"}
+_ONE_FILE_GROUP = {f"hoodie.metadata.record.index.{bound}.filegroup.count": "1" for bound in ("min", "max")}
+_IN_PLACE_OF_HBASE = IndexSpec("RECORD_INDEX", {RECORD_INDEX_ENABLE: "true", RECORD_INDEX_MOVES: "true"})
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,15 @@ def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
         replace(check, rule=replace(check.rule, path=moved(TableRef(check.rule.table, check.rule.path)).path))
         if isinstance(check.rule, ReferenceRule) else check for check in spec.checks
     )
-    unlisted = {} if spec.index.type == "RECORD_INDEX" else _UNLISTED
+    # A case needs no HBase: a record index finds a key in another partition as well, and moves it alike.
+    index = spec.index if spec.index.hbase is None else _IN_PLACE_OF_HBASE
+    kept = _ONE_FILE_GROUP if index.type == "RECORD_INDEX" else _UNLISTED
     return replace(
-        spec, source=replace(spec.source, table=moved(spec.source.table)),
+        spec, index=index, source=replace(spec.source, table=moved(spec.source.table)),
         inputs=tuple(replace(one, table=moved(one.table)) for one in spec.inputs),
         target=replace(spec.target, ref=moved(spec.target.ref)), quarantine=moved(spec.quarantine), checks=checks,
         # Nobody else reads or writes these tables.
-        readers=(), partners=(), write_options={**spec.write_options, **_CHEAP, **unlisted},
+        readers=(), partners=(), write_options={**spec.write_options, **_CHEAP, **kept},
     )
 
 

@@ -45,6 +45,11 @@ def in_words(target: TableRef, text: str) -> FreshetError:
     for code, found, why in _OF_OTHER_WRITERS:
         if found.search(text):
             return RetryableError(code, f"{table}: {why}.", _UNTOUCHED, "Run the same command again.", cause=root)
+    if "org.apache.hadoop.hbase" in text or "hbase" in root.lower():
+        return RetryableError(
+            "HBASE_UNREACHABLE", f"{table}: the HBase cluster of its index failed while it was asked: {root}", _UNTOUCHED,
+            "Run the same command again when the cluster answers; what was put is taken back then.", cause=root,
+        )
     if "HoodieValidationException" in text and "validation failed" in text:
         return DataError(
             "PRECOMMIT_FAILED", f"{table}: Hudi refused the commit: {root}", _UNTOUCHED,

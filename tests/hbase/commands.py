@@ -141,6 +141,14 @@ class Admin:
         ]
         return sorted(found)
 
+    def hfiles(self) -> int:
+        """Return how many HFiles the regions of the table hold."""
+        return sum(
+            int(region.getStoreFileCount())
+            for server in self._admin.getClusterMetrics().getLiveServerMetrics().keySet()
+            for region in self._admin.getRegionMetrics(server, self._table)
+        )
+
     def requests(self) -> tuple[int, int]:
         """Return the reads and the writes that the regions of the table have counted."""
         reads = writes = 0

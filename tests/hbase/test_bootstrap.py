@@ -65,9 +65,7 @@ def test_a_first_load_and_what_comes_after_it(hlake: HBaseLake, table_type: str,
     assert freshet(hlake, "run", "copy")["runs"][0]["outcome"] == "idle"
 
 
-@pytest.mark.parametrize("index", [pytest.param("HBASE", marks=pytest.mark.xfail(
-    strict=True, reason="Hudi 1.0.2's HBase index writes a row that moves without a look at the one in the other partition")),
-    "RECORD_INDEX"])
+@pytest.mark.parametrize("index", ["HBASE", "RECORD_INDEX"])
 def test_an_older_row_of_another_partition_loses(hlake: HBaseLake, index: str) -> None:
     hlake.pipeline(hoodie=RECORD_INDEX if index == "RECORD_INDEX" else None)
     hlake.land(rows(("a", 5, "5")))
@@ -164,9 +162,16 @@ def building(lake: HBaseLake, admin: Admin) -> bool:
     return admin.exists()
 
 
+def is_building(lake: HBaseLake) -> bool:
+    with lake.cluster() as cluster:
+        found = cluster.describe()
+    assert found is not None
+    return found.state == "building"
+
+
 def loaded(lake: HBaseLake, admin: Admin) -> bool:
     """The HFiles are in the index table, which is not ready yet."""
-    return admin.exists() and sum(files for _, files in admin.regions()) > 0
+    return admin.exists() and admin.hfiles() > 0
 
 
 @pytest.mark.parametrize(("point", "then"), [
@@ -176,8 +181,12 @@ def test_killed_anywhere_and_repeated(hlake: HBaseLake, point: Callable[[HBaseLa
     hlake.pipeline()
     hlake.land(many(20_000), "bulk_insert")
     with Admin(hlake) as admin:
-        process = start(hlake, "index", "bootstrap", "copy")
-        kill_when(lambda: point(hlake, admin), process)
+        for _ in range(4):
+            kill_when(lambda: point(hlake, admin), start(hlake, "index", "bootstrap", "copy"))
+            if then != "INDEX_BUILDING" or is_building(hlake):
+                break
+            # A moment too late: it was done. Without its table it is made again.
+            admin.drop()
     hlake.land(rows(("k000007", 2, "2"), ("new", 2, "2"), day="2026-01-07"))
     if then:
         error = refused(hlake, "run", "copy", code=4 if then == "INDEX_BUILDING" else 5)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from framework.runtime.runner import RunResult
+from framework.runtime.result import RunResult
 from tests.hbase.commands import Admin
 from tests.hbase.lake import HBaseLake
 from tests.integration.lake import rows
@@ -159,7 +159,7 @@ def test_a_cluster_that_does_not_answer_is_said_quickly(filled: HBaseLake, how: 
             "no such host": {"hoodie.index.hbase.zkquorum": "no-such-host.invalid"},
             "no HBase there": {"hoodie.index.hbase.zknode.path": "/nothing"},
         }[how]  # type: ignore[assignment]
-        filled.pipeline(hoodie=wrong)  # type: ignore[arg-type]
+        filled.pipeline(hoodie=wrong)
         begun = time.monotonic()
         done = run_refused(filled)
         seconds = time.monotonic() - begun

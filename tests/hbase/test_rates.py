@@ -83,9 +83,12 @@ def land(lake: HBaseLake, count: int, head: str, days: int, source: str = "raw.e
     lake.land(rows, "bulk_insert", source)
 
 
-def within(rate: float, allowed: float) -> None:
-    """A rate is at most what is allowed, but for what a clock measures, and hardly less."""
-    assert 0.85 * allowed <= rate <= 1.03 * allowed, f"{rate:.0f} a second of {allowed:.0f}"
+def within(watch: Watch, allowed: float) -> None:
+    """Look-ups and puts are made at most as often as allowed, and hardly less."""
+    # Of puts, which are sent some hundred at a time, a batch falls on one side of the measured time or on the other.
+    for what, which, most in (("look-ups", READS, 1.03), ("puts", WRITES, 1.1)):
+        rate = watch.rate(which)
+        assert 0.85 * allowed <= rate <= most * allowed, f"{rate:.0f} {what} a second of {allowed:.0f}"
 
 
 # New rows in one file group are put by one task; in four, by more than run at a time.
@@ -99,8 +102,7 @@ def test_the_share_is_what_hbase_counts(hlake: HBaseLake, days: int) -> None:
         hlake.run_ok()
     found = watches["copy"]
     assert (found.total(READS), found.total(WRITES)) == (3_000, 3_000)
-    within(found.rate(READS), RATE)
-    within(found.rate(WRITES), RATE)
+    within(found, RATE)
     hlake.agree()
 
 
@@ -110,14 +112,13 @@ def test_twice_the_region_servers_allow_and_make_twice_the_requests(
     directory = tmp_path_factory.mktemp("two") / "server"
     try:
         two = start_hbase(directory, region_servers=2, wait_seconds=120)
-        hlake.pipeline(hoodie=rate_of(RATE, **two.hoodie))
+        hlake.pipeline(hoodie=rate_of(RATE // 2, **two.hoodie))
         land(hlake, 4, "first", 4)
         hlake.run_ok()
-        land(hlake, 4_000, "k", 4)
+        land(hlake, 3_000, "k", 4)
         with watched(hlake, "copy") as watches:
             hlake.run_ok()
-        within(watches["copy"].rate(READS), 2 * RATE)
-        within(watches["copy"].rate(WRITES), 2 * RATE)
+        within(watches["copy"], RATE)
     finally:
         stop_hbase(directory, purge=True)
 
@@ -138,8 +139,7 @@ def test_two_jobs_at_once_keep_to_their_shares(hlake: HBaseLake) -> None:
         assert ended(there)["runs"][0]["outcome"] == "committed"
     spans = []
     for name, share in shares.items():
-        for which in (READS, WRITES):
-            within(watches[name].rate(which), share * RATE)
+        within(watches[name], share * RATE)
         spans.append((watches[name].moves(READS)[0][0], watches[name].moves(WRITES)[-1][0]))
     assert max(begin for begin, _ in spans) + 3 < min(end for _, end in spans), "they asked at the same time"
 

@@ -1,4 +1,4 @@
-"""Runs through an HBASE index: which file groups they write, where a row lies when its key moved, what is deleted and what loses."""
+"""Runs through an HBASE index: which file groups they write, where a moved row lies, what is deleted and what loses."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_key_that_moves_and_comes_back_is_one_row(hlake: HBaseLake, kind: str)
     hlake.pipeline(table_type=kind)
     hlake.land(rows(("a", 1, "1"), ("b", 1, "1")))
     hlake.run_ok()
-    for ts, day in enumerate((DAYS[1], DAYS[2], DAYS[0], DAYS[1]), start=2):
+    for ts, day in enumerate((DAYS[1], DAYS[2], DAYS[0]), start=2):
         hlake.land(moved("a", ts, day))
         hlake.run_ok()
         assert hlake.rows() == moved("a", ts, day) + rows(("b", 1, "1"))
@@ -142,5 +142,6 @@ def test_services_leave_the_index_right(hlake: HBaseLake, kind: str) -> None:
     hlake.land(rows(("a3", 3, "3"), ("b7", 3, "3"), ("new", 3, "3")) + moved("a4", 3, DAYS[1]))
     hlake.run_ok()
     kept = [row for row in whole if row[0] not in ("a3", "a4", "b7")]
-    assert hlake.rows() == sorted([*kept, *rows(("a3", 3, "3"), ("b7", 3, "3"), ("new", 3, "3")), *moved("a4", 3, DAYS[1])], key=str)
+    new = rows(("a3", 3, "3"), ("b7", 3, "3"), ("new", 3, "3")) + moved("a4", 3, DAYS[1])
+    assert hlake.rows() == sorted([*kept, *new], key=str)
     hlake.agree()

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
@@ -154,6 +155,33 @@ cases:
     assert found["wrong"]["differences"][0]["columns"] == {"amount": {"expected": "2.00", "found": "1.00"}}
     # Nothing was made where the project's own tables would lie.
     assert not (lake.root / "derived").exists()
+
+
+@pytest.mark.parametrize("kind", ["cow", "mor"])
+def test_a_pipeline_with_an_hbase_index_is_tested_without_one(lake: Lake, kind: str) -> None:
+    # Nothing listens on that port, and the rows that move and come back are one each all the same.
+    lake.pipeline(table_type=kind, hoodie={
+        "hoodie.index.type": "HBASE", "hoodie.index.hbase.zkquorum": "127.0.0.1", "hoodie.index.hbase.zkport": 9,
+        "hoodie.index.hbase.table": "nowhere",
+    })
+    lake.write_file(FILE, TABLES + """\
+cases:
+  a:
+    given:
+      target: [{id: a, ts: 5, amount: 1, day: d}, {id: b, ts: 5, amount: 1, day: d}, {id: c, ts: 5, amount: 1, day: d}]
+      SRC:
+        - {id: a, ts: 6, amount: 7, day: e}
+        - {id: b, ts: 4, amount: 7, day: e}
+        - {id: n, ts: 6, amount: 7, day: e}
+    expect:
+      target:
+        - {id: a, amount: 7, day: e}
+        - {id: b, amount: 1, day: d}
+        - {id: c, amount: 1, day: d}
+        - {id: n, amount: 7, day: e}
+""")
+    found = outcomes(lake.project_root)
+    assert found["a"]["passed"], found["a"]
 
 
 def test_a_case_says_what_becomes_of_checks(lake: Lake) -> None:

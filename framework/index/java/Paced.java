@@ -19,6 +19,7 @@ import org.apache.hudi.common.util.Option;
 import org.apache.hudi.common.util.collection.Pair;
 import org.apache.hudi.config.HoodieWriteConfig;
 import org.apache.hudi.data.HoodieJavaRDD;
+import org.apache.hudi.exception.HoodieIndexException;
 import org.apache.hudi.index.HoodieIndexUtils;
 import org.apache.hudi.index.hbase.SparkHoodieHBaseIndex;
 import org.apache.hudi.table.HoodieTable;
@@ -35,6 +36,11 @@ import org.apache.spark.storage.StorageLevel;
 public class Paced extends SparkHoodieHBaseIndex {
   private static final Map NEXT = new HashMap();
 
+  static {
+    // In every JVM that puts entries.
+    Texts.mend();
+  }
+
   private final String table;
   private final double perSecond;
 
@@ -42,6 +48,11 @@ public class Paced extends SparkHoodieHBaseIndex {
     super(config);
     table = config.getHbaseTableName();
     perSecond = Double.parseDouble(config.getProps().getProperty("hoodie.freshet.index.rate"));
+  }
+
+  /** New rows begin with a base file: of a file group that is a log alone Hudi 1.0.2 merges no row ("No value present"). */
+  public boolean canIndexLogFiles() {
+    return false;
   }
 
   /**
@@ -56,7 +67,8 @@ public class Paced extends SparkHoodieHBaseIndex {
     JavaRDD known = HoodieJavaRDD.getJavaRDD(tagged).mapPartitions(new Moved(), true)
         .persist(StorageLevel.MEMORY_AND_DISK_SER());
     JavaRDD moved = known.filter(new IsMoved(true));
-    if (moved.isEmpty()) {
+    // All partitions at once, where isEmpty() would ask for one after the other.
+    if (moved.count() == 0L) {
       return HoodieJavaRDD.of(known);
     }
     return HoodieJavaRDD.of(known.filter(new IsMoved(false)))
@@ -110,9 +122,21 @@ public class Paced extends SparkHoodieHBaseIndex {
   }
 
   public HoodieData updateLocation(HoodieData statuses, HoodieEngineContext context, HoodieTable hoodieTable) {
-    return super.updateLocation(
+    HoodieData done = super.updateLocation(
         HoodieJavaRDD.of(HoodieJavaRDD.getJavaRDD(statuses).mapPartitions(new Each(table, perSecond, true), true)),
         context, hoodieTable);
+    // Hudi only notes that an entry could not be put, and commits: no later run would find that row.
+    List failed = HoodieJavaRDD.getJavaRDD(done).filter(new IsFailed()).take(1);
+    if (!failed.isEmpty()) {
+      throw new HoodieIndexException("Entries could not be put into HBase", ((WriteStatus) failed.get(0)).getGlobalError());
+    }
+    return done;
+  }
+
+  public static class IsFailed implements Function {
+    public Object call(Object status) {
+      return Boolean.valueOf(((WriteStatus) status).hasGlobalError());
+    }
   }
 
   /** Waits until one more request of a table's allowance is due; what was not used for a tenth of a second is lost. */
