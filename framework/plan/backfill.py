@@ -9,7 +9,7 @@ from typing import Literal
 from framework.errors import StateError
 from framework.plan.chunks import Chunk, cut, length_of, partition_values
 from framework.plan.inputs import look_at_inputs
-from framework.plan.options import concurrency_of
+from framework.plan.options import LEFT_TO_THE_RUNS, concurrency_of
 from framework.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
 from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
 from framework.plan.retention import hold_services
@@ -187,7 +187,8 @@ def _chunk_commit(spec: PipelineSpec, target: TableState, plan: BackfillPlan, ch
     overwritten = () if error else _overwritten(_declared(spec), plan, chunk)
     stage = commit_stage(spec, Window("backfill"), None, overwrite=overwritten)
     metadata = {**stage.metadata, **encode_chunk(record), FINGERPRINT_KEY: plan.fingerprint}
-    return replace(stage, metadata=dict(sorted(metadata.items())))
+    options = {**stage.options, **LEFT_TO_THE_RUNS}
+    return replace(stage, metadata=dict(sorted(metadata.items())), options=dict(sorted(options.items())))
 
 
 def _declared(spec: PipelineSpec) -> BackfillSpec:
@@ -229,9 +230,8 @@ def _overwritten(how: BackfillSpec, plan: BackfillPlan, chunk: Chunk) -> tuple[s
 
 
 def _guard(how: BackfillSpec, plan: BackfillPlan, target: TableState, chunk: Chunk) -> Guard | None:
-    values = _values(how, chunk)
     # By upsert, key and ordering field decide between two writers; what a partition is replaced by knows of no other.
-    if not values or plan.concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
+    if not (values := _values(how, chunk)) or plan.concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
         return None
     return Guard(target.commits[-1].completed if target.commits else "", values, plan.write == "insert_overwrite")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from framework.plan.shares import hbase_options
 from framework.spec.model import IndexSpec, PipelineSpec
@@ -37,6 +37,13 @@ WRITERS_FIRST: Mapping[str, str] = {
         "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy",
     "hoodie.clustering.updates.strategy": "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy",
 }
+# Two writers that both carry out one planned compaction, or clustering, spoil the table: the second one rolls the first one's
+# files back under it, and both complete (seen on Hudi 1.0.2, with the compaction that runs inline by default). Where a table
+# has several writers, its runs alone do so.
+LEFT_TO_THE_RUNS: Mapping[str, str] = {
+    "hoodie.compact.inline": "false", "hoodie.compact.schedule.inline": "false",
+    "hoodie.clustering.inline": "false", "hoodie.clustering.schedule.inline": "false",
+}
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 
 # Hudi deletes the row of a batch that has true in this column.
@@ -46,6 +53,23 @@ IS_DELETED = "_hoodie_is_deleted"
 def concurrency_of(spec: PipelineSpec) -> str:
     """Return the concurrency mode of the pipeline's target; ``SINGLE_WRITER`` is Hudi's default."""
     return spec.write_options.get(CONCURRENCY, "SINGLE_WRITER").upper()
+
+
+def excludes_runs(spec: PipelineSpec, services: Collection[str]) -> bool:
+    """Say whether table services must not run beside the runs of the pipeline.
+
+    Not where the table has one writer: Hudi would roll the one in flight back. Nor where the runs carry out the same
+    service, which they do by default with a compaction: see ``LEFT_TO_THE_RUNS``.
+
+    Args:
+        spec: The pipeline.
+        services: ``compact``, ``cluster``, ``clean``, ``archive``.
+    """
+    inline = spec.write_options.get("hoodie.compact.inline", "").lower() != "false"
+    compacts = inline and spec.target.table_type == "MERGE_ON_READ"
+    clusters = spec.write_options.get("hoodie.clustering.inline", "").lower() == "true"
+    both = (compacts and "compact" in services) or (clusters and "cluster" in services)
+    return both or concurrency_of(spec) == "SINGLE_WRITER"
 
 
 def writer_options(

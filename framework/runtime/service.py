@@ -13,14 +13,14 @@ from pyspark.sql import SparkSession
 from framework.errors import FreshetError, StateError
 from framework.index.opening import open_index
 from framework.metrics.events import Event, Listener
-from framework.plan.options import concurrency_of, writer_options
+from framework.plan.options import excludes_runs, writer_options
 from framework.plan.retention import held_back
 from framework.plan.shares import rate_options
 from framework.runtime.lease import hold_lease, service_lease
 from framework.runtime.runner import new_run_id
 from framework.runtime.session import start_session
 from framework.sinks.failures import in_words
-from framework.spec.model import PipelineSpec, TableRef
+from framework.spec.model import PipelineSpec
 from framework.state.table import StateReader, TableState
 
 Service = Literal["compact", "cluster", "clean", "archive"]
@@ -70,7 +70,8 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
-    with hold_lease(_lease(spec), new_run_id(), spec.lease_wait_seconds, waiting):
+    lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
+    with hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting):
         listen(Event("phase", spec.name, "starting Spark"))
         spark = start_session(spec.spark_conf).newSession()
         spec = _at_its_rate(spark, spec, state, listen)
@@ -93,11 +94,6 @@ def _at_its_rate(spark: SparkSession, spec: PipelineSpec, state: StateReader, li
         return spec
     opened = open_index(spark, spec, spec.index.hbase, state, lambda words: listen(Event("phase", spec.name, words)))
     return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.tasks)})
-
-
-def _lease(spec: PipelineSpec) -> TableRef:
-    # A service of a table with one writer may not run beside it: Hudi would roll the one in flight back.
-    return spec.target.ref if concurrency_of(spec) == "SINGLE_WRITER" else service_lease(spec.target.ref)
 
 
 def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:

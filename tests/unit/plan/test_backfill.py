@@ -80,6 +80,18 @@ def test_nothing_done_yet() -> None:
     assert [one.label for one in plan.chunks] == [f"{day} to 2026-01-0{n}" for n, day in enumerate(DAYS, 6)]
 
 
+@pytest.mark.parametrize("mode", [OCC, NBCC])
+def test_beside_a_writer_a_chunk_neither_compacts_nor_clusters(mode: str) -> None:
+    """Nor does the commit that says a chunk failed: two writers at one compaction spoil the table (Hudi 1.0.2)."""
+    spec = declared(mode=mode)
+    plan = planned(target(), spec)
+    stages = (compile_chunk(spec, lake(target()), plan, plan.chunks[0].chunk).stages[-1],
+              compile_failure(spec, lake(target()), plan, plan.chunks[0].chunk, "OVERFLOW").stages[-1])
+    for commit in stages:
+        assert isinstance(commit, Commit)
+        assert {commit.options[f"hoodie.{service}.inline"] for service in ("compact", "clustering")} == {"false"}
+
+
 @pytest.mark.parametrize(("reprocess", "wanted"), [("none", (False, False, True)), ("failed", (False, True, True)),
                                                    ("all", (True, True, True))])
 def test_resumed_from_the_table_alone(reprocess: str, wanted: tuple[bool, ...]) -> None:
