@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
+
+# A run of ten seconds makes no garbage worth looking for, and the looking takes a tenth of them.
+gc.disable()
 
 
 @pytest.fixture(scope="session", autouse=True)
