@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from framework.errors import FreshetError, StateError
 from framework.index.entries import table_entries
 from framework.index.hbase import HBase
 from framework.index.opening import parallel_tasks
+from framework.index.ranges import MOST_RANGES, bounds_of, in_key_order, look_at_keys
 from framework.spec.model import TableRef
 
 # Of one cell in an HFile: lengths, family, column, time and type; of one entry three cells.
 _CELL_BYTES = 40
+# A commit's time, a file group's id, and about what the path of a partition takes.
+_VALUES_BYTES = 17 + 38 + 20
 # By FAST_DIFF, which keeps of a key only where it differs from the one before.
 _ENCODED = 0.35
 
@@ -91,11 +94,45 @@ def _build(
 ) -> Built:
     phase(f"counting the keys of {table.name}")
     entries = table_entries(spark, table.path)
-    count, size = _measure(entries)
-    phase(f"sorting {count:,} keys into HFiles")
-    parts = hfile_count(count, size, layout, parallel_tasks(spark))
-    # Spark orders texts as HBase orders bytes.
-    ordered = entries.repartitionByRange(parts, "key").sortWithinPartitions("key")
+    keys = look_at_keys(entries)
+    phase(f"sorting {keys.count:,} keys into HFiles")
+    bounds = bounds_of(keys, hfile_count(keys.count, keys.bytes, layout, parallel_tasks(spark)))
+    marks = {"dataset": table.path, "generation": generation, "state": "building"}
+
+    def create() -> None:
+        # A region for each HFile, so that none is split while it is loaded.
+        hbase.create([bound.encode() for bound in bounds], marks, layout.compression, layout.encoding)
+
+    stands = hbase.describe() is not None
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        # Where there is none, HBase makes the table, for half a second, while Spark sorts.
+        made = None if stands else aside.submit(create)
+        try:
+            done = _write_hfiles(hbase, table, in_key_order(spark, entries, bounds), folder, layout)
+            if sum(entries for _, entries in done) != keys.count:
+                raise FreshetError(
+                    "INDEX_NOT_WRITTEN", f"{table.name}: {keys.count:,} rows, and {sum(e for _, e in done):,} entries: the "
+                    "table was changed meanwhile.", "The index stands as it was.", "Run the same command again.",
+                )
+        except FreshetError:
+            if made is not None:
+                made.result()
+                hbase.drop()
+            raise
+    phase(f"loading {len(done)} HFiles into {hbase.spec.table}")
+    if made is not None:
+        made.result()
+    else:
+        hbase.drop()
+        create()
+    if done:
+        hbase.load(f"{folder}/hfiles")
+    hbase.mark({**marks, "state": "ready"})
+    return Built(keys.count, len(done), sum(size for size, _ in done))
+
+
+def _write_hfiles(hbase: HBase, table: TableRef, ordered: DataFrame, folder: str, layout: Layout) -> list[tuple[int, int]]:
+    """Return each HFile's size and its number of entries."""
     try:
         written = hbase.classes.Entries.writeHFiles(ordered._jdf, folder, layout.compression, layout.encoding)
     except Py4JJavaError as error:
@@ -111,38 +148,18 @@ def _build(
             "INDEX_NOT_WRITTEN", f"{table.name}: the HFiles of the index could not be written: {text[:500]}",
             "The index stands as it was.", "Run the same command again.",
         ) from error
-    done = [(bytes(one.get(0)), int(one.getLong(1)), int(one.getLong(2))) for one in written]
-    if sum(entries for _, entries, _ in done) != count:
-        raise FreshetError(
-            "INDEX_NOT_WRITTEN", f"{table.name}: {count:,} rows, and {sum(e for _, e, _ in done):,} entries: the table was "
-            "changed meanwhile.", "The index stands as it was.", "Run the same command again.",
-        )
-    marks = {"dataset": table.path, "generation": generation, "state": "building"}
-    phase(f"loading {len(done)} HFiles into {hbase.spec.table}")
-    hbase.drop()
-    # A region for each HFile, so that none is split while it is loaded.
-    hbase.create(sorted(first for first, _, _ in done)[1:], marks, layout.compression, layout.encoding)
-    if done:
-        hbase.load(f"{folder}/hfiles")
-    hbase.mark({**marks, "state": "ready"})
-    return Built(count, len(done), sum(size for _, _, size in done))
+    return [(int(one.getLong(1)), int(one.getLong(0))) for one in written]
 
 
-def _measure(entries: DataFrame) -> tuple[int, int]:
-    texts = F.sum(3 * F.octet_length("key") + F.octet_length("partition") + F.octet_length("file") + F.octet_length("commit"))
-    count, size = entries.agg(F.count("*"), texts).first() or (0, 0)
-    return int(count), int(size or 0)
-
-
-def hfile_count(entries: int, text_bytes: int, layout: Layout, tasks: int) -> int:
+def hfile_count(entries: int, key_bytes: int, layout: Layout, tasks: int) -> int:
     """Return how many HFiles an index is cut into.
 
     Args:
         entries: Its number of entries.
-        text_bytes: Bytes of its keys and values.
+        key_bytes: Bytes of its keys.
         layout: How HFiles are written.
         tasks: Tasks that run at a time; there are as many HFiles at least, unless the index is small.
     """
-    whole = (text_bytes + 3 * _CELL_BYTES * entries) * (_ENCODED if layout.encoding != "NONE" else 1)
+    whole = (3 * key_bytes + (3 * _CELL_BYTES + _VALUES_BYTES) * entries) * (_ENCODED if layout.encoding != "NONE" else 1)
     by_size = math.ceil(whole / layout.hfile_bytes)
-    return max(1, by_size, min(tasks, entries // 50_000))
+    return max(1, min(by_size, MOST_RANGES), min(tasks, entries // 50_000))

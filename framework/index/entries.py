@@ -28,16 +28,12 @@ def table_entries(spark: SparkSession, path: str) -> DataFrame:
         path: The Hudi table's base path. It is looked at anew: a DataFrame that was made before keeps to older files.
 
     Returns:
-        ``key``, ``partition``, ``commit`` (request time), ``file`` (the file group's id) and ``version``, the commit's time
-        in milliseconds, all of each row.
+        ``key``, ``partition``, ``commit`` (request time) and ``file`` (the file group's id) of each row.
     """
-    commit = F.col("_hoodie_commit_time")
-    # 17 digits, of which Spark's own patterns read no more than seconds next to each other.
-    time = F.to_timestamp(F.concat(F.substring(commit, 1, 14), F.lit("."), F.substring(commit, 15, 3)), "yyyyMMddHHmmss.SSS")
     return spark.read.format("hudi").load(path).select(
-        F.col("_hoodie_record_key").alias("key"), F.col("_hoodie_partition_path").alias("partition"), commit.alias("commit"),
+        F.col("_hoodie_record_key").alias("key"), F.col("_hoodie_partition_path").alias("partition"),
         # A base file is named <file id>_<write token>_<instant>; rows of a log carry the file id alone.
-        F.split("_hoodie_file_name", "_")[0].alias("file"), F.unix_millis(time).alias("version"),
+        F.col("_hoodie_commit_time").alias("commit"), F.substring_index("_hoodie_file_name", "_", 1).alias("file"),
     )
 
 
@@ -99,4 +95,4 @@ def compared(wanted: DataFrame, found: DataFrame) -> DataFrame:
         F.when(F.col("in_table").isNull(), "orphaned").when(F.col("in_index").isNull(), "missing").when(~same, "stale")
     )
     joined = wanted.withColumn("in_table", F.lit(True)).join(found.withColumn("in_index", F.lit(True)), "key", "full_outer")
-    return joined.withColumn("damage", damage).drop("in_index", "version")
+    return joined.withColumn("damage", damage).drop("in_index")

@@ -9,6 +9,7 @@ from framework.plan.shares import hbase_options
 from framework.spec.model import IndexSpec, PipelineSpec
 from framework.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
 from framework.state.checkpoint import METADATA_PREFIX
+from framework.state.table import TableState
 
 # Where Hudi's own default loses. Any of them can be set otherwise in the YAML's `hoodie:`.
 DEFAULTS: Mapping[str, str] = {
@@ -46,6 +47,8 @@ LEFT_TO_THE_RUNS: Mapping[str, str] = {
 }
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 
+# Hudi's default is 5.
+_EVERY_COMMITS = "hoodie.compact.inline.max.delta.commits"
 # Hudi deletes the row of a batch that has true in this column.
 IS_DELETED = "_hoodie_is_deleted"
 
@@ -65,11 +68,31 @@ def excludes_runs(spec: PipelineSpec, services: Collection[str]) -> bool:
         spec: The pipeline.
         services: ``compact``, ``cluster``, ``clean``, ``archive``.
     """
-    inline = spec.write_options.get("hoodie.compact.inline", "").lower() != "false"
-    compacts = inline and spec.target.table_type == "MERGE_ON_READ"
+    compacts = _compacts_inline(spec)
     clusters = spec.write_options.get("hoodie.clustering.inline", "").lower() == "true"
     both = (compacts and "compact" in services) or (clusters and "cluster" in services)
     return both or concurrency_of(spec) == "SINGLE_WRITER"
+
+
+def _compacts_inline(spec: PipelineSpec) -> bool:
+    return spec.target.table_type == "MERGE_ON_READ" and spec.write_options.get("hoodie.compact.inline", "").lower() != "false"
+
+
+def compaction_is_due(spec: PipelineSpec, target: TableState | None) -> bool:
+    """Say whether the next commit will be followed by a compaction, which rewrites all files with a log.
+
+    Args:
+        spec: The pipeline.
+        target: The target; None before its first commit.
+    """
+    if target is None or not _compacts_inline(spec):
+        return False
+    since = 0
+    for instant in reversed(target.commits):
+        if instant.action == "commit":
+            break
+        since += instant.action == "deltacommit"
+    return since + 1 >= int(spec.write_options.get(_EVERY_COMMITS, "5"))
 
 
 def writer_options(

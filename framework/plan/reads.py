@@ -31,6 +31,8 @@ class Window:
         end_inclusive: Completion time of the last commit read.
         requested: Request times of the commits read, by which Hudi names them.
         rows: Rows that those commits wrote, by their own metadata.
+        whole_files: True where the rows stand whole, and by the table's present schema, in the Parquet files that those
+            commits wrote, and no other action has written between them.
         unseen_deletes: Rows that those commits deleted and that an increment without change data does not show.
         waiting_commits: Commits that are left for the next run.
         waiting_rows: Rows that those commits wrote.
@@ -42,6 +44,7 @@ class Window:
     end_inclusive: str = ""
     requested: tuple[str, ...] = ()
     rows: int = 0
+    whole_files: bool = False
     unseen_deletes: int = 0
     waiting_commits: int = 0
     waiting_rows: int = 0

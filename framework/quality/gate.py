@@ -14,9 +14,9 @@ from framework.plan.options import IS_DELETED
 from framework.quality.contract import ORIGINAL, REASONS
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.queries import SAMPLE, judge_query
-from framework.quality.rows import RowCheck, live, with_row_checks
+from framework.quality.rows import FITS, RowCheck, live, not_evaluated, with_row_checks
 from framework.quality.volume import freshness, volume
-from framework.spec.rules import FreshnessRule, MalformedRule, SqlRule, SuiteRule, VolumeRule
+from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, SuiteRule, VolumeRule
 
 #: Why a row was dropped: names of the rules, and the reasons in words.
 RULES = "__freshet_rules"
@@ -67,7 +67,7 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     drops = [one for one in row_checks if one.check.severity == "drop"]
     rules = F.array_compact(F.array(F.lit(None).cast("string"), *(F.when(F.col(d.bad), F.lit(d.check.name)) for d in drops)))
     marked = marked.withColumn(RULES, F.array_distinct(rules)).persist(StorageLevel.MEMORY_AND_DISK)
-    times = [check for check in stage.checks if isinstance(check.rule, FreshnessRule)]
+    times = _times(stage, own)
     is_live = live() if IS_DELETED in own else F.lit(True)
     totals = marked.agg(
         F.count(F.lit(1)).alias("rows"), F.count_if(is_live).alias("live"), F.count_if(F.size(RULES) > 0).alias("dropped"),
@@ -84,6 +84,11 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     kept = marked.where(F.size(RULES) == 0) if drops else marked
     clean = kept.select(*(F.col(f"`{name}`") for name in own))
     outcomes = [_judged(stage, checks, totals, marked, own) for checks in _by_check(row_checks)]
+    if REASONS not in batch.columns:
+        # Where no row is dropped, the first malformed one has ended the run by now.
+        seen = f"{int(totals['rows']):,} good rows"
+        outcomes += [outcome(check, False, expected=FITS, seen=seen) for check in stage.checks
+                     if isinstance(check.rule, MalformedRule)]
     outcomes += [freshness(check, totals[f"newest_text_{n}"], totals[f"age_{n}"]) for n, check in enumerate(times)]
     volumes = [check for check in stage.checks if isinstance(check.rule, VolumeRule)]
     outcomes += [volume(check, int(totals["live"]), stage.history) for check in volumes]
@@ -96,6 +101,14 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         dropped = marked.where(F.size(RULES) > 0).select(*(F.col(f"`{name}`") for name in (*own, *carried, RULES)))
     return Gated(clean, kept.select(*own, *keep), dropped, int(totals["rows"]), int(totals["dropped"]),
                  tuple(sorted(outcomes, key=lambda one: order.index(one.name))))
+
+
+def _times(stage: CheckBatch, own: list[str]) -> list[CheckSpec]:
+    found = [check for check in stage.checks if isinstance(check.rule, FreshnessRule)]
+    for check in found:
+        if isinstance(check.rule, FreshnessRule) and check.rule.column not in own:
+            raise not_evaluated(check, ValueError(f"the batch has no column {check.rule.column}, as that of a delete"))
+    return found
 
 
 def _by_check(found: Sequence[RowCheck]) -> list[list[RowCheck]]:

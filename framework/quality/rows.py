@@ -16,6 +16,8 @@ from framework.quality.contract import REASONS
 from framework.spec.rules import CheckSpec, MalformedRule, ReferenceRule, RowRule, SuiteRule, UniqueRule
 
 _BAD, _OF = "__freshet_bad_", "__freshet_of_"
+#: What is expected of a row that is not malformed.
+FITS = "values that the columns can hold"
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def _columns(spark: SparkSession, check: CheckSpec, rows: DataFrame, batch: Data
         case RowRule(where):
             return [(F.expr(where), None, 1.0, f"no row where {where}", where)]
         case MalformedRule() if REASONS in batch.columns:
-            return [(F.size(REASONS) > 0, None, 1.0, "values that the columns can hold", "")]
+            return [(F.size(REASONS) > 0, None, 1.0, FITS, "")]
         case UniqueRule(columns, "batch"):
             names = [F.col(f"`{name}`") for name in columns]
             together = reduce(lambda one, other: one & other, (name.isNotNull() for name in names))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from framework.errors import RetryableError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
-from framework.plan.options import concurrency_of
+from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
 from framework.runtime.lease import Lease, clear_stale_lock, hold_lease
 from framework.runtime.result import RunResult, in_words, summed
@@ -157,7 +157,7 @@ def run_once(
     run_id = new_run_id()
     done = execute(
         plan, spec, project.root, project.env, state, lease.writer_file, run_id,
-        lambda words: listen(Event("phase", spec.name, words)), _is_short(project, spec, plan),
+        lambda words: listen(Event("phase", spec.name, words)), _is_short(project, spec, plan, state),
     )
     if done.service_error is not None:
         words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
@@ -176,10 +176,11 @@ def run_once(
     return result
 
 
-def _is_short(project: Project, spec: PipelineSpec, plan: Plan) -> bool:
-    # Of COPY_ON_WRITE the work follows from the files that are written again, whatever the window holds.
+def _is_short(project: Project, spec: PipelineSpec, plan: Plan, state: StateReader) -> bool:
+    # Of COPY_ON_WRITE, and of a compaction, the work follows from the files that are written again, whatever the window holds.
     few = plan.window.kind in ("increment", "driven") and plan.window.rows <= _FEW_ROWS
-    return few and len(project.pipelines) == 1 and spec.target.table_type == "MERGE_ON_READ"
+    appends = len(project.pipelines) == 1 and spec.target.table_type == "MERGE_ON_READ"
+    return few and appends and not compaction_is_due(spec, state.table(spec.target.ref))
 
 
 def new_run_id() -> str:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructType
 
+from framework.errors import RetryableError
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION, partition_values
 from framework.plan.reads import ReadIncrement, ReadSnapshot
+from framework.spec.model import TableRef
 
 _META_COLUMNS = (
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
 )
+# Spark takes a path for a pattern.
+_PATTERN = re.compile(r"([\\*?\[\]{}])")
 
 
 def read_snapshot(spark: SparkSession, stage: ReadSnapshot) -> DataFrame:
@@ -126,6 +131,13 @@ def _deleted(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
 
 def _load_increment(spark: SparkSession, stage: ReadIncrement, options: dict[str, str]) -> DataFrame:
     rows = spark.read.format("hudi").options(**options).load(stage.table.path)
+    if stage.window.whole_files:
+        # Hudi 1.0.2 reads an increment row by row, and Spark the same files column by column: of 1% of ten million rows in
+        # 5 columns 1.4 s instead of 4.1 s.
+        files = [_PATTERN.sub(r"\\\1", file) for file in rows.inputFiles()]
+        if files:
+            written = F.col("_hoodie_commit_time").isin(list(stage.window.requested))
+            return _parquet(spark, stage.table, files, rows.schema).where(written).drop(*_META_COLUMNS)
     if len(stage.partition_by) == 1 and isinstance(rows.schema[stage.partition_by[0]].dataType, StringType):
         # Hudi 1.0.2 takes a value that holds a "/" from the path as a URI has it: "2026/01 05" comes as "2026/01%2005", and
         # a snapshot read gives it right. The path that stands in the row is right too.
@@ -134,3 +146,15 @@ def _load_increment(spark: SparkSession, stage: ReadIncrement, options: dict[str
         value = F.when(F.col("_hoodie_partition_path").contains("/"), in_row).otherwise(F.col(f"`{name}`"))
         rows = rows.withColumn(name, value)
     return rows.drop(*_META_COLUMNS)
+
+
+def _parquet(spark: SparkSession, table: TableRef, files: list[str], schema: StructType) -> DataFrame:
+    try:
+        return spark.read.schema(schema).parquet(*files)
+    except AnalysisException as error:
+        if error.getErrorClass() != "PATH_NOT_FOUND":
+            raise
+        raise RetryableError(
+            "SOURCE_CHANGED_UNDER_READ", f"a file of {table.name} was cleaned while it was read: {error}",
+            "Nothing was written, and the checkpoint stays.", "Run the same command again.",
+        ) from error

@@ -27,6 +27,9 @@ class TableConfig:
         partition_by: Partition columns; empty for a non-partitioned table.
         ordering_field: Ordering (precombine) field; empty where the table has none.
         records_changes: True where the table keeps change data (``hoodie.table.cdc.enabled``).
+        whole_files: True where a file that a commit wrote holds its rows whole, and in no other way than they are read:
+            COPY_ON_WRITE as Parquet, with the partition columns and with these alone as the partition's path.
+        hive_style: True where the partition's path names the columns, as in ``day=2026-01-05``.
     """
 
     table_type: str
@@ -34,6 +37,8 @@ class TableConfig:
     partition_by: tuple[str, ...]
     ordering_field: str
     records_changes: bool = False
+    whole_files: bool = False
+    hive_style: bool = False
 
 
 @dataclass(frozen=True, order=True)

@@ -26,6 +26,13 @@ _COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
 _TABLE_VERSION = "8"
 # Hudi writes a file of the timeline in place on a local disk: a reader may see it empty or cut off for some milliseconds.
 _WAITS = (0.01, 0.04, 0.15, 0.3)
+# Settings under which a base file holds all that Hudi shows of its rows, with the value that a table has that lacks them.
+_WHOLE_FILES = {
+    "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.base.file.format": "PARQUET", "hoodie.populate.meta.fields": "TRUE",
+    "hoodie.datasource.write.drop.partition.columns": "FALSE", "hoodie.bootstrap.base.path": "",
+}
+# Generators of keys whose partition's path is the columns' own values.
+_PLAIN_KEYS = ("SIMPLE", "COMPLEX", "NON_PARTITION")
 
 
 class TimelineState:
@@ -102,6 +109,9 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         partition_by=listed("hoodie.table.partition.fields"),
         ordering_field=properties.get("hoodie.table.precombine.field", ""),
         records_changes=properties.get("hoodie.table.cdc.enabled") == "true",
+        whole_files=all(properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items())
+        and properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS,
+        hive_style=properties.get("hoodie.datasource.write.hive_style_partitioning") == "true",
     )
 
 

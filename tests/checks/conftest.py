@@ -1,7 +1,10 @@
-"""The fixtures of the integration tests, for backfills: beside a writer, killed, and in drawn schedules."""
+"""The fixtures of the integration tests, for checks on every way of writing."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.conftest import lake, spark
 
+pytest.register_assert_rewrite("tests.checks.cells")
 __all__ = ["lake", "spark"]

@@ -1,136 +1,59 @@
 """Nothing bad is published: the whole table of operations, table types, indexes, batches and kinds of check, on real tables.
 
-The table is in ``ways.py``. Each test's id is a cell: ``test_a_bad_batch_is_refused[upsert-mor-BUCKET-decimal]`` is the
-upsert to a MERGE_ON_READ table with a bucket index of a batch that the check ``decimal`` alone finds bad. Ways that freshet
-refuses are cells too, of ``test_what_is_refused``. Every cell's pipeline declares all nine kinds of check. The operations are
-held to a bad batch of each kind; the strategies, which write by these operations, to one batch that breaks all that look at
-the batch and to one that breaks all that look at the table.
+The table is in ``ways.py``, and what holds in each cell in ``cells.py``. Each test's id is a cell:
+``test_a_bad_batch_is_refused[upsert-mor-BUCKET-decimal]`` is the upsert to a MERGE_ON_READ table with a bucket index of a
+batch that the check ``decimal`` alone finds bad. Ways that freshet refuses are cells too, of ``test_what_is_refused``. Every
+cell's pipeline declares a check of every kind. The operations are held to a bad batch of each kind; the strategies, which
+write by these operations, to one that breaks all that look at the batch, each of which must be found, and to one that breaks
+all that look at the table.
 """
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.errors import Exit, SpecError
+from framework.errors import SpecError
 from framework.plan.quarantine import hidden_runs
-from framework.runtime.result import RunResult
-from framework.state.checkpoint import CHECKS_KEY
 from framework.state.timeline import TimelineState
-from tests.checks import ways
-from tests.checks.ways import BAD, KINDS, OF_BATCH, OF_TABLE, REFUSED, WAYS, Way
+from tests.checks import cells, ways
+from tests.checks.cells import NewLake, all_passed, failed, raw, standing, table, tables
+from tests.checks.ways import REFUSED, WAYS, Way, bad_batches
 from tests.integration.lake import Lake, rows
 from tests.long.test_backfill import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
+
+__all__ = ["raw", "table", "tables"]
 
 DAY = "2026-01-05"
 GOOD = rows(("a", 1, "1.00"), ("b", 1, "2.00"), day=DAY)
 
 
-def failed(lake: Lake, result: RunResult, *names: str) -> None:
-    assert result.error is not None, names
-    assert (result.error.code, result.error.exit_code) == ("CHECK_FAILED", Exit.CHECK), (names, result.error)
-    found = result.error.as_json()["details"]["checks"]  # type: ignore[index]
-    assert sorted(one["name"] for one in found if one["status"] == "failed") == sorted(names)
-    assert all(f"check {name}: expected" in str(result.error) for name in names)
-
-
-def all_passed(lake: Lake, result: RunResult) -> None:
-    """Of a run that is published, its commit says the same as its report."""
-    assert {one["status"] for one in result.checks} == {"passed"}
-    told = json.loads(lake.state().info(lake.state().data_commits[-1]).extra[CHECKS_KEY])
-    assert told["checks"].keys() == {one["name"] for one in result.checks}
-
-
-def standing(lake: Lake) -> object:
-    """Return all that a failing check must leave: rows, checkpoint, timeline."""
-    return lake.rows(), lake.position(), lake.state().commits
-
-
 @pytest.fixture(scope="module")
-def raw(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return ways.land(Lake(spark, tmp_path_factory.mktemp("raw")))
-
-
-@pytest.fixture(scope="module")
-def tables() -> dict[Way, Lake]:
-    return {}
-
-
-@pytest.fixture
-def table(spark: SparkSession, raw: Path, way: Way, tables: dict[Way, Lake], tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """Return the way's table as a first, good batch left it, and a source with a second commit.
-
-    It is made once: a bad batch leaves it as it is, which is what its test asserts, and the good one comes last.
-    """
-    if way in tables:
-        return tables[way]
-    lake = tables[way] = Lake(spark, tmp_path_factory.mktemp(str(way)))
-    ways.see(lake, raw, 1)
-    if way.verb == "delete":
-        # Nothing can be deleted of no table: another pipeline made it.
-        Way("upsert", way.table_type, way.index).declare(lake, "first", "seed", top="")
-        lake.run_ok()
-    else:
-        way.declare(lake, "first")
-        all_passed(lake, lake.run_ok())
-    ways.see(lake, raw, 2)
-    return lake
+def new_lake(spark: SparkSession) -> NewLake:
+    return lambda folder: Lake(spark, folder)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_the_first_commit_is_not_bad(lake: Lake, raw: Path, way: Way) -> None:
-    """On no table: first all that the batch breaks is found, then all that the table would; nothing is there afterwards."""
-    ways.see(lake, raw, 1)
-    way.declare(lake, "first", ts="if(id = 'gx', 901, 900)")
-    failed(lake, lake.run(), *OF_BATCH)
-    way.declare(lake, "first", amount="900.00", but="good")
-    # Of no table a delete changes nothing.
-    failed(lake, lake.run(), *(kind for kind in OF_TABLE if way.verb != "delete" or kind != "unchanged"))
-    assert not lake.root.joinpath("derived/copy").exists()
+    cells.the_first_commit_is_not_bad(lake, raw, way)
 
 
-@pytest.mark.parametrize(("way", "kinds"), BAD)
+@pytest.mark.parametrize(("way", "kinds"), bad_batches(WAYS))
 def test_a_bad_batch_is_refused(table: Lake, tables: dict[Way, Lake], way: Way, kinds: tuple[str, ...]) -> None:
-    """By these checks and no other; the table's rows, its commits and its checkpoint stay."""
-    # Should the batch be published after all, the way's other cells get another table.
-    del tables[way]
-    before = standing(table)
-    way.declare(table, *(() if "changed" in kinds else ("good",)), *kinds)
-    result = table.run()
-    failed(table, result, *kinds)
-    assert result.error is not None
-    assert {one["status"] for one in result.error.details["checks"]} <= {"failed", "passed"}  # type: ignore[attr-defined]
-    assert standing(table) == before
-    tables[way] = table
+    cells.a_bad_batch_is_refused(table, tables, way, kinds)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_a_good_batch_is_published(table: Lake, way: Way) -> None:
-    """Every check says passed, in the report and in the commit."""
-    way.declare(table, "good", "changed")
-    result = table.run_ok()
-    all_passed(table, result)
-    assert [one["name"] for one in result.checks] == list(KINDS)
-    before = ("first", "seed") if way.verb == "delete" else ("first",)
-    assert table.rows("derived.copy", "id", "ts", "amount") == ways.published(way.verb, *before, "good", "changed")
-    assert table.position() == table.state("raw.all").commits[-1].completed
+    cells.a_good_batch_is_published(table, way)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_an_empty_batch_fails_nothing(table: Lake, raw: Path, way: Way) -> None:
-    """The checkpoint moves, and the rows stay: ``changed`` too has nothing to say of no rows."""
-    ways.see(table, raw, 3)
-    way.declare(table, "good")
-    before = table.rows()
-    result = table.run_ok()
-    assert {one["status"] for one in result.checks} <= {"passed", "skipped"}
-    assert [one["name"] for one in result.checks] == list(KINDS)
-    assert table.rows() == before
-    assert table.position() == table.state("raw.all").commits[-1].completed
+    cells.an_empty_batch_fails_nothing(table, raw, way)
 
 
 @pytest.mark.parametrize(("verb", "table_type", "index", "code"), REFUSED, ids=lambda value: (
@@ -142,6 +65,17 @@ def test_what_is_refused(tmp_path: Path, verb: str, table_type: str, index: dict
     with pytest.raises(SpecError) as refused:
         lake.project("copy")
     assert code in {problem.code for problem in refused.value.problems}
+
+
+def test_what_a_delete_does_not_carry_is_said(lake: Lake, raw: Path) -> None:
+    """The batch of a delete has no column but those by which a row is found."""
+    ways.see(lake, raw, ways.FIRST)
+    for rule in ("freshness: {column: at, within: 1h}", "where: amount < 0"):
+        top = f"{ways.NO_CHECK}  - {{name: new, {rule}}}\n"
+        ways.declare(lake, "delete", "cow", ways.INDEXES["BUCKET"], top=top)
+        error = lake.run().error
+        assert error is not None
+        assert (error.code, "check new" in str(error)) == ("CHECK_NOT_EVALUATED", True)
 
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
@@ -159,7 +93,7 @@ def test_columns_that_a_pipeline_owns(lake: Lake, table_type: str) -> None:
     assert lake.rows("derived.copy_quarantine", "id", "amount") == [("a", Decimal("-1.00"))]
     before = standing(lake)
     lake.land(rows(("c", 2, "2.00"), day=DAY))
-    failed(lake, lake.run(), "small")
+    failed(lake.run(), "small")
     assert standing(lake) == before
 
 
@@ -193,9 +127,9 @@ def test_unique_referential_fresh_and_many(lake: Lake) -> None:
     (_, _, _, usual) = lake.run_ok().checks
     assert usual["status"] == "skipped"
     lake.land(rows(("c", 1, "2.00"), day="2026-01-06"))
-    failed(lake, lake.run(), "known")
+    failed(lake.run(), "known")
     lake.land([("y", 1, Decimal(1), "2026-01-06")], table="raw.days")
-    failed(lake, lake.run(), "one_amount")
+    failed(lake.run(), "one_amount")
     lake.land(rows(("c", 2, "3.00"), day="2026-01-06"))
     for number in range(4, 6):
         lake.run_ok()
@@ -219,7 +153,7 @@ def test_a_suite_drops_rows_and_judges_the_batch(lake: Lake) -> None:
     assert [(one["name"], one["status"]) for one in result.checks] == [("rows", "dropped"), ("whole", "passed")]
     assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["none"]
     lake.land(rows(("c", 1, "11.00"), day=DAY))
-    failed(lake, lake.run(), "whole")
+    failed(lake.run(), "whole")
 
 
 def test_a_backfill_publishes_no_chunk_that_breaks_a_rule(lake: Lake) -> None:
@@ -288,4 +222,4 @@ def test_how_new_the_rows_are_and_what_they_refer_to(lake: Lake) -> None:
     assert [(one["name"], one["status"]) for one in result.checks] == [("fresh", "passed"), ("known", "dropped")]
     assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["b"]
     lake.land(rows(("c", 7200, "1.00"), day=DAY))
-    failed(lake, lake.run(), "fresh")
+    failed(lake.run(), "fresh")

@@ -1,7 +1,7 @@
 """The table of ways to write: what freshet takes and what it refuses, the checks that all of them declare, and one raw table.
 
-A way is an operation (or a write strategy), a table type and an index. Every way declares the same nine checks at once, each
-about rows of its own, so that a batch can break one of them and no other.
+A way is an operation (or a write strategy), a table type and an index. Every way declares the same checks at once, one of each
+kind and each about rows of its own, so that a batch can break one of them and no other.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from framework.spec.options import OTHER_INDEXES, OTHER_OPERATIONS
 from tests.integration.lake import Lake, Row
@@ -22,41 +23,57 @@ from tests.long.test_backfill import RECORD_INDEX
 OPERATIONS = ("upsert", "insert", "delete", "insert_overwrite")
 STRATEGIES = ("merge", "partial_update", "full_outer_join")
 TABLE_TYPES = ("cow", "mor")
-#: Another index is one more line here.
+#: Another index is one more line here. HBASE's ways are tried where the tests have an HBase: tests/hbase/test_publishing.py.
 INDEXES = {
     "BUCKET": {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"},
     "RECORD_INDEX": RECORD_INDEX,
+    "HBASE": {"hoodie.index.type": "HBASE"},
 }
 #: What Hudi or freshet asks of the table as it would stand, each about a row that stands in it already.
 OF_TABLE = {
-    "single": "sql: \"select cast(sum(amount) as int) from <TABLE_NAME> where id like 'single%' -- a comment\", expect: 1",
+    "single": "sql: \"select cast(sum(amount) as int) from <TABLE_NAME> where id like 'single%' -- a comment\", expect: 11",
     "literal": "sql: \"select concat(';#', cast(sum(amount) as int)) from <TABLE_NAME> where id like 'literal%'\", "
-               "expect: ';#1'",
-    # 1.00 is 1, whatever the scale is.
-    "decimal": "sql: \"select coalesce(sum(amount), 0) from <TABLE_NAME> where id like 'decimal%'\", expect: 1",
+               "expect: ';#12'",
+    # 13.00 is 13, whatever the scale is.
+    "decimal": "sql: \"select coalesce(sum(amount), 0) from <TABLE_NAME> where id like 'decimal%'\", expect: 13",
     # Of its two rows, one lies in a partition that no later batch touches.
-    "table": "sql: \"select cast(sum(amount) as int) from <TABLE_NAME> where id like 'table%'\", expect: 2, scope: table",
+    "table": "sql: \"select cast(sum(amount) as int) from <TABLE_NAME> where id like 'table%'\", expect: 29, scope: table",
     "unchanged": "sql: \"select count(*) from <TABLE_NAME> where id like 'unchanged%' and amount > 100\", "
                  "expect: {result: unchanged}",
     # By this alone a batch is bad that brings nothing good.
     "changed": "sql: \"select count(*) from <TABLE_NAME> where id like 'good%'\", expect: {result: changed}",
+    "unique_in_table": "unique: amount, within: table",
 }
-#: Of the batch, by the ordering field, which a batch of every operation holds.
+#: Of the batch, by the ordering field, which a batch of every operation holds, or by the rows' age, days and number.
 OF_BATCH = {
     "batch": "sql: \"select count(*) from <TABLE_NAME> where id like 'batch%' and ts > 100\", expect: 0, scope: batch",
     "where": "where: \"id like 'where%' and ts > 100\"",
     "gx": "expectations: [{expect_column_values_to_not_be_in_set: {column: ts, value_set: [901]}}]",
+    "unique": "unique: ts",
+    "references": "references: {table: raw.days, columns: {day: day}}",
+    "freshness": "freshness: {column: at, within: 1h}",
+    # Of an overwrite the commits before it, and so the median, have a partition's rows.
+    "volume": "volume: {last: 3, at_most: 500%}",
 }
-KINDS = {**OF_TABLE, **OF_BATCH}
-CHECKS = "checks:\n" + "".join(f"  - {{name: {kind}, {rule}}}\n" for kind, rule in KINDS.items())
+#: Found by the write itself where a row is not to be dropped, and so alone.
+MALFORMED = {"malformed": "malformed: true"}
+KINDS = {**OF_TABLE, **OF_BATCH, **MALFORMED}
+#: None but the one by which text may be a number.
+NO_CHECK = f"checks:\n  - {{name: malformed, {MALFORMED['malformed']}}}\n"
 
 # Of a dozen rows: planning anew between two stages and compiling each query took a quarter of a run's time.
 QUICK = ("spark: {spark.sql.adaptive.enabled: false, spark.sql.shuffle.partitions: 1, spark.sql.codegen.wholeStage: false, "
          "spark.sql.codegen.factoryMode: NO_CODEGEN}\n")
 _REST = "inputs: {rest: {table: raw.all, read: affected_partitions, on: {day: day}}}\n"
 _SCHEMA = "n bigint, id string, ts bigint, amount decimal(10,2), day string, batch string"
-_DAY, _UNTOUCHED = "2026-01-05", "2026-01-06"
-_FIRST = [("a", "1"), ("b", "1"), ("good0", "1"), *((kind, "1") for kind in KINDS if kind != "changed")]
+_DAY, _UNTOUCHED, _UNKNOWN = "2026-01-05", "2026-01-06", "2026-01-09"
+_AMOUNTS = {"single": 11, "literal": 12, "decimal": 13, "table": 14, "table-too": 15}
+_SAME_TS, _MANY = 500, 150
+#: What `at` holds: when a row was made.
+NOW, LONG_AGO = "current_timestamp()", "current_timestamp() - INTERVAL 2 HOURS"
+#: Commits that a volume is compared with, between the first and the one that a test is about.
+HISTORY = ("history1", "history2", "history3")
+_TS = "if(batch = 'malformed', 'ten', cast(ts as string))"
 
 
 @dataclass(frozen=True)
@@ -79,11 +96,23 @@ class Way:
     @property
     def refused(self) -> str:
         """Return the code by which freshet refuses this way before it starts Spark; empty where it takes it."""
-        if self.verb == "insert" and self.index == "RECORD_INDEX":
+        if self.verb == "insert" and self.index != "BUCKET":
             return "INSERT_DUPLICATES"
         if self.verb == "delete" and self.table_type == "mor":
             return "DELETE_ON_MERGE_ON_READ"
+        if self.verb in ("insert_overwrite", "full_outer_join") and self.index == "HBASE":
+            return "OVERWRITE_DUPLICATES"
         return ""
+
+    @property
+    def of_table(self) -> tuple[str, ...]:
+        """Return what a batch of this way can break of the table: a delete makes nothing stand twice."""
+        return tuple(kind for kind in OF_TABLE if self.verb != "delete" or kind != "unique_in_table")
+
+    @property
+    def of_batch(self) -> tuple[str, ...]:
+        """Return what it can break of the batch."""
+        return tuple(kind for kind in kinds_of(self.verb) if kind in OF_BATCH)
 
     def declare(self, lake: Lake, *batches: str, **how: str) -> None:
         """Write the pipeline of this way; see ``declare`` below."""
@@ -91,13 +120,22 @@ class Way:
 
 
 EVERY_WAY = tuple(Way(*cell) for cell in product((*OPERATIONS, *STRATEGIES), TABLE_TYPES, INDEXES))
-WAYS = tuple(way for way in EVERY_WAY if not way.refused)
-#: Each with the kinds of check that a batch of it breaks.
-BAD = (
-    *(pytest.param(way, (kind,), id=f"{way}-{kind}") for way in WAYS if way.verb in OPERATIONS for kind in KINDS),
-    *(pytest.param(way, tuple(kinds), id=f"{way}-{name}") for way in WAYS if way.verb in STRATEGIES
-      for name, kinds in (("all_of_batch", OF_BATCH), ("all_of_table", OF_TABLE))),
-)
+WAYS = tuple(way for way in EVERY_WAY if not way.refused and way.index != "HBASE")
+HBASE_WAYS = tuple(way for way in EVERY_WAY if not way.refused and way.index == "HBASE")
+
+
+def bad_batches(ways: Iterable[Way]) -> list[ParameterSet]:
+    """Return each way with the kinds of check that a batch of it breaks: one kind, or of a strategy all kinds of a group."""
+    found = []
+    for way in ways:
+        groups = {kind: (kind,) for kind in (*way.of_table, *way.of_batch, *MALFORMED)}
+        if way.verb in STRATEGIES:
+            groups = {"all_of_batch": way.of_batch, "all_of_table": way.of_table, "malformed": tuple(MALFORMED)}
+        for name, kinds in groups.items():
+            found.append(pytest.param(way, kinds, id=f"{way}-{name}"))
+    return found
+
+
 #: What no table type and no index makes right: Hudi's other operations, its other indexes, a strategy with another operation.
 REFUSED = (
     *((way.verb, way.table_type, INDEXES[way.index], way.refused) for way in EVERY_WAY if way.refused),
@@ -109,18 +147,41 @@ REFUSED = (
 )
 
 
+def kinds_of(verb: str) -> tuple[str, ...]:
+    """Return the kinds of check that a pipeline declares: the batch of a delete has a key, a day and a ts, and no time."""
+    return tuple(kind for kind in KINDS if verb != "delete" or kind != "freshness")
+
+
 def raw_rows() -> list[list[Row]]:
-    """Return the raw table's three commits: number, id, ts, amount, day, and the batch that a row is of."""
-    first = [(key, 1, Decimal(amount), _DAY, "first") for key, amount in _FIRST]
-    first.append(("table-too", 1, Decimal(1), _UNTOUCHED, "first"))
+    """Return the raw table's commits: number, id, ts, amount, day, and the batch that a row is of.
+
+    The first commit, those of ``HISTORY``, one with a good batch and all the bad ones, and one that has nothing for anybody.
+    No ts and no amount stands twice, but where a batch is to break just that.
+    """
+    numbers = iter(range(1000))
+
+    def row(batch: str, key: str, ts: int = 0, amount: int = 0, day: str = _DAY) -> Row:
+        number = next(numbers)
+        return number, key, ts or number + 1, Decimal(amount or 1000 + number), day, batch
+
+    first = [row("first", key) for key in ("a", "b", "good0", *OF_BATCH)]
+    first += [row("first", kind, amount=_AMOUNTS.get(kind, 50 + n)) for n, kind in enumerate(OF_TABLE) if kind != "changed"]
+    first.append(row("first", "table-too", amount=_AMOUNTS["table-too"], day=_UNTOUCHED))
     # What a delete can take away, and a table that only deletes is given beforehand.
-    seed = [("unchanged", 1, Decimal(900), _DAY, "seed"), ("good1", 1, Decimal(1), _DAY, "seed")]
-    second = [("good1", 2, Decimal(3), _DAY, "good"), ("a", 2, Decimal(5), _DAY, "good"), ("b", 2, Decimal(7), _DAY, "changed")]
-    second += [(kind, 2, Decimal(900), _DAY, kind) for kind in OF_TABLE if kind != "changed"]
-    second += [(kind, 901 if kind == "gx" else 900, Decimal(1), _DAY, kind) for kind in OF_BATCH]
-    numbers = iter(range(100))
-    return [[(next(numbers), *row) for row in commit]
-            for commit in ([*first, *seed], second, [("none", 900, Decimal(900), _DAY, "none")])]
+    seed = [row("seed", "unchanged", amount=900), row("seed", "good1")]
+    history = [[row(batch, f"{batch}-{n}") for n in range(2)] for batch in HISTORY]
+    second = [row("good", "good1"), row("good", "a"), row("changed", "b")]
+    second += [row(kind, kind) for kind in OF_TABLE if kind not in ("changed", "unique_in_table")]
+    second.append(row("unique_in_table", "unique_in_table", amount=_AMOUNTS["table-too"]))
+    second += [row("batch", "batch", ts=911), row("where", "where", ts=912), row("gx", "gx", ts=901),
+               row("references", "references", day=_UNKNOWN), row("malformed", "malformed")]
+    second += [row("unique", f"unique{n}", ts=_SAME_TS) for n in range(2)]
+    second += [row("volume", f"volume{n}") for n in range(_MANY)]
+    return [[*first, *seed], *history, second, [row("none", "none")]]
+
+
+#: Versions of the raw table, by number of commits.
+FIRST, TOLD, EMPTY = 1, len(HISTORY) + 2, len(HISTORY) + 3
 
 
 def land(lake: Lake) -> Path:
@@ -129,23 +190,24 @@ def land(lake: Lake) -> Path:
     Some hundred runs read these commits. A table can be copied to another place, and a copy takes no time.
 
     Returns:
-        The folder that holds the versions ``1`` to ``3``.
+        The folder that holds the versions, by number.
     """
+    lake.land([(day, 1, Decimal(1), day) for day in (_DAY, _UNTOUCHED)], table="raw.days")
     for version, commit in enumerate(raw_rows(), start=1):
         lake.land(commit, table="raw.all", schema=_SCHEMA, **{
             "hoodie.datasource.write.recordkey.field": "n", "hoodie.bucket.index.num.buckets": "1"})
-        shutil.copytree(lake.path("raw.all"), lake.root / f"{version}")
+        shutil.copytree(lake.root / "raw", lake.root / f"{version}")
     return lake.root
 
 
 def see(lake: Lake, raw: Path, version: int) -> None:
-    """Let the lake's raw table stand as after its first ``version`` commits."""
-    shutil.copytree(raw / f"{version}", lake.path("raw.all"), dirs_exist_ok=True)
+    """Let the lake's raw tables stand as after the first ``version`` commits."""
+    shutil.copytree(raw / f"{version}", lake.root / "raw", dirs_exist_ok=True)
 
 
 def declare(
-    lake: Lake, verb: str, table_type: str, index: dict[str, str], batches: Iterable[str] = ("first",), top: str = CHECKS,
-    ts: str = "ts", amount: str = "amount", but: str = "",
+    lake: Lake, verb: str, table_type: str, index: dict[str, str], batches: Iterable[str] = ("first",), top: str | None = None,
+    amount: str = "amount", at: str = NOW, but: str = "",
 ) -> None:
     """Write the pipeline of one way, whose batch is these batches of what it reads.
 
@@ -155,30 +217,35 @@ def declare(
         table_type: ``cow`` or ``mor``.
         index: Keys of the index.
         batches: Values of ``batch``.
-        top: Further settings.
-        ts, amount: What the columns hold, as SQL.
+        top: Further settings; by default a check of every kind.
+        amount, at: What the columns hold, as SQL.
         but: Rows that are left out, by the beginning of their keys.
     """
     named = ", ".join(f"'{name}'" for name in batches)
     left = f"id NOT LIKE '{but}%'" if but else "true"
     # An insert's rows are new ones.
+    if top is None:
+        top = "checks:\n" + "".join(f"  - {{name: {kind}, {KINDS[kind]}}}\n" for kind in kinds_of(verb))
     key = "concat(id, '-new')" if verb == "insert" and "first" not in batches else "id"
-    sql = f"SELECT {key} AS id, {ts} AS ts, {amount} AS amount, day FROM <SRC> WHERE batch IN ({named}) AND {left}"
+    columns = f"{key} AS id, {_TS} AS ts, {amount} AS amount, day, {at} AS at"
+    sql = f"SELECT {columns} FROM <SRC> WHERE batch IN ({named}) AND {left}"
     if verb == "insert_overwrite":
         # The whole partitions of what has come, as they are by now.
         newest = "row_number() OVER (PARTITION BY id ORDER BY ts DESC) AS place"
         touched = f"SELECT day FROM <SRC> WHERE batch IN ({named})"
-        sql = (f"SELECT id, {ts} AS ts, {amount} AS amount, day FROM (SELECT *, {newest} FROM rest "
-               f"WHERE batch IN ('first', {named}) AND day IN ({touched})) WHERE place = 1 AND {left}")
+        before = ", ".join(f"'{name}'" for name in ("first", *HISTORY))
+        sql = (f"SELECT {columns} FROM (SELECT *, {newest} FROM rest "
+               f"WHERE batch IN ({before}, {named}) AND day IN ({touched})) WHERE place = 1 AND {left}")
         top += _REST
     if verb in STRATEGIES:
         # Without partitions, as a full outer join wants its table, a new row has its day from nowhere else.
-        top += f"write: {{strategy: {verb}, columns: [amount{', day' if verb == 'full_outer_join' else ''}]}}\n"
+        top += f"write: {{strategy: {verb}, columns: [amount, at{', day' if verb == 'full_outer_join' else ''}]}}\n"
     top += QUICK
     operation = {} if verb in STRATEGIES else {"hoodie.datasource.write.operation": verb}
-    # A column that no strategy of these owns.
-    lake.pipeline(sql=sql, source="raw.all", top=top, table_type=table_type, columns=",\n  note STRING" if verb in STRATEGIES
-                  else "", hoodie={**operation, "hoodie.streamer.source.hoodieincr.num_instants": 50, **index})
+    # Of a strategy, with a column that it does not own.
+    more = ",\n  at TIMESTAMP" + (",\n  note STRING" if verb in STRATEGIES else "")
+    hoodie = {**operation, "hoodie.streamer.source.hoodieincr.num_instants": 50, **index}
+    lake.pipeline(sql=sql, source="raw.all", top=top, table_type=table_type, columns=more, hoodie=hoodie)
     if verb == "full_outer_join":
         ddl = lake.project_root / "ddl/copy.sql"
         ddl.write_text(ddl.read_text().replace(" PARTITIONED BY (day)", ""))
@@ -190,7 +257,7 @@ def published(verb: str, *batches: str) -> list[Row]:
     found: dict[str, Row] = {}
     for batch in batches:
         for _, key, ts, amount, _, _ in (row for row in rows if row[-1] == batch):
-            if verb == "delete" and batch not in ("first", "seed"):
+            if verb == "delete" and batch not in ("first", "seed", *HISTORY):
                 found.pop(key, None)
             else:
                 key = f"{key}-new" if verb == "insert" and batch != "first" else key

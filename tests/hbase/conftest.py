@@ -19,6 +19,8 @@ from framework.spec.options import HBASE_IN_SESSION
 from tests.hbase.lake import HBaseLake
 from tests.integration.conftest import SPARK_CONF
 
+pytest.register_assert_rewrite("tests.checks.cells")
+
 
 @pytest.fixture(scope="session")
 def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:

@@ -1,9 +1,13 @@
 package freshet.index;
 
+import java.text.SimpleDateFormat;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.TimeZone;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -32,6 +36,7 @@ import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.catalyst.InternalRow;
 
 /** Index entries between Spark and HBase, in the layout of Hudi's HBase index. Rows never leave the JVM. No lambdas: Janino. */
 public class Entries {
@@ -39,7 +44,10 @@ public class Entries {
   static final byte[] FILE = Bytes.toBytes("file_name");
   static final byte[] PARTITION = Bytes.toBytes("partition_path");
 
-  /** Writes the rows (key, partition, commit, file, version) of one Spark partition, sorted by key, as one HFile. */
+  /**
+   * Writes the rows (key, partition, commit, file) of one Spark partition, sorted by key, as one HFile. They come as Spark
+   * holds them, whose texts are the bytes that HBase wants. An entry's version is its commit's time in milliseconds.
+   */
   public static class WriteHFile implements FlatMapFunction {
     private final String folder;
     private final String compression;
@@ -68,19 +76,23 @@ public class Entries {
           .withCellComparator(new org.apache.hadoop.hbase.CellComparatorImpl()).build();
       StoreFileWriter writer = new StoreFileWriter.Builder(conf, CacheConfig.DISABLED, files).withFilePath(unfinished)
           .withBloomType(BloomType.ROW).withFileContext(context).build();
-      byte[] first = null;
+      SimpleDateFormat time = new SimpleDateFormat("yyyyMMddHHmmssSSS", Locale.ROOT);
+      time.setTimeZone(TimeZone.getTimeZone("UTC"));
+      byte[] known = null;
+      long version = 0L;
       long count = 0L;
       try {
         while (each.hasNext()) {
-          Row row = (Row) each.next();
-          byte[] key = Bytes.toBytes(row.getString(0));
-          long version = row.getLong(4);
-          if (first == null) {
-            first = key;
+          InternalRow row = (InternalRow) each.next();
+          byte[] key = row.getUTF8String(0).getBytes();
+          byte[] commit = row.getUTF8String(2).getBytes();
+          if (!Arrays.equals(commit, known)) {
+            version = time.parse(Bytes.toString(commit)).getTime();
+            known = commit;
           }
-          writer.append(new KeyValue(key, Cluster.FAMILY, COMMIT, version, Bytes.toBytes(row.getString(2))));
-          writer.append(new KeyValue(key, Cluster.FAMILY, FILE, version, Bytes.toBytes(row.getString(3))));
-          writer.append(new KeyValue(key, Cluster.FAMILY, PARTITION, version, Bytes.toBytes(row.getString(1))));
+          writer.append(new KeyValue(key, Cluster.FAMILY, COMMIT, version, commit));
+          writer.append(new KeyValue(key, Cluster.FAMILY, FILE, version, row.getUTF8String(3).getBytes()));
+          writer.append(new KeyValue(key, Cluster.FAMILY, PARTITION, version, row.getUTF8String(1).getBytes()));
           count++;
         }
         writer.appendFileInfo(HStoreFile.BULKLOAD_TIME_KEY, Bytes.toBytes(System.currentTimeMillis()));
@@ -94,14 +106,14 @@ public class Entries {
       if (!files.rename(unfinished, whole)) {
         throw new java.io.IOException("could not rename " + unfinished + " to " + whole);
       }
-      done.add(RowFactory.create(new Object[] {first, Long.valueOf(count), Long.valueOf(files.getFileStatus(whole).getLen())}));
+      done.add(RowFactory.create(new Object[] {Long.valueOf(count), Long.valueOf(files.getFileStatus(whole).getLen())}));
       return done.iterator();
     }
   }
 
-  /** Returns one row per HFile: its first key, its number of entries, its bytes. */
+  /** Returns one row per HFile: its number of entries, its bytes. */
   public static List writeHFiles(Dataset entries, String folder, String compression, String encoding) {
-    return entries.toJavaRDD().mapPartitions(new WriteHFile(folder, compression, encoding)).collect();
+    return entries.queryExecution().toRdd().toJavaRDD().mapPartitions(new WriteHFile(folder, compression, encoding)).collect();
   }
 
   /** Reads the entries of one region; each task is given [start, end) keys. */

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from framework.plan.options import excludes_runs
-from tests.unit.builders import a_spec
+from framework.plan.options import compaction_is_due, excludes_runs
+from tests.unit.builders import a_commit, a_spec, a_table_state
 
 OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
@@ -25,3 +25,20 @@ def test_two_never_carry_out_one_plan(
 ) -> None:
     spec = a_spec(target={"table_type": table_type}, write_options=options)
     assert excludes_runs(spec, services) == excludes
+
+
+@pytest.mark.parametrize(("actions", "options", "due"), [
+    ((), {}, False),
+    (("deltacommit",) * 3, {}, False),
+    # By default the fifth; a table service's own commit does not count.
+    (("deltacommit",) * 4, {}, True),
+    (("deltacommit", "deltacommit", "replacecommit", "deltacommit"), {}, False),
+    (("deltacommit",) * 4, {"hoodie.compact.inline": "false"}, False),
+    (("deltacommit",), {"hoodie.compact.inline.max.delta.commits": "2"}, True),
+    (("deltacommit", "deltacommit", "commit", "deltacommit"), {"hoodie.compact.inline.max.delta.commits": "3"}, False),
+])
+def test_the_commit_that_a_compaction_follows(actions: tuple[str, ...], options: dict[str, str], due: bool) -> None:
+    target = a_table_state([a_commit(10 * n, action=action) for n, action in enumerate(actions, start=1)])
+    assert compaction_is_due(a_spec(target={"table_type": "MERGE_ON_READ"}, write_options=options), target) == due
+    assert not compaction_is_due(a_spec(target={"table_type": "COPY_ON_WRITE"}, write_options=options), target)
+    assert not compaction_is_due(a_spec(target={"table_type": "MERGE_ON_READ"}, write_options=options), None)

@@ -15,6 +15,9 @@ from framework.state.checkpoint import Basis, Position
 from framework.state.table import CommitInfo, Instant, TableState
 from tests.unit.builders import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
 
+SCHEMA = '{"fields": [{"name": "day", "type": "%s"}]}'
+NEW = {"schema": SCHEMA % "string"}
+
 
 def window(source: TableState, upto: int | None, table: str = SOURCE.path, basis: Basis = "completed", **spec: Any) -> Any:
     position = None if upto is None else Position(at(upto), table, basis)
@@ -101,6 +104,43 @@ class TestIncrement:
     def test_deletes_that_the_read_will_not_show_are_counted(self) -> None:
         found = window(a_table_state([a_commit(10), a_commit(20, deletes=3), a_commit(30, deletes=4)]), 10, max_commits=1)
         assert found.unseen_deletes == 3
+
+
+class TestWholeFiles:
+    """Whether Spark may read the rows out of the files that the commits wrote, without Hudi's reader."""
+
+    @staticmethod
+    def found(*commits: tuple[Instant, CommitInfo], whole_files: bool = True, hive_style: bool = False, **more: Any) -> bool:
+        config = {"whole_files": whole_files, "hive_style": hive_style}
+        source = a_table_state([a_commit(10, extra={"schema": "old"}), *commits], **config)
+        return bool(window(source, 10, **more).whole_files)
+
+    def test_of_one_schema(self) -> None:
+        assert self.found(a_commit(20, extra=NEW), a_commit(30, extra=NEW))
+        assert not self.found(a_commit(20, extra=NEW), whole_files=False)
+        assert not self.found(a_commit(20, extra=NEW), a_commit(30, extra={"schema": SCHEMA % "int"}))
+        assert not self.found(a_commit(20))
+
+    def test_the_schema_is_the_tables_present_one(self) -> None:
+        assert self.found(a_commit(20, extra=NEW), a_commit(30, extra=NEW), max_commits=1)
+        assert not self.found(a_commit(20, extra=NEW), a_commit(30, extra={"schema": SCHEMA % "int"}), max_commits=1)
+        assert not self.found(a_commit(20, extra={**NEW, "latest_schema": "renamed"}))
+
+    @pytest.mark.parametrize(("path", "hive_style", "expected"), [
+        ("2026-01-05", False, True), ("day=2026-01-05", True, True), ("day=2026-01-05", False, False), ("a=b", False, False),
+        ("2026-01-05", True, False), ("", False, False), ("2026/01", False, False), ("New York", False, False),
+        ("__HIVE_DEFAULT_PARTITION__", False, False),
+    ])
+    def test_paths_that_can_be_read_in_one_way(self, path: str, hive_style: bool, expected: bool) -> None:
+        assert self.found(a_commit(20, extra=NEW, partitions=(path,)), hive_style=hive_style) == expected
+
+    def test_no_partition_of_times(self) -> None:
+        assert not self.found(a_commit(20, extra={"schema": SCHEMA % "timestamp-micros"}))
+
+    def test_no_other_action_between(self) -> None:
+        assert not self.found(a_commit(20, extra=NEW), a_clustering(25), a_commit(30, extra=NEW))
+        assert not self.found(a_commit(20, extra=NEW, action="replacecommit", operation="INSERT_OVERWRITE"))
+        assert not self.found(a_commit(20, extra=NEW, action="deltacommit"))
 
 
 class TestExpired:

@@ -1,0 +1,138 @@
+"""What every cell of the table of ways is held to; ``ways.py`` has the table, and says what its batches break.
+
+The module that collects these tests gives them their ways, and the lakes that they stand in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from framework.errors import Exit
+from framework.runtime.result import RunResult
+from framework.state.checkpoint import CHECKS_KEY
+from tests.checks import ways
+from tests.checks.ways import EMPTY, FIRST, HISTORY, LONG_AGO, NOW, TOLD, Way
+from tests.integration.lake import Lake
+
+NewLake = Callable[[Path], Lake]
+
+
+def failed(result: RunResult, *names: str) -> None:
+    """Assert that a run failed by these checks and no other, and says so."""
+    assert result.error is not None, names
+    if names == ("malformed",):
+        # Where no row is dropped, the write itself refuses the first one.
+        assert (result.error.code, result.error.exit_code) == ("OVERFLOW", Exit.CHECK), result.error
+        assert "(check malformed)" in str(result.error)
+        return
+    assert (result.error.code, result.error.exit_code) == ("CHECK_FAILED", Exit.CHECK), (names, result.error)
+    found = result.error.as_json()["details"]["checks"]  # type: ignore[index]
+    assert sorted(one["name"] for one in found if one["status"] == "failed") == sorted(names)
+    assert all(f"check {name}: expected" in str(result.error) for name in names)
+
+
+def all_passed(lake: Lake, result: RunResult, *skipped: str) -> None:
+    """Assert that a published run's commit says the same as its report."""
+    found = {str(one["name"]): one["status"] for one in result.checks}
+    assert found == {name: "skipped" if name in skipped else "passed" for name in found}, found
+    told = json.loads(lake.state().info(lake.state().data_commits[-1]).extra[CHECKS_KEY])
+    assert told["checks"].keys() == {one["name"] for one in result.checks}
+
+
+def standing(lake: Lake) -> object:
+    """Return all that a failing check must leave: rows, checkpoint, timeline."""
+    return lake.rows(), lake.position(), lake.state().commits
+
+
+@pytest.fixture(scope="module")
+def raw(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return ways.land(Lake(spark, tmp_path_factory.mktemp("raw")))
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[Way, Lake]:
+    return {}
+
+
+@pytest.fixture
+def table(raw: Path, way: Way, tables: dict[Way, Lake], new_lake: NewLake, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Return the way's table after a first, good batch and three small ones, and a source with one more commit.
+
+    It is made once: a bad batch leaves it as it is, which is what its test asserts, and the good one comes last.
+    """
+    if way in tables:
+        return tables[way]
+    lake = tables[way] = new_lake(tmp_path_factory.mktemp(str(way)))
+    ways.see(lake, raw, FIRST)
+    made_by = way
+    if way.verb == "delete":
+        # Nothing can be deleted of no table: a pipeline that upserts made it.
+        made_by = Way("upsert", way.table_type, way.index)
+        made_by.declare(lake, "first", "seed", top=ways.NO_CHECK)
+        lake.run_ok()
+    else:
+        way.declare(lake, "first")
+        all_passed(lake, lake.run_ok(), "volume")
+    for version, batch in enumerate(HISTORY, start=FIRST + 1):
+        ways.see(lake, raw, version)
+        made_by.declare(lake, batch, top=ways.NO_CHECK)
+        lake.run_ok()
+    ways.see(lake, raw, TOLD)
+    return lake
+
+
+def the_first_commit_is_not_bad(lake: Lake, raw: Path, way: Way) -> None:
+    """On no table: first all that the batch breaks is found, then all that the table would; nothing is there afterwards."""
+    ways.see(lake, raw, TOLD)
+    way.declare(lake, "first", *way.of_batch, at=LONG_AGO)
+    # There is no commit yet that a volume could be compared with.
+    failed(lake.run(), *(kind for kind in way.of_batch if kind != "volume"))
+    if way.verb != "delete":
+        # Of no table a delete changes nothing, so that nobody looks at its rows.
+        way.declare(lake, "first", "malformed")
+        failed(lake.run(), "malformed")
+    way.declare(lake, "first", amount="900.00", but="good")
+    failed(lake.run(), *(kind for kind in way.of_table if way.verb != "delete" or kind != "unchanged"))
+    assert not lake.root.joinpath("derived/copy").exists()
+
+
+def a_bad_batch_is_refused(table: Lake, tables: dict[Way, Lake], way: Way, kinds: tuple[str, ...]) -> None:
+    """By these checks and no other; the table's rows, its commits and its checkpoint stay."""
+    # Should the batch be published after all, the way's other cells get another table.
+    del tables[way]
+    before = standing(table)
+    way.declare(table, *(() if "changed" in kinds else ("good",)), *kinds, at=LONG_AGO if "freshness" in kinds else NOW)
+    result = table.run()
+    failed(result, *kinds)
+    assert result.error is not None
+    assert {one["status"] for one in result.error.details.get("checks", ())} <= {"failed", "passed"}  # type: ignore[attr-defined]
+    assert standing(table) == before
+    tables[way] = table
+
+
+def a_good_batch_is_published(table: Lake, way: Way) -> None:
+    """Every check says passed, in the report and in the commit."""
+    way.declare(table, "good", "changed")
+    result = table.run_ok()
+    all_passed(table, result)
+    assert [one["name"] for one in result.checks] == list(ways.kinds_of(way.verb))
+    before = ("first", "seed") if way.verb == "delete" else ("first",)
+    assert table.rows("derived.copy", "id", "ts", "amount") == ways.published(way.verb, *before, *HISTORY, "good", "changed")
+    assert table.position() == table.state("raw.all").commits[-1].completed
+
+
+def an_empty_batch_fails_nothing(table: Lake, raw: Path, way: Way) -> None:
+    """The checkpoint moves, and the rows stay: ``changed`` too has nothing to say of no rows."""
+    ways.see(table, raw, EMPTY)
+    way.declare(table, "good")
+    before = table.rows()
+    result = table.run_ok()
+    assert {one["status"] for one in result.checks} <= {"passed", "skipped"}
+    assert [one["name"] for one in result.checks] == list(ways.kinds_of(way.verb))
+    assert table.rows() == before
+    assert table.position() == table.state("raw.all").commits[-1].completed
