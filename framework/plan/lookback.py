@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from framework.plan.reads import Window, counted
+from framework.plan.whole_files import in_whole_files
 from framework.plan.window import lost_since
 from framework.spec.model import InputSpec
 from framework.state.table import TableState
@@ -41,7 +42,8 @@ def look_back(one: InputSpec, state: TableState, window: Window, news: Window | 
         return Window("idle", end_inclusive=end, reason=f"no commit since {begin}")
     return Window(
         "increment", found[0].completed, found[-1].completed, tuple(i.requested for i in found),
-        sum(state.info(i).rows for i in found), reason=f"{counted(len(found), 'commit')} since {begin}",
+        sum(state.info(i).rows for i in found), whole_files=in_whole_files(state, found),
+        reason=f"{counted(len(found), 'commit')} since {begin}",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,23 @@ pytest.register_assert_rewrite("tests.checks.cells")
 @pytest.fixture(scope="session")
 def hbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
     """Start an HBase with a directory of the test run's own, and stop it whatever happens."""
-    directory = tmp_path_factory.mktemp("hbase") / "server"
+    with _started(tmp_path_factory.mktemp("hbase")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
+    """Start another one."""
+    with _started(tmp_path_factory.mktemp("second")) as found:
+        yield found
+
+
+@contextmanager
+def _started(folder: Path) -> Iterator[HBase]:
     try:
-        yield start(directory, wait_seconds=120)
+        yield start(folder / "server", wait_seconds=120)
     finally:
-        stop(directory, purge=True)
+        stop(folder / "server", purge=True)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from framework.runtime.dev_hbase.look import HBase
 from tests.hbase.commands import freshet
 from tests.hbase.lake import HBaseLake
 from tests.integration.lake import rows
@@ -59,3 +60,15 @@ def test_a_backfill_and_the_live_run_after_it(hlake: HBaseLake, kind: str) -> No
     assert found == {"a5": (30, DAYS[0]), "b5": (20, DAYS[0]), "b6": (20, DAYS[1]), "a6": (30, DAYS[2]), "a7": (1, DAYS[2]),
                      "b7": (2, DAYS[2]), "c7": (30, DAYS[2])}
     hlake.agree()
+
+
+def test_two_clusters_in_one_session(hlake: HBaseLake, second: HBase) -> None:
+    """Hudi keeps one connection for the whole JVM; each pipeline writes to its own cluster all the same."""
+    hlake.pipeline("here")
+    hlake.pipeline("there", hoodie=second.hoodie)
+    for ts, day in enumerate(DAYS, start=1):
+        hlake.land(rows(("moves", ts, "1"), (f"new{ts}", ts, "1"), day=day))
+        assert {name: done.error for name, done in hlake.run_all().items()} == {"here": None, "there": None}
+        for name in ("here", "there"):
+            assert len(hlake.entries(name)) == ts + 1
+            hlake.agree(name)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from framework.metrics.events import Event
 from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.dev_hbase.server import start as start_hbase
-from framework.runtime.dev_hbase.server import stop as stop_hbase
 from framework.runtime.index_check import verify_index
 from framework.state.timeline import TimelineState
 from tests.hbase.commands import Admin, freshet, many, refused
@@ -112,16 +108,6 @@ def test_a_lost_index_is_made_anew_from_the_rows(hlake: HBaseLake, table_type: s
     assert len(hlake.places()) == 31
     assert {row[0] for row in hlake.rows() if row[3] == "2026-01-07"} == {"k000003", "k000004", "n"}
     assert freshet(hlake, "index", "verify", "copy")["found"] == CLEAN
-
-
-@pytest.fixture(scope="module")
-def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HBase]:
-    """Start another HBase."""
-    directory = tmp_path_factory.mktemp("second") / "server"
-    try:
-        yield start_hbase(directory, wait_seconds=120)
-    finally:
-        stop_hbase(directory, purge=True)
 
 
 def test_an_index_moves_to_another_cluster(hlake: HBaseLake, second: HBase) -> None:

@@ -91,6 +91,11 @@ class TestLookback:
         assert instants(plan) == {"SRC": at(500), "tips": at(600)}
         assert f"2. read tips: what changed in raw.tips: 2 commits since {at(10)}" in lines(plan)
 
+    def test_whole_files_are_read_as_such(self) -> None:
+        extra = {"schema": '{"fields": []}'}
+        tips = a_table_state([a_commit(300, extra=extra), a_commit(600, extra=extra)], ref=TIPS, whole_files=True)
+        assert stage(planned(LOOKBACK, tips=tips, target=stood(10, 5)), ReadLookback).window.whole_files
+
     def test_one_second_more(self) -> None:
         looked = stage(planned(replace(LOOKBACK, lookback_seconds=1), target=stood(10, 5)), ReadLookback)
         assert looked.window.begin_inclusive == at(5)
