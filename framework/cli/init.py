@@ -18,7 +18,8 @@ from framework.spec.yaml_text import MapNode, ScalarNode, parse_yaml
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _CONFIG = "configs/base.yml"
-_PROJECT = {_CONFIG: "base.yml", "configs/local.yml": "local.yml", ".gitignore": "gitignore"}
+_IGNORED = ".gitignore"
+_PROJECT = {_CONFIG: "base.yml", "configs/local.yml": "local.yml", _IGNORED: "gitignore"}
 _PIPELINE = {
     "pipelines/@NAME@.yml": "pipeline.yml", "ddl/@NAME@.sql": "table.sql", "transformers/@NAME@.sql": "transformer.sql",
 }
@@ -50,6 +51,10 @@ def init(output: Output, folder: Path, name: str | None, source: str) -> Exit:
     schema = "configs/pipeline.schema.json"
     if not (folder / schema).exists():
         contents[schema] = json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
+    kept = _IGNORED in contents and (folder / _IGNORED).is_file()
+    if kept:
+        # That of a repository that has just been made, as often as not.
+        lines = contents.pop(_IGNORED).split()
     standing = [path for path in contents if (folder / path).exists()]
     if standing:
         raise FreshetError("FILE_EXISTS", f"{', '.join(standing)} stands in {folder.resolve()} already.",
@@ -60,7 +65,10 @@ def init(output: Output, folder: Path, name: str | None, source: str) -> Exit:
         with open(folder / path, "x", encoding="utf-8") as file:
             file.write(content)
     following = "freshet validate" if folder == Path() else f"freshet validate -C {shlex.quote(str(folder))}"
-    text = "\n".join([*(f"wrote {folder / path}" for path in contents), f"next: {following}"])
+    told = [f"wrote {folder / path}" for path in contents]
+    if kept:
+        told.append(f"left {folder / _IGNORED} as it is: it should have the lines {', '.join(lines)}")
+    text = "\n".join([*told, f"next: {following}"])
     output.result(text, {"folder": str(folder), "files": sorted(contents), "next": following})
     return Exit.OK
 

@@ -100,7 +100,7 @@ def check_key(key: str, value: str) -> KeyProblem | None:
         value: The value as text, ``true`` and ``false`` for flags.
 
     Returns:
-        An ``UNKNOWN_KEY`` or ``BAD_VALUE`` problem, or None. Deprecation is no problem: see ``deprecation``.
+        An ``UNKNOWN_KEY`` or ``BAD_VALUE`` problem, or None. That a key is deprecated is no problem.
     """
     known = catalogue().get(canonical(key))
     if known is not None:
@@ -131,17 +131,6 @@ def check_value(key: str, value: str, kind: KeyType, valid_values: tuple[str, ..
     if _fits(value, kind):
         return None
     return KeyProblem("BAD_VALUE", f"'{key}' does not take '{value}'.", f"It takes {_WANTED[kind]}.")
-
-
-def deprecation(key: str) -> KeyProblem | None:
-    """Return ``DEPRECATED_KEY`` advice for an older name or a key that Hudi deprecated, else None."""
-    current = canonical(key)
-    if current != key:
-        return KeyProblem("DEPRECATED_KEY", f"'{key}' is an older name.", f"Write '{current}'.")
-    known = catalogue().get(key)
-    if known is not None and known.deprecated:
-        return KeyProblem("DEPRECATED_KEY", f"'{key}' is deprecated since Hudi {known.deprecated}.")
-    return None
 
 
 def did_you_mean(word: str, names: Iterable[str], otherwise: str = "") -> str:

@@ -185,6 +185,8 @@ class _Loader:
                 )
             else:
                 found[name] = file
+        for file in self.files.names("pipelines", *(ending.upper() for ending in _YAML)):
+            self.problems.add(file, 0, "BAD_NAME", "The ending of a pipeline's file is written small.", "Write '.yml'.")
         if not found and not self.problems.found:
             self.problems.add(
                 "pipelines",
@@ -274,7 +276,7 @@ class _Loader:
                 )
         for tag in tags:
             every = {t for given in raw_tags.values() for t in given}
-            if tag not in every and not names and not self.unread_tags:
+            if tag not in every and not self.unread_tags:
                 self.problems.add(
                     "pipelines", 0, "UNKNOWN_TAG", f"No pipeline has the tag '{tag[:80]}'.", did_you_mean(tag, every)
                 )

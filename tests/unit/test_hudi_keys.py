@@ -8,7 +8,7 @@ import pytest
 
 from framework.spec import hudi_keys, streamer_keys
 from framework.spec.generate_hudi_keys import infer_type
-from framework.spec.hudi_keys import canonical, catalogue, check_key, deprecation
+from framework.spec.hudi_keys import canonical, catalogue, check_key
 from framework.spec.streamer_keys import check_hoodie_key, check_streamer_key, is_streamer_key
 
 STRATEGY = streamer_keys.MISSING_CHECKPOINT_STRATEGY
@@ -97,14 +97,10 @@ def test_good_values_pass(key: str, value: str) -> None:
     assert check_key(key, value) is None
 
 
-def test_older_and_deprecated_names_are_accepted_with_advice() -> None:
+def test_older_and_deprecated_names_are_accepted() -> None:
     assert canonical("hoodie.cleaner.policy") == "hoodie.clean.policy"
-    older, old = deprecation("hoodie.cleaner.policy"), deprecation("hoodie.datasource.write.payload.class")
-    assert older is not None
-    assert older.code == "DEPRECATED_KEY"
-    assert "hoodie.clean.policy" in older.hint
-    assert old is not None
-    assert deprecation("hoodie.index.type") is None
+    assert check_key("hoodie.cleaner.policy", "KEEP_LATEST_COMMITS") is None
+    assert check_key("hoodie.datasource.write.payload.class", "org.example.Payload") is None
 
 
 def test_both_prefixes_of_the_streamer_mean_the_same_key() -> None:

@@ -53,7 +53,7 @@ def test_one_more_pipeline_finds_the_raw_tables_of_any_project(freshet: Freshet,
     assert found[0]["source"] == str(root / "data/raw/orders")
 
 
-@pytest.mark.parametrize("standing", ["pipelines/order_totals.yml", "configs/base.yml", ".gitignore"])
+@pytest.mark.parametrize("standing", ["pipelines/order_totals.yml", "configs/base.yml"])
 def test_nothing_is_written_where_one_file_stands(freshet: Freshet, tmp_path: Path, standing: str) -> None:
     folder = tmp_path / "new"
     path = folder / standing
@@ -64,6 +64,15 @@ def test_nothing_is_written_where_one_file_stands(freshet: Freshet, tmp_path: Pa
     assert "FILE_EXISTS" in refused.stderr
     assert standing in refused.stderr
     assert _contents(folder) == {standing: "mine"}
+
+
+def test_a_gitignore_that_stands_is_left(freshet: Freshet, tmp_path: Path) -> None:
+    """A project begins in a repository, and that has one."""
+    (tmp_path / ".gitignore").write_text("mine")
+    done = freshet("init", str(tmp_path))
+    assert (done.exit_code, (tmp_path / ".gitignore").read_text()) == (0, "mine")
+    assert "as it is: it should have the lines warehouse/, .freshet/" in done.stdout
+    assert freshet("validate", "-C", str(tmp_path)).exit_code == 0
 
 
 def test_a_link_to_nowhere_is_not_written_through(freshet: Freshet, tmp_path: Path) -> None:

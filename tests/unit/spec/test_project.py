@@ -303,6 +303,7 @@ def test_a_file_whose_tags_cannot_be_read_is_a_problem_of_tags(
     [
         ({"names": ["paymets"]}, "UNKNOWN_PIPELINE"),
         ({"tags": ["x"]}, "UNKNOWN_TAG"),
+        ({"names": ["payments"], "tags": ["x"]}, "UNKNOWN_TAG"),
         ({"env": "prdo"}, "UNKNOWN_ENV"),
         ({"env": "../x"}, "UNKNOWN_ENV"),
     ],
@@ -317,6 +318,7 @@ def test_folders_and_names(tmp_path: Path, problems_of: Check) -> None:
         load_project(tmp_path / "nothing", environ={})
     found = problems_of({"pipelines/payments.yaml": YML, "pipelines/a b.yml": YML})
     assert [(p.file, p.code) for p in found] == [("pipelines/a b.yml", "BAD_NAME"), (YML_FILE, "DUPLICATE_PIPELINE")]
+    assert [(p.file, p.code) for p in problems_of({"pipelines/LOUD.YML": YML})] == [("pipelines/LOUD.YML", "BAD_NAME")]
 
 
 def test_what_changes_the_fingerprint(tmp_path: Path) -> None:
