@@ -73,12 +73,15 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         instant: Completion time of the last commit to count as read; None resets.
 
     Returns:
-        A plan with one commit without rows. The next run starts from it, once: its own commit moves on.
+        A plan with one commit without rows. The next run starts from it, once: its own commit moves on. Without a target
+        there is nothing to reset.
 
     Raises:
         StateError: The target was made otherwise than the pipeline declares it.
     """
     target = state.table(spec.target.ref)
+    if target is None and instant is None:
+        return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
     before: Checkpoint | None = None
     try:
         before = target.latest_checkpoint(spec.partners) if target else None
@@ -119,8 +122,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
     before = target.latest_checkpoint(spec.partners) if target else None
     window = Window("replay", reason=f"rows of {spec.quarantine.name}")
     if target is None or state.table(spec.quarantine) is None:
-        idle = Window("idle", reason=f"no row was ever quarantined in {spec.quarantine.path}")
-        return Plan(spec.name, spec.fingerprint, spec.target.ref, False, idle, before, None, (), (), ())
+        return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
     spec = evolved(spec, target)
     changes = compare_target(spec, target)
     read = ReadQuarantine(spec.quarantine, conform_stage(spec).columns, where, repairs, hidden_runs(spec, state))
@@ -134,6 +136,11 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, changes, (),
         (read, *checked_stages(spec, target, window, merge, commit)),
     )
+
+
+def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
+    idle = Window("idle", reason=reason)
+    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, idle, before, None, (), (), ())
 
 
 def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:

@@ -339,6 +339,10 @@ class TestOverride:
         assert plan.first_run
         assert plan.checkpoint_before is None
 
+    def test_before_the_first_run_there_is_nothing_to_reset(self) -> None:
+        plan = compile_override(a_spec(), MemoryState(tables(target=None)), None)
+        assert (plan.window.kind, plan.stages) == ("idle", ())
+
     def test_a_target_made_otherwise_is_refused(self) -> None:
         with pytest.raises(StateError) as refused:
             compile_override(a_spec(), MemoryState(tables(target=a_target(table_type="MERGE_ON_READ"))), at(20))
