@@ -73,8 +73,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         instant: Completion time of the last commit to count as read; None resets.
 
     Returns:
-        A plan with one commit without rows. The next run starts from it, once: its own commit moves on. Without a target
-        there is nothing to reset.
+        A plan with one commit without rows, from which the next run starts; without stages where there is no target to reset.
 
     Raises:
         StateError: The target was made otherwise than the pipeline declares it.
