@@ -8,7 +8,7 @@ import platform
 import sys
 from importlib.metadata import version
 
-from tests.benchmarks import control_plane, expectations, incremental, index, main_job
+from tests.benchmarks import control_plane, expectations, fixed_cost, incremental, index, main_job
 from tests.benchmarks.timing import save
 
 
@@ -16,7 +16,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the source before the first increment")
     parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
-    parts = ["main-job", "control-plane", "expectations", "dimension", "fact", "index"]
+    parts = ["main-job", "control-plane", "fixed-cost", "expectations", "dimension", "fact", "index"]
     parser.add_argument("--only", choices=parts, help="one of the parts")
     parser.add_argument("--table-rows", type=int, default=1_000_000, help="rows of the dimension and of the fact")
     parser.add_argument("--index-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000],
@@ -31,6 +31,8 @@ def main() -> int:
         found = control_plane.measure()
         results["control_plane"] = found
         kept = all(v["kept"] for v in found.values() if isinstance(v, dict)) and not found["idle tick starts a JVM"]
+    if options.only in (None, "fixed-cost"):
+        results["fixed_cost"] = fixed_cost.measure(options.repetitions)
     if options.only in (None, "main-job"):
         compared = main_job.compare(options.rows, options.repetitions)
         results["main_job"] = compared
