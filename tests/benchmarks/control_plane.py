@@ -1,4 +1,4 @@
-"""What answers without a JVM: an idle tick, `validate` of 100 pipelines, `status` of 100 tables."""
+"""What answers without a JVM, by the number of pipelines and by the length of the timelines."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from framework.runtime.session import start_session
@@ -13,50 +14,81 @@ from tests.benchmarks.timing import freshet, show, spread, timed
 from tests.builders import a_project
 from tests.feeds.landing import RawTable
 
-PIPELINES = 100
+PIPELINES = (10, 100, 1000)
+TIMELINES = (10, 1_000, 10_000)
 COMMITS = 10
 REPETITIONS = 5
-BOUNDS = {"idle tick": 0.5, "validate of 100 pipelines": 2.0, "status of 100 tables": 2.0}
+BOUNDS = {"idle tick of 100 pipelines": 0.5, "validate of 100 pipelines": 2.0, "status of 100 pipelines": 2.0}
 
 
 def measure() -> dict[str, object]:
-    """Time the three commands on 100 pipelines whose targets stand; return the figures."""
+    """Time the commands on pipelines whose targets stand; return the figures."""
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     try:
-        project = _project(folder)
-        commands = {
-            "idle tick": freshet("run", "p000", "-C", str(project)),
-            "validate of 100 pipelines": freshet("validate", "-C", str(project)),
-            "status of 100 tables": freshet("status", "-C", str(project)),
-        }
         results: dict[str, object] = {}
-        for name, command in commands.items():
-            timed(command)
-            figures = spread([timed(command).wall_seconds for _ in range(REPETITIONS)])
-            results[name] = {**figures, "kept": show(name, figures, BOUNDS[name])}
-        results["idle tick starts a JVM"] = _starts_java(commands["idle tick"])
+        project = _project(folder)
+        for count in PIPELINES:
+            _grow(project, count)
+            for word, command in _commands(project).items():
+                _time(f"{word} of {count} pipelines", command, results)
+        tick = freshet("run", "p0", "-C", str(project))
+        results["idle tick starts a JVM"] = _starts_java(tick)
         print(f"the idle tick starts a JVM: {results['idle tick starts a JVM']}")
+        for commits in TIMELINES:
+            for table in ("raw/events", "derived/p0"):
+                _lengthen(project / "data" / table, commits)
+            for word in ("run", "plan", "status"):
+                _time(f"{word} p0, timelines of {commits:,} commits", freshet(word, "p0", "-C", str(project)), results)
         return results
     finally:
         shutil.rmtree(folder)
 
 
+def _commands(project: Path) -> dict[str, list[str]]:
+    where = ("-C", str(project))
+    return {
+        "idle tick": freshet("run", "p0", *where), "validate": freshet("validate", *where),
+        "compile": freshet("compile", "--all", *where), "plan p0": freshet("plan", "p0", *where),
+        "status": freshet("status", *where),
+    }
+
+
+def _time(name: str, command: list[str], results: dict[str, object]) -> None:
+    timed(command)
+    figures = spread([timed(command).wall_seconds for _ in range(REPETITIONS)])
+    results[name] = {**figures, "kept": show(name, figures, BOUNDS.get(name))}
+
+
+def _grow(project: Path, count: int) -> None:
+    """Give the project so many pipelines, each with a target; a timeline does not say what table it is of."""
+    for number in range(count):
+        name = f"p{number}"
+        if not (project / f"pipelines/{name}.yml").exists():
+            a_project(project, name, source="events")
+            shutil.copytree(project / "data/derived/p0", project / f"data/derived/{name}")
+
+
+def _lengthen(table: Path, commits: int) -> None:
+    """Put copies of a table's first commit before it, so that its timeline has so many."""
+    timeline = table / ".hoodie/timeline"
+    standing = sorted(timeline.glob("*.commit"))
+    begin = datetime(2020, 1, 1)
+    for number in range(commits - len(standing)):
+        moment = f"{begin + timedelta(seconds=number):%Y%m%d%H%M%S}"
+        copy = timeline / f"{moment}000_{moment}001.commit"
+        if not copy.exists():
+            shutil.copyfile(standing[0], copy)
+
+
 def _project(folder: Path) -> Path:
-    names = [f"p{number:03}" for number in range(PIPELINES)]
-    project = folder / "project"
-    for name in names:
-        a_project(project, name, source="events")
+    project = a_project(folder / "project", "p0", source="events")
     spark = start_session({"spark.master": "local[2]"})
     rows = spark.sql("SELECT 'a' AS id, cast(1 AS decimal(10,2)) AS amount, timestamp'2026-01-05 10:00:00' AS updated_at")
     source = RawTable(str(project / "data/raw/events"), ("id",), "updated_at")
     for _ in range(COMMITS):
         source.land(rows)
-    # One real target, copied: a timeline does not say what table it is of.
     spark.stop()
-    timed(freshet("run", names[0], "-C", str(project), "--drain"))
-    derived = project / "data/derived"
-    for name in names[1:]:
-        shutil.copytree(derived / names[0], derived / name)
+    timed(freshet("run", "p0", "-C", str(project), "--drain"))
     return project
 
 
