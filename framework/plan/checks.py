@@ -160,6 +160,8 @@ def _placed(check: CheckSpec, spec: PipelineSpec, operation: str, exists: bool) 
         reason = "Hudi's validators cannot warn"
     elif spec.target.table_type == "MERGE_ON_READ":
         reason = "Hudi's validators fail on updates of a MERGE_ON_READ table, good ones too"
+    elif spec.index.type == "HBASE":
+        reason = "Hudi puts entries into the HBase index before its validators look"
     elif operation == "insert":
         reason = "Hudi 1.0 writes an insert's rows twice for its validators, and then refuses them as duplicates"
     elif operation != "upsert":

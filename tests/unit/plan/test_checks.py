@@ -11,10 +11,11 @@ from framework.plan.checks import NEW_KEYS, CheckBatch, CheckTable, check_stages
 from framework.plan.quarantine import unpublished_run
 from framework.plan.reads import Window
 from framework.quality.volume import freshness, volume
+from framework.spec.model import IndexSpec
 from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, RowRule, Rule, SqlRule, UniqueRule, VolumeRule
 from framework.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from framework.state.table import TableState
-from tests.unit.builders import Loaded, a_commit, a_spec, a_table_spec, a_table_state, a_target
+from tests.unit.builders import BUCKETS, Loaded, a_commit, a_spec, a_table_spec, a_table_state, a_target
 
 INCREMENT = Window("increment")
 COUNT = SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "partitions")
@@ -25,9 +26,11 @@ def a_check(rule: Rule, severity: Any = "fail", **changes: Any) -> CheckSpec:
 
 
 def placed(
-    rule: Rule, severity: str = "fail", operation: str = "upsert", *, first: bool = False, **table: Any,
+    rule: Rule, severity: str = "fail", operation: str = "upsert", *, first: bool = False, index: IndexSpec = BUCKETS,
+    **table: Any,
 ) -> tuple[str, str]:
-    spec = a_spec(checks=(a_check(rule, severity),), target=a_table_spec(**{"table_type": "COPY_ON_WRITE", **table}))
+    target = a_table_spec(**{"table_type": "COPY_ON_WRITE", **table})
+    spec = replace(a_spec(checks=(a_check(rule, severity),), target=target), index=index)
     _, stage = check_stages(spec, None if first else a_target(), INCREMENT, operation)
     assert stage is not None
     one = next(check for check in stage.checks if check.check.name == "it")
@@ -41,6 +44,7 @@ def test_hudi_evaluates_what_it_can() -> None:
 
 @pytest.mark.parametrize(("found", "word"), [
     (placed(COUNT, table_type="MERGE_ON_READ"), "MERGE_ON_READ"),
+    (placed(COUNT, index=IndexSpec("HBASE", {})), "HBase"),
     (placed(COUNT, operation="insert"), "insert"),
     (placed(COUNT, operation="insert_overwrite"), "insert_overwrite"),
     (placed(COUNT, operation="delete"), "delete"),
