@@ -85,4 +85,5 @@ class HBaseLake(Lake):
 
     def agree(self, name: str = "copy") -> None:
         """Hold a pipeline's index against its table: each row has its entry, and no entry is without its row."""
-        assert self.entries(name) == self.places(f"derived.{name}")
+        entries, places = self.entries(name), self.places(f"derived.{name}")
+        assert entries == places, (entries, places)

@@ -145,3 +145,24 @@ def test_services_leave_the_index_right(hlake: HBaseLake, kind: str) -> None:
     new = rows(("a3", 3, "3"), ("b7", 3, "3"), ("new", 3, "3")) + moved("a4", 3, DAYS[1])
     assert hlake.rows() == sorted([*kept, *new], key=str)
     hlake.agree()
+
+
+def test_the_operation_delete_takes_rows_and_entries(hlake: HBaseLake) -> None:
+    """Several at once, one that stands in another partition than the batch says, and one that is not there."""
+    hlake.pipeline()
+    hlake.land(rows(*((key, 1, "1") for key in "abcdef")))
+    hlake.run_ok()
+    hlake.pipeline(hoodie={"hoodie.datasource.write.operation": "delete"})
+    hlake.land(rows(("a", 2, "1"), ("b", 2, "1"), ("c", 2, "1"), ("zz", 2, "1")) + moved("d", 2, DAYS[1]))
+    hlake.run_ok()
+    assert [row[0] for row in hlake.rows()] == ["e", "f"]
+    hlake.agree()
+    hlake.land(rows(("e", 3, "1")))
+    hlake.run_ok()
+    assert [row[0] for row in hlake.rows()] == ["f"]
+    hlake.agree()
+    hlake.pipeline()
+    hlake.land(rows(("a", 4, "4"), ("f", 4, "4")))
+    hlake.run_ok()
+    assert hlake.rows() == rows(("a", 4, "4"), ("f", 4, "4"))
+    hlake.agree()

@@ -84,24 +84,40 @@ public class Paced extends SparkHoodieHBaseIndex {
 
   static class MovedTurns implements Iterator {
     private final Iterator rows;
+    private HoodieRecord ahead;
 
     MovedTurns(Iterator rows) {
       this.rows = rows;
     }
 
     public boolean hasNext() {
-      return rows.hasNext();
+      return ahead != null || rows.hasNext();
     }
 
     public Object next() {
-      HoodieRecord record = (HoodieRecord) rows.next();
-      // Hudi gives the delete of the old row a payload of its own, and the new row directly after it.
-      if (!record.isCurrentLocationKnown() || !(record.getData() instanceof EmptyHoodieRecordPayload)) {
+      HoodieRecord record = ahead != null ? ahead : (HoodieRecord) rows.next();
+      ahead = null;
+      // Hudi gives the delete of the old row an empty payload, and the new row directly after it.
+      if (!record.isCurrentLocationKnown() || !isEmpty(record) || !rows.hasNext()) {
+        return record;
+      }
+      HoodieRecord following = (HoodieRecord) rows.next();
+      boolean together = !following.isCurrentLocationKnown() && following.getRecordKey().equals(record.getRecordKey());
+      if (!together || isEmpty(following)) {
+        // A delete of which all rows are like that. Where it names another partition no row will come in place of the entry.
+        if (together) {
+          record.setIgnoreIndexUpdate(false);
+        }
+        ahead = following;
         return record;
       }
       HoodieRecordLocation place = record.getCurrentLocation();
-      return Pair.of(rows.next(), Option.of(
+      return Pair.of(following, Option.of(
           new HoodieRecordGlobalLocation(record.getPartitionPath(), place.getInstantTime(), place.getFileId())));
+    }
+
+    private static boolean isEmpty(HoodieRecord record) {
+      return record.getData() instanceof EmptyHoodieRecordPayload;
     }
 
     public void remove() {
