@@ -61,8 +61,9 @@ def build_index(
 ) -> Built:
     """Make the index of a table anew, in place of the one that stands there.
 
-    The old one stands until all HFiles are written. From then on to the end of the load the index table is marked as being
-    made, and no run writes through it; whoever is killed in between repeats the command, which begins anew.
+    The old one stands until all HFiles are written; where there is none, the index table is made meanwhile. Until the end of
+    the load it is marked as being made, and no run writes through it; whoever is killed in between repeats the command, which
+    begins anew.
 
     Args:
         spark: The session.
