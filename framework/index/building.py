@@ -98,7 +98,7 @@ def _build(
     keys = look_at_keys(entries)
     phase(f"sorting {keys.count:,} keys into HFiles")
     bounds = bounds_of(keys, hfile_count(keys.count, keys.bytes, layout, parallel_tasks(spark)))
-    marks = {"dataset": table.path, "generation": generation, "state": "building"}
+    marks = {"dataset": table.path, "generation": generation}
 
     def create() -> None:
         # A region for each HFile, so that none is split while it is loaded.
@@ -128,7 +128,7 @@ def _build(
         create()
     if done:
         hbase.load(f"{folder}/hfiles")
-    hbase.mark({**marks, "state": "ready"})
+    hbase.set_state("ready")
     return Built(keys.count, len(done), sum(size for size, _ in done))
 
 

@@ -70,14 +70,14 @@ class HBase:
             return None
         known: dict[str, str] = dict(found)
         return IndexTable(
-            known.get("dataset", ""), known.get("generation", ""), "building" if known.get("state") == "building" else "ready",
+            known.get("dataset", ""), known.get("generation", ""), "ready" if known.get("state") == "ready" else "building",
             int(known["versions"]), known["enabled"] == "true",
         )
 
     def create(
         self, splits: Sequence[bytes], marks: Mapping[str, str], compression: str = "NONE", encoding: str = "FAST_DIFF",
     ) -> None:
-        """Make the index table.
+        """Make the index table; it counts as being made until its state is set.
 
         Args:
             splits: First keys of its regions, the first region's excepted.
@@ -90,6 +90,10 @@ class HBase:
     def mark(self, marks: Mapping[str, str]) -> None:
         """Note things at the index table."""
         self._call(self.java.mark, self.spec.table, dict(marks))
+
+    def set_state(self, state: State) -> None:
+        """Say whether the index table, which freshet made, is whole."""
+        self._call(self.java.setState, self.spec.table, state)
 
     def drop(self) -> None:
         """Delete the index table, where there is one."""

@@ -144,7 +144,8 @@ def _generation(spec: PipelineSpec, hbase: HBaseSpec, target: TableState | None,
         # A first run, or one after a first run that made the table and no commit.
         generation = new_generation()
         cluster.drop()
-        cluster.create(_SPLITS, {"dataset": spec.target.ref.path, "generation": generation, "state": "ready"})
+        cluster.create(_SPLITS, {"dataset": spec.target.ref.path, "generation": generation})
+        cluster.set_state("ready")
         return generation
     if found is None:
         raise _rebuild("INDEX_MISSING", spec, f"there is no index table {hbase.table} on {hbase.cluster}")
@@ -170,7 +171,7 @@ def _adopted(spec: PipelineSpec, hbase: HBaseSpec, cluster: HBase, has_rows: boo
             "Name another table in hoodie.index.hbase.table; freshet makes it.",
         )
     generation = new_generation()
-    cluster.mark({"dataset": spec.target.ref.path, "generation": generation, "state": "ready"})
+    cluster.mark({"dataset": spec.target.ref.path, "generation": generation})
     return generation
 
 

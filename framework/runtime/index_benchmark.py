@@ -74,7 +74,7 @@ def benchmark_cluster(
     scratch: HBaseSpec = replace(spec.index.hbase, table=f"freshet_benchmark_{new_generation()}")
     with connect(spark, scratch) as cluster:
         # Regions spread over all servers, whatever the keys begin with.
-        cluster.create([bytes([first]) for first in b"123456789abcdef"], {"state": "building"})
+        cluster.create([bytes([first]) for first in b"123456789abcdef"], {})
         try:
             tasks = parallel_tasks(spark)
             phase("warming up")

@@ -8,7 +8,7 @@ import platform
 import sys
 from importlib.metadata import version
 
-from tests.benchmarks import control_plane, expectations, fixed_cost, incremental, index, main_job
+from tests.benchmarks import control_plane, engines, expectations, fixed_cost, growth, incremental, index, main_job
 from tests.benchmarks.timing import save
 
 
@@ -16,11 +16,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the source before the first increment")
     parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
-    parts = ["main-job", "control-plane", "fixed-cost", "expectations", "dimension", "fact", "index"]
+    parts = ["engines", "growth", "main-job", "control-plane", "fixed-cost", "expectations", "dimension", "fact", "index"]
     parser.add_argument("--only", choices=parts, help="one of the parts")
     parser.add_argument("--table-rows", type=int, default=1_000_000, help="rows of the dimension and of the fact")
     parser.add_argument("--index-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000],
                         help="rows of the tables that are indexed")
+    parser.add_argument("--engine-rows", type=int, default=10_000_000, help="rows of the tables of the engines")
+    parser.add_argument("--engine-rounds", type=int, default=10, help="rounds of the engines")
+    parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
+                        help="rows of the tables that grow")
     options = parser.parse_args()
     machine = {"python": platform.python_version(), "cores": os.cpu_count(), "system": platform.platform(),
                **{name: version(name) for name in ("pyspark", "fastavro", "pydantic", "sqlglot")}}
@@ -44,6 +48,12 @@ def main() -> int:
         if options.only in (None, name):
             results[name] = compared = incremental.compare(case, options.table_rows, options.repetitions)
             kept = kept and bool(compared["kept"])
+    if options.only in (None, "engines"):
+        results["engines"] = compared = engines.compare(options.engine_rows, options.engine_rounds)
+        kept = kept and bool(compared["kept"])
+    if options.only in (None, "growth"):
+        results["growth"] = grown = growth.measure(options.growth_rows, options.repetitions)
+        kept = kept and bool(grown["kept"])
     if options.only in (None, "index"):
         results["index"] = indexed = index.compare(options.index_rows, options.repetitions)
         kept = kept and bool(indexed["kept"])

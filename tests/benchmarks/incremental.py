@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -19,7 +19,7 @@ from framework.spec.model import PipelineSpec
 from framework.spec.project import load_project
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, spread, timed
-from tests.benchmarks.usage import Usage, used
+from tests.benchmarks.usage import Usage, as_json, used
 from tests.feeds.drivers import DriverFeed
 from tests.feeds.landing import RawTable, drawn, money
 from tests.feeds.rides import driver_id
@@ -115,9 +115,8 @@ def _show(
     print(f"  published {case.published}: {'beaten' if beaten else 'NOT beaten'}; aim {case.wanted}: "
           f"{'reached' if aimed else 'not reached'}")
     print(f"  where the time goes, s: {phases}", flush=True)
-    usages = {which: [{k: v for k, v in asdict(u).items() if k != "output"} for u in us] for which, us in found.items()}
-    return {"rows": rows, "usage": usages, "change_percent": changes, "beaten": beaten, "aim_reached": aimed, "equal": same,
-            "phases": phases, "kept": beaten and same}
+    return {"rows": rows, "usage": as_json(found), "change_percent": changes, "beaten": beaten, "aim_reached": aimed,
+            "equal": same, "phases": phases, "kept": beaten and same}
 
 
 def _job(spec: PipelineSpec, target: Path) -> dict[str, object]:

@@ -27,13 +27,13 @@ MOST_AGAINST_READ = 4.0
 PARTITIONS = 30
 # By Hudi's puts a million keys take minutes; at the largest size the ratio is taken from the next smaller one.
 _MOST_PUTS = 4_000_000
-_WARM_UPS = 2
+_WARM_UPS = 4
 _NO_LIMIT = 10_000_000.0
 _COMMON = {
     "hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id",
     "hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.partitionpath.field": "day",
     "hoodie.parquet.compression.codec": "zstd", "hoodie.metadata.index.column.stats.enable": "false",
-    "hoodie.embed.timeline.server": "false", "hoodie.compact.inline": "false",
+    "hoodie.compact.inline": "false",
 }
 _RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true",
                  "hoodie.record.index.update.partition.path": "true"}
@@ -83,31 +83,37 @@ def _size(spark: SparkSession, server: HBase, folder: Path, rows: int, repetitio
     plain = folder / f"plain_{rows}"
     _write(_rows(spark, rows), plain, "bulk_insert", {"hoodie.index.type": "GLOBAL_SIMPLE"})
     made = _bulk_load(spark, server, plain, rows, repetitions)
-    grown: dict[str, object] = {}
-    for name, options in _INDEXES.items():
-        table = folder / f"{name.lower()}_{rows}"
-        if name in ("BUCKET", "RECORD_INDEX"):
-            own = {**options, **_sized(rows)}
-            _write(_rows(spark, rows), table, "bulk_insert", own)
-        else:
-            shutil.copytree(plain, table)
-            own = dict(options)
-        if name == "HBASE":
-            spec = _spec(server, f"grow_{rows}")
-            with connect(spark, spec) as cluster:
-                build_index(spark, cluster, TableRef("t", str(table)), new_generation(), Layout(), lambda words: None)
-            own |= {**hbase_options(spec), **rate_options(_NO_LIMIT, 1)}
-        walls = []
-        for number in range(repetitions + 1):
+    options = {name: _table(spark, server, plain, folder / f"{name.lower()}_{rows}", name, rows) for name in _INDEXES}
+    walls: dict[str, list[float]] = {name: [] for name in _INDEXES}
+    for number in range(repetitions + 1):
+        # In turn, so that none has the warmer Java.
+        for name, own in options.items():
             changed = _rows(spark, rows).where(F.pmod(F.xxhash64("id", F.lit(number)), F.lit(100)) == 0)
             begin = time.perf_counter()
-            _write(changed.withColumn("ts", F.lit(number + 2).cast("long")), table, "upsert", own)
-            walls.append(time.perf_counter() - begin)
-        grown[name] = figures = spread(walls[1:])
+            _write(changed.withColumn("ts", F.lit(number + 2).cast("long")), folder / f"{name.lower()}_{rows}", "upsert", own)
+            walls[name].append(time.perf_counter() - begin)
+    grown = {name: spread(found[1:]) for name, found in walls.items()}
+    for name, figures in grown.items():
         show(f"  upsert of 1%: {name}", figures)
-        shutil.rmtree(table)
+        shutil.rmtree(folder / f"{name.lower()}_{rows}")
     shutil.rmtree(plain)
     return {**made, "upsert_seconds": grown}
+
+
+def _table(spark: SparkSession, server: HBase, plain: Path, table: Path, name: str, rows: int) -> Mapping[str, str]:
+    """Make a table of one index; returns the options of its upserts."""
+    own = dict(_INDEXES[name])
+    if name in ("BUCKET", "RECORD_INDEX"):
+        own |= _sized(rows)
+        _write(_rows(spark, rows), table, "bulk_insert", own)
+    else:
+        shutil.copytree(plain, table)
+    if name == "HBASE":
+        spec = _spec(server, f"grow_{rows}")
+        with connect(spark, spec) as cluster:
+            build_index(spark, cluster, TableRef("t", str(table)), new_generation(), Layout(), lambda words: None)
+        own |= {**hbase_options(spec), **rate_options(_NO_LIMIT, 1)}
+    return own
 
 
 def _bulk_load(spark: SparkSession, server: HBase, plain: Path, rows: int, repetitions: int) -> dict[str, object]:
@@ -144,7 +150,7 @@ def _by_puts(spark: SparkSession, server: HBase, folder: Path, rows: int) -> flo
     seconds = []
     spec = _spec(server, f"puts_{rows}")
     with connect(spark, spec) as cluster:
-        cluster.create([bytes([first]) for first in b"123456789abcdef"], {"state": "ready"})
+        cluster.create([bytes([first]) for first in b"123456789abcdef"], {})
     # Hudi's own index, at a rate that no cluster holds.
     stock = {"hoodie.index.type": "HBASE", **hbase_options(spec), "hoodie.index.hbase.put.batch.size": "100000",
              "hoodie.index.hbase.get.batch.size": "10000"}

@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,12 @@ class Usage:
     read_gib: float
     written_gib: float
     output: str
+
+
+def as_json(found: Mapping[str, Sequence[Usage]]) -> dict[str, list[dict[str, float]]]:
+    """Return usages by name as numbers, without what the commands printed."""
+    return {name: [{k: v for k, v in vars(usage).items() if k != "output"} for usage in usages]
+            for name, usages in found.items()}
 
 
 def used(command: Sequence[str]) -> Usage:

@@ -178,7 +178,7 @@ def test_killed_anywhere_and_repeated(hlake: HBaseLake, point: Callable[[HBaseLa
     if then:
         # A moment too late it was done; up to its last step, by which the table is marked as ready, both are the same.
         with hlake.cluster() as cluster:
-            cluster.mark({"state": "building"})
+            cluster.set_state("building")
     hlake.land(rows(("k000007", 2, "2"), ("new", 2, "2"), day="2026-01-07"))
     if then:
         error = refused(hlake, "run", "copy", code=4)

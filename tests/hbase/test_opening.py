@@ -88,12 +88,12 @@ def test_an_index_that_is_gone_or_replaced_is_refused_until_it_is_rebuilt(filled
 
 def test_an_index_that_is_being_made_is_waited_for(filled: HBaseLake) -> None:
     with filled.cluster() as cluster:
-        cluster.mark({"state": "building"})
+        cluster.set_state("building")
     done = run_refused(filled)
     assert done.error is not None
     assert (done.error.code, done.error.exit_code) == ("INDEX_BUILDING", 4)
     with filled.cluster() as cluster:
-        cluster.mark({"state": "ready"})
+        cluster.set_state("ready")
     filled.run_ok()
     filled.agree()
 

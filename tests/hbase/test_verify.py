@@ -156,7 +156,7 @@ def test_no_run_writes_while_an_index_is_made(hlake: HBaseLake) -> None:
     assert codes == ["ALREADY_RUNNING"]
     # And one whose making was killed stays closed.
     with hlake.cluster() as cluster:
-        cluster.mark({"state": "building"})
+        cluster.set_state("building")
     error = refused(hlake, "run", "copy", code=4)
     assert (error["code"], error["retryable"], "freshet index rebuild copy" in error["next"]) == ("INDEX_BUILDING", True, True)
     assert refused(hlake, "index", "verify", "copy", code=4)["code"] == "INDEX_BUILDING"

@@ -17,8 +17,11 @@ import org.apache.hudi.org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hudi.org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hudi.org.apache.hadoop.hbase.client.Connection;
 import org.apache.hudi.org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hudi.org.apache.hadoop.hbase.client.Get;
+import org.apache.hudi.org.apache.hadoop.hbase.client.Put;
 import org.apache.hudi.org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hudi.org.apache.hadoop.hbase.client.Scan;
+import org.apache.hudi.org.apache.hadoop.hbase.client.Table;
 import org.apache.hudi.org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hudi.org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hudi.org.apache.hadoop.hbase.io.compress.Compression;
@@ -33,6 +36,9 @@ public class Cluster {
   // What Hudi's rollback reads to put an entry back: the version before the commit's. One more is kept.
   static final int VERSIONS = 3;
   private static final String MARK = "freshet.";
+  // Whether an index is whole stands in a row, for a change of the descriptor has all regions opened anew; no key has this byte.
+  private static final byte[] STATES = Bytes.toBytes("m");
+  private static final byte[] STATE = new byte[] {(byte) 0xff};
   private static String hudis = "";
 
   private final Configuration conf;
@@ -67,7 +73,7 @@ public class Cluster {
     }
   }
 
-  /** What freshet noted at a table, by name; null where there is no such table. "family" says whether Hudi's is there. */
+  /** What freshet noted at a table, by name; null where there is no such table; "versions" is 0 without Hudi's family. */
   public Map describe(String table) throws Exception {
     Admin admin = connection.getAdmin();
     try {
@@ -86,10 +92,32 @@ public class Cluster {
       }
       ColumnFamilyDescriptor family = descriptor.getColumnFamily(FAMILY);
       found.put("versions", family == null ? "0" : String.valueOf(family.getMaxVersions()));
-      found.put("enabled", String.valueOf(admin.isTableEnabled(name)));
+      boolean enabled = admin.isTableEnabled(name);
+      found.put("enabled", String.valueOf(enabled));
+      // A disabled table answers nothing.
+      found.put("state", enabled && descriptor.hasColumnFamily(STATES) ? state(name) : "ready");
       return found;
     } finally {
       admin.close();
+    }
+  }
+
+  private String state(TableName table) throws Exception {
+    Table open = connection.getTable(table);
+    try {
+      return Bytes.toString(open.get(new Get(STATE).addFamily(STATES)).getValue(STATES, STATES));
+    } finally {
+      open.close();
+    }
+  }
+
+  /** Says of a table that freshet made whether it is whole: "ready" or anything else; until it is said, it is not. */
+  public void setState(String table, String state) throws Exception {
+    Table open = connection.getTable(TableName.valueOf(table));
+    try {
+      open.put(new Put(STATE).addColumn(STATES, STATES, Bytes.toBytes(state)));
+    } finally {
+      open.close();
     }
   }
 
@@ -105,7 +133,8 @@ public class Cluster {
       ColumnFamilyDescriptor family = ColumnFamilyDescriptorBuilder.newBuilder(FAMILY).setMaxVersions(VERSIONS)
           .setBloomFilterType(BloomType.ROW).setCompressionType(Compression.Algorithm.valueOf(compression))
           .setDataBlockEncoding(DataBlockEncoding.valueOf(encoding)).build();
-      TableDescriptorBuilder builder = TableDescriptorBuilder.newBuilder(TableName.valueOf(table)).setColumnFamily(family);
+      TableDescriptorBuilder builder = TableDescriptorBuilder.newBuilder(TableName.valueOf(table)).setColumnFamily(family)
+          .setColumnFamily(ColumnFamilyDescriptorBuilder.of(STATES));
       setMarks(builder, marks);
       if (splits.isEmpty()) {
         admin.createTable(builder.build());
@@ -154,7 +183,7 @@ public class Cluster {
 
   /** Whether a table holds no entry at all. */
   public boolean isEmpty(String table) throws Exception {
-    ResultScanner scanner = connection.getTable(TableName.valueOf(table)).getScanner(new Scan().setLimit(1));
+    ResultScanner scanner = connection.getTable(TableName.valueOf(table)).getScanner(new Scan().addFamily(FAMILY).setLimit(1));
     try {
       return scanner.next() == null;
     } finally {

@@ -1,0 +1,125 @@
+"""Upserts of one stream of changes: freshet with each of its indexes, Delta Lake, Apache Iceberg; whole processes in turn."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from framework.runtime.dev_hbase.server import start, stop
+from framework.runtime.jars import JarSet, resolve_jars
+from framework.runtime.session import session_conf, start_session
+from tests.benchmarks.engine_job import digest
+from tests.benchmarks.orders import INDEXES, SPARK, load_first, pipeline_of, write_project
+from tests.benchmarks.stream import COLUMNS, DAYS, Stream
+from tests.benchmarks.timing import freshet, show, spread, timed
+from tests.benchmarks.usage import Usage, as_json, used
+
+_HERE = Path(__file__).resolve().parent
+_JARS = JarSet(_HERE / "ivy.xml", _HERE / "jars.sha256")
+OTHERS = ("delta", "delta_vectors", "iceberg", "iceberg_on_read")
+#: By scripts; the last is Hudi with an index that freshet does not write.
+SCRIPTS = (*OTHERS, "global_simple")
+LEAST = 1.5
+_NAMES = [name for name, _ in COLUMNS]
+
+
+def compare(rows: int, rounds: int) -> dict[str, object]:
+    """Give every engine the same rounds, and print what each used, compactions included.
+
+    Args:
+        rows: Rows of the table before the first round.
+        rounds: Rounds; within them each table that puts merging off is compacted once. A further one before them warms up.
+
+    Returns:
+        The figures.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
+    server = start(folder / "hbase", wait_seconds=120)
+    try:
+        stream = Stream(rows, rows // 100, rows // 500, rows // 1000)
+        # The warm-up and the first load count among the commits, too.
+        write_project(folder, rows, rounds + 1, server, INDEXES)
+        land(folder, stream, 0)
+        for index in INDEXES:
+            load_first(folder, index)
+        for engine in SCRIPTS:
+            timed(_script(folder, engine, "first", 0, rounds))
+        found: dict[str, list[Usage]] = {name: [] for name in (*INDEXES, *SCRIPTS)}
+        for number in range(1, rounds + 2):
+            land(folder, stream, number)
+            names = list(found)
+            # Each is first in turn: whoever comes later finds the source's files cached.
+            for name in names[number % len(names):] + names[:number % len(names)]:
+                usage = used(
+                    freshet("run", pipeline_of(name), "-C", str(folder)) if name in INDEXES
+                    else _script(folder, name, "change", number, rounds))
+                if number > 1:
+                    found[name].append(usage)
+        return _show(folder, stream, found, rounds)
+    finally:
+        stop(folder / "hbase", purge=True)
+        shutil.rmtree(folder)
+
+
+def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: int) -> dict[str, object]:
+    digests = _digests(folder, rounds)
+    same = len(set(digests.values())) == 1
+    print(f"{stream.rows:,} rows in {DAYS} partitions; a round updates {stream.updates:,} at random, moves {stream.moves:,} "
+          f"of these to another day (with BUCKET the partition stays) and inserts {stream.inserts:,}; {rounds} rounds, one "
+          f"compaction among them where merging is put off; all tables equal at the end: {same}")
+    totals = {}
+    for name, usages in found.items():
+        totals[name] = sum(usage.wall_seconds for usage in usages)
+        show(f"{name}, a round", spread([usage.wall_seconds for usage in usages]))
+        print(f"  all rounds {totals[name]:.1f} s, CPU {sum(u.cpu_seconds for u in usages):.1f} s, "
+              f"memory {sum(u.gib_seconds for u in usages):.0f} GiB s, written {sum(u.written_gib for u in usages):.2f} GiB")
+    best, other = min(INDEXES, key=lambda name: totals[name]), min(OTHERS, key=lambda name: totals[name])
+    ratio = round(totals[other] / totals[best], 2)
+    kept = ratio >= LEAST
+    print(f"{other} takes {ratio:g} times as long as {best} (at least {LEAST:g}: {'kept' if kept else 'MISSED'})", flush=True)
+    return {"rows": stream.rows, "rounds": rounds, "usage": as_json(found), "totals": totals, "digests": digests, "equal": same,
+            "best": best, "other": other, "ratio": ratio, "kept": kept and same}
+
+
+def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> list[str]:
+    conf = {**SPARK, "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC",
+            "spark.sql.parquet.compression.codec": "zstd", "spark.jars": ",".join(map(str, resolve_jars(_JARS)))}
+    job = {
+        "engine": engine, "do": do, "table": str(folder / "others" / engine), "spark": conf, "columns": _NAMES,
+        "hudi": session_conf(SPARK, resolve_jars()), "compact_every": rounds + 1,
+        "compact": do == "change" and number == rounds + 1, "files": _files(folder, number) if do != "read" else [],
+    }
+    file = folder / "jobs" / f"{engine}.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(job))
+    return [sys.executable, "-m", "tests.benchmarks.engine_job", str(file)]
+
+
+def _files(folder: Path, number: int) -> list[str]:
+    """Return the source's files of one round: those of its commit."""
+    timeline = folder / "raw/orders/.hoodie/timeline"
+    begun = sorted(path.name.split("_")[0] for path in timeline.glob("*.commit"))
+    return [str(path) for path in (folder / "raw/orders").glob(f"*_{begun[number]}.parquet")]
+
+
+def _digests(folder: Path, rounds: int) -> dict[str, str]:
+    found = {name: timed(_script(folder, name, "read", 0, rounds)).output.strip() for name in SCRIPTS}
+    spark = start_session(SPARK)
+    for index in INDEXES:
+        found[index] = digest(spark.read.format("hudi").load(str(folder / "derived" / pipeline_of(index))), _NAMES)
+    spark.stop()
+    return found
+
+
+def land(folder: Path, stream: Stream, number: int) -> None:
+    """Append a round of the stream to a project's source."""
+    # A process of its own, so that its JVM is gone before anything is measured.
+    timed([sys.executable, "-m", "tests.benchmarks.engines", str(folder), json.dumps(asdict(stream)), str(number)])
+
+
+if __name__ == "__main__":
+    Stream(**json.loads(sys.argv[2])).land(start_session(SPARK), Path(sys.argv[1]) / "raw/orders", int(sys.argv[3]))

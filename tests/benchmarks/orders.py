@@ -1,0 +1,88 @@
+"""A project with one pipeline per index over the same stream of orders."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from framework.runtime.dev_hbase.look import HBase
+from tests.benchmarks.stream import COLUMNS, DAYS
+from tests.benchmarks.timing import freshet, timed
+
+INDEXES = ("BUCKET", "RECORD_INDEX", "HBASE")
+#: The driver of every engine. Some 30 files are read and written.
+SPARK = {"spark.master": "local[2]", "spark.driver.memory": "6g", "spark.sql.shuffle.partitions": "8"}
+# A bucket takes about so many of these rows; a base file of them has some 60 MB.
+_BUCKET_ROWS = 1_300_000
+_BASE = """\
+vars: {{root: {root}}}
+warehouse: {{raw: "{{{{ var.root }}}}/raw", derived: "{{{{ var.root }}}}/derived"}}
+spark: {{{spark}}}
+"""
+_DDL = """\
+CREATE TABLE derived.{name} (
+  {columns}
+) USING hudi PARTITIONED BY ({partition})
+TBLPROPERTIES (primaryKey = 'id', preCombineField = 'version', type = 'mor')
+"""
+
+
+def write_project(root: Path, rows: int, compact_every: int, hbase: HBase | None, indexes: Collection[str]) -> None:
+    """Write the project's files.
+
+    A bucket index cannot move a row to another partition: its table lies by the day on which an order was made, the others by
+    the day that an order names. All hold the same rows and columns.
+
+    Args:
+        root: The project's folder; the tables lie within, ``raw/orders`` is the source.
+        rows: Rows of the table, about.
+        compact_every: Commits after which logs are compacted.
+        hbase: Where the index HBASE lies.
+        indexes: For which indexes.
+    """
+    spark = ", ".join(f'{key}: "{value}"' for key, value in SPARK.items())
+    _file(root / "configs/base.yml", _BASE.format(root=root, spark=spark))
+    for index in indexes:
+        name = pipeline_of(index)
+        partition = "created_day" if index == "BUCKET" else "day"
+        ordered = [*(c for c in COLUMNS if c[0] != partition), *(c for c in COLUMNS if c[0] == partition)]
+        columns = ",\n  ".join(f"{column} {kind}" for column, kind in ordered)
+        _file(root / f"ddl/{name}.sql", _DDL.format(name=name, columns=columns, partition=partition))
+        _file(root / f"transformers/{name}.sql", f"SELECT {', '.join(column for column, _ in ordered)} FROM <SRC>\n")
+        settings: dict[str, object] = {
+            "hoodie.streamer.source.hoodieincr.path": '"{{ var.root }}/raw/orders"',
+            "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy": "READ_UPTO_LATEST_COMMIT",
+            "hoodie.index.type": index, "hoodie.compact.inline": "true",
+            "hoodie.compact.inline.max.delta.commits": compact_every,
+        }
+        settings |= _of_index(index, rows, hbase, name)
+        lines = "".join(f"  {key}: {value}\n" for key, value in settings.items())
+        stable = "partition_is_stable: true\n" if index == "BUCKET" else ""
+        head = f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{stable}hoodie:\n"
+        _file(root / f"pipelines/{name}.yml", head + lines)
+
+
+def pipeline_of(index: str) -> str:
+    """Return the name of an index's pipeline, and of its target below ``derived``."""
+    return f"orders_{index.lower()}"
+
+
+def load_first(root: Path, index: str) -> None:
+    """Load a target for the first time: with a global index by bulk load, which a bucket index does not need."""
+    words = ("run", pipeline_of(index)) if index == "BUCKET" else ("index", "bootstrap", pipeline_of(index))
+    timed(freshet(*words, "-C", str(root)))
+
+
+def _of_index(index: str, rows: int, hbase: HBase | None, name: str) -> Mapping[str, object]:
+    if index == "BUCKET":
+        return {"hoodie.bucket.index.num.buckets": max(1, rows // DAYS // _BUCKET_ROWS)}
+    if index != "HBASE":
+        return {}
+    assert hbase is not None
+    # At a rate that holds nothing up: the cluster has no other user.
+    return {**hbase.hoodie, "hoodie.index.hbase.table": name, "hoodie.index.hbase.max.qps.per.region.server": 1_000_000}
+
+
+def _file(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
