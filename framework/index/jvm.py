@@ -17,7 +17,7 @@ from framework.spec.paths import cache_dir
 
 _SOURCES = Path(__file__).with_name("java")
 # In the order in which they need each other.
-_CLASSES = ("CellComparatorImpl", "Cluster", "Entries", "Requests", "Texts", "Paced")
+_CLASSES = ("CellComparatorImpl", "Cluster", "Entries", "Requests", "Texts", "Moves", "Paced", "Records")
 
 
 def load_classes(spark: SparkSession) -> Any:
@@ -32,11 +32,47 @@ def load_classes(spark: SparkSession) -> Any:
     jvm: Any = spark._jvm
     jar = _jar(jvm, spark.version)
     loader = jvm.Thread.currentThread().getContextClassLoader()
+    hudis = loader.loadClass("org.apache.hudi.index.HoodieIndex").getClassLoader()
+    if not hudis.equals(loader):
+        # With an archive of classes Hudi comes from Java's own class path, and looks for an index by its name there.
+        _define(spark, hudis, jar)
+        return jvm.freshet.index
     url = jvm.java.io.File(str(jar)).toURI().toURL()
     if url.toString() not in {known.toString() for known in loader.getURLs()}:
         loader.addURL(url)
         spark.sparkContext._jsc.addJar(str(jar))
     return jvm.freshet.index
+
+
+def _define(spark: SparkSession, loader: Any, jar: Path) -> None:
+    """Give a class loader classes that its class path lacks; Spark opens ``java.lang`` for such."""
+    jvm: Any = spark._jvm
+    gateway: Any = spark.sparkContext._gateway
+    known = jvm.java.lang.Class.forName("java.lang.ClassLoader")
+    find = gateway.new_array(jvm.java.lang.Class, 1)
+    find[0] = jvm.java.lang.Class.forName("java.lang.String")
+    loaded = _method(known, "findLoadedClass", find)
+    parameters = gateway.new_array(jvm.java.lang.Class, 4)
+    for place, name in enumerate(("java.lang.String", "[B")):
+        parameters[place] = jvm.java.lang.Class.forName(name)
+    parameters[2] = parameters[3] = jvm.java.lang.Integer.TYPE
+    define = _method(known, "defineClass", parameters)
+    with zipfile.ZipFile(jar) as classes:
+        for file in classes.namelist():
+            name, content = file.removesuffix(".class").replace("/", "."), classes.read(file)
+            asked = gateway.new_array(jvm.java.lang.Object, 1)
+            asked[0] = name
+            if loaded.invoke(loader, asked) is not None:
+                continue
+            given = gateway.new_array(jvm.java.lang.Object, 4)
+            given[0], given[1], given[2], given[3] = name, content, 0, len(content)
+            define.invoke(loader, given)
+
+
+def _method(owner: Any, name: str, parameters: Any) -> Any:
+    found = owner.getDeclaredMethod(name, parameters)
+    found.setAccessible(True)
+    return found
 
 
 def _jar(jvm: Any, spark_version: str) -> Path:

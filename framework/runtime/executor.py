@@ -11,7 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, RetryableError, StateError
-from framework.index.opening import open_index
+from framework.index.opening import open_index, with_index
 from framework.plan.reads import counted
 from framework.plan.stages import Commit, Guard, Plan
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
@@ -93,7 +93,7 @@ def execute(
             quarantined = keep_apart(plan, spec, spark, batch, state, target, run_id, phase)
             try:
                 commit = _with_results(batch, quarantined)
-                write_commit(batch.rows, opened.commit(commit) if opened is not None else commit, run_id)
+                write_commit(batch.rows, with_index(spark, spec, opened, commit), run_id)
             except FreshetError as error:
                 service_error = _explained(spec, spark, batch, error)
             found = _find_commit(state.table(plan.target), run_id)

@@ -15,18 +15,14 @@ import org.apache.hudi.common.model.HoodieRecord;
 import org.apache.hudi.common.model.HoodieRecordDelegate;
 import org.apache.hudi.common.model.HoodieRecordGlobalLocation;
 import org.apache.hudi.common.model.HoodieRecordLocation;
-import org.apache.hudi.common.util.Option;
 import org.apache.hudi.common.util.collection.Pair;
 import org.apache.hudi.config.HoodieWriteConfig;
 import org.apache.hudi.data.HoodieJavaRDD;
 import org.apache.hudi.exception.HoodieIndexException;
-import org.apache.hudi.index.HoodieIndexUtils;
 import org.apache.hudi.index.hbase.SparkHoodieHBaseIndex;
 import org.apache.hudi.table.HoodieTable;
-import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.api.java.function.Function;
-import org.apache.spark.storage.StorageLevel;
 
 /**
  * Hudi's HBase index at the pipeline's rate. Hudi limits each task by itself, anew: one file group's entries are put by one
@@ -50,29 +46,15 @@ public class Paced extends SparkHoodieHBaseIndex {
     perSecond = Double.parseDouble(config.getProps().getProperty("hoodie.freshet.index.rate"));
   }
 
-  /** New rows begin with a base file: of a file group that is a log alone Hudi 1.0.2 merges no row ("No value present"). */
-  public boolean canIndexLogFiles() {
-    return false;
-  }
-
   /**
    * Looks the records' keys up. Of one that lies in another partition Hudi's own code writes the new row and deletes the old
-   * one unseen, so that an older row that comes late would win: these few are merged as Hudi's record index merges them.
+   * one unseen, so that an older row that comes late would win: these few are merged first (Moves).
    */
   public HoodieData tagLocation(HoodieData records, HoodieEngineContext context, HoodieTable hoodieTable) {
     HoodieData tagged = super.tagLocation(
         HoodieJavaRDD.of(HoodieJavaRDD.getJavaRDD(records).mapPartitions(new Each(table, perSecond, false), true)),
         context, hoodieTable);
-    // What is looked up is not looked up again, though it is gone through several times.
-    JavaRDD known = HoodieJavaRDD.getJavaRDD(tagged).mapPartitions(new Moved(), true)
-        .persist(StorageLevel.MEMORY_AND_DISK_SER());
-    JavaRDD moved = known.filter(new IsMoved(true));
-    // All partitions at once, where isEmpty() would ask for one after the other.
-    if (moved.count() == 0L) {
-      return HoodieJavaRDD.of(known);
-    }
-    return HoodieJavaRDD.of(known.filter(new IsMoved(false)))
-        .union(HoodieIndexUtils.mergeForPartitionUpdatesIfNeeded(HoodieJavaRDD.of(moved), config, hoodieTable));
+    return Moves.tagged(HoodieJavaRDD.getJavaRDD(tagged).mapPartitions(new Moved(), true), config, hoodieTable);
   }
 
   /** Of a key that lies in another partition, one pair of its new row and its place instead of a delete and a new row. */
@@ -112,8 +94,8 @@ public class Paced extends SparkHoodieHBaseIndex {
         return record;
       }
       HoodieRecordLocation place = record.getCurrentLocation();
-      return Pair.of(following, Option.of(
-          new HoodieRecordGlobalLocation(record.getPartitionPath(), place.getInstantTime(), place.getFileId())));
+      return Pair.of(
+          following, new HoodieRecordGlobalLocation(record.getPartitionPath(), place.getInstantTime(), place.getFileId()));
     }
 
     private static boolean isEmpty(HoodieRecord record) {
@@ -122,18 +104,6 @@ public class Paced extends SparkHoodieHBaseIndex {
 
     public void remove() {
       throw new UnsupportedOperationException();
-    }
-  }
-
-  public static class IsMoved implements Function {
-    private final boolean wanted;
-
-    public IsMoved(boolean wanted) {
-      this.wanted = wanted;
-    }
-
-    public Object call(Object record) {
-      return Boolean.valueOf(record instanceof Pair == wanted);
     }
   }
 
