@@ -19,9 +19,9 @@ DEFAULTS: Mapping[str, str] = {
     "hoodie.metadata.index.column.stats.enable": "false",
 }
 
-# With a record index new rows do not go to logs: to add them Hudi rewrites the base files that it takes for small, up to 100 MB
-# by default, and so with every commit the files of all partitions that get a row. Up to this size that costs little.
-RECORD_INDEX_SMALL_FILE: Mapping[str, str] = {"hoodie.parquet.small.file.limit": str(4 << 20)}
+# With a global index new rows do not go to logs. To add them Hudi rewrites the base files that it takes for small, by default up
+# to 100 MB: with every commit all files of a partition that gets a row. 12,000 rows into 30 partitions of 2 MB: 13 s of 26 s.
+SMALL_FILE: Mapping[str, str] = {"hoodie.parquet.small.file.limit": str(4 << 20)}
 
 # What a table with several writers needs besides the mode: a lock for the moment of the commit, and failed writes that are
 # rolled back once their writer's heartbeat has expired, not by the next writer, which would roll back a living one.
@@ -114,10 +114,10 @@ def writer_options(
         Hudi key to text, sorted by key.
     """
     target = spec.target
-    grows_in_logs = target.table_type == "MERGE_ON_READ" and spec.index.type == "RECORD_INDEX"
+    spared = target.table_type == "MERGE_ON_READ" and spec.index.is_global
     options = {
         **DEFAULTS,
-        **(RECORD_INDEX_SMALL_FILE if grows_in_logs else {}),
+        **(SMALL_FILE if spared else {}),
         **spec.write_options,
         "hoodie.table.name": target.ref.name.split(".")[-1],
         "hoodie.datasource.write.table.type": target.table_type,

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framework.errors import FreshetError
+from framework.index.site import site_jar
 from framework.runtime.jars import jar_dir, resolve_jars
 from framework.runtime.java import find_java_home, java_command
 
@@ -28,7 +29,7 @@ _KEPT = 3
 # Stands behind the end of a finished archive: Java looks only at the beginning, and would die of a file that was cut off.
 _END = b"freshet: whole"
 # Raise it when the training loads other classes.
-_RECIPE = "1"
+_RECIPE = "2"
 # What may put things on the class path that have to be found before ``spark.jars``, or set another class path.
 _OF_THE_USER = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH", "PYSPARK_SUBMIT_ARGS")
 
@@ -66,7 +67,11 @@ class ClassData:
 
 def find_class_data(conf: Mapping[str, str], jars: tuple[Path, ...]) -> ClassData | None:
     """Return the archive that a session can use; None where there is none, and all stays as without."""
-    data = usable_class_data(conf, jars)
+    try:
+        data = usable_class_data(conf, jars)
+    except OSError:
+        # The cache cannot be written, so that it lacks the jar that stands on the class path.
+        return None
     return data if data is not None and data.made else None
 
 
@@ -88,12 +93,14 @@ def usable_class_data(conf: Mapping[str, str], jars: tuple[Path, ...]) -> ClassD
     home = find_java_home()
     # Java compares paths, sizes and times itself: a key that misses something costs time, not a wrong class.
     key = hashlib.sha256(f"{_RECIPE} {home} {(home / 'release').read_text('utf-8', errors='replace')}".encode())
-    for jar in [*sorted((spark_home / "jars").glob("*.jar")), *jars]:
+    # The site before the bundle, which has one of its own.
+    ours = (site_jar(), *jars)
+    for jar in [*sorted((spark_home / "jars").glob("*.jar")), *ours]:
         stat = jar.stat()
         key.update(f"{jar} {stat.st_size} {stat.st_mtime_ns}\n".encode())
     archive = jar_dir().parent / "class_data" / f"{key.hexdigest()[:16]}.jsa"
     base = None if (home / "lib" / "server" / "classes.jsa").is_file() else archive.with_suffix(".base")
-    return ClassData(archive, base, ":".join([f"{spark_home}/jars/*", *map(str, jars)]))
+    return ClassData(archive, base, ":".join([f"{spark_home}/jars/*", *map(str, ours)]))
 
 
 def make_archive(data: ClassData, train: Callable[[ClassData, Path], str] | None = None) -> None:

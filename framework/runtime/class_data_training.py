@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
 from framework.errors import FreshetError
+from framework.index.jvm import load_classes
+from framework.plan.shares import client_settings
 from framework.runtime.class_data import CLASS_PATH
 from framework.runtime.runner import run_project
 from framework.runtime.session import start_session
+from framework.spec.model import HBaseSpec
 from framework.spec.project import load_project
 from framework.state.timeline import TimelineState
 
@@ -87,11 +94,20 @@ def train(java_options: str, class_path: str) -> None:
             for result in run_project(project, TimelineState(), lambda event: None):
                 if result.error is not None:
                     raise result.error
+        _load_hbase(spark)
         gateway = spark.sparkContext._gateway
         spark.stop()
         # It ends when its input does, and archives the classes as the last thing.
         gateway.proc.stdin.close()  # type: ignore[union-attr]
         gateway.proc.wait()  # type: ignore[union-attr]
+
+
+def _load_hbase(spark: SparkSession) -> None:
+    """Load HBase's client, which asks for a cluster where none is; freshet's own Java classes are compiled by the way."""
+    classes = load_classes(spark)
+    nowhere = HBaseSpec("127.0.0.1", 1, "/hbase", "none", 1, {}, {})
+    with suppress(Py4JJavaError):
+        classes.Cluster({**client_settings(nowhere), "zookeeper.recovery.retry": "0"}).describe(nowhere.table)
 
 
 def _write_project(root: Path) -> None:

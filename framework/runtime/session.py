@@ -122,10 +122,12 @@ def start_session(conf: Mapping[str, str], short: bool = False) -> SparkSession:
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
-    conf = with_hbase_site(conf)
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     jars = () if submitted else resolve_jars()
     class_data = None if submitted else find_class_data(conf, jars)
+    conf = with_hbase_site(conf, archived=class_data is not None)
+    if conf.get(CLASS_PATH):
+        class_data = None
     whole = session_conf(conf, jars, class_data, short)
     if submitted:
         whole = {k: v for k, v in whole.items() if k not in ("spark.master", "spark.jars", "spark.driver.extraJavaOptions")}

@@ -42,7 +42,7 @@ def submit_command(project: Project, names: Sequence[str], overrides: Sequence[s
             "SECRET_ON_COMMAND_LINE", f"--set {redact(secret[0])} holds a secret, which the printed command would show.",
             "Nothing was printed.", "Leave it out of --set and read it in the YAML: {{ env.NAME }}.",
         )
-    conf = session_conf(with_hbase_site(without_secrets(project.pipelines[0].spark_conf)), resolve_jars())
+    conf = session_conf(with_hbase_site(without_secrets(project.pipelines[0].spark_conf), archived=False), resolve_jars())
     words = ["spark-submit", "--master", conf.pop("spark.master"), "--name", "freshet-" + "-".join(names),
              "--jars", conf.pop("spark.jars"), "--py-files", str(archive)]
     conf.pop("spark.app.name")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from framework.errors import FreshetError
+from framework.index.site import site_jar, with_hbase_site
 from framework.runtime import class_data
 from framework.runtime.class_data import CLASS_PATH, ClassData, find_class_data, make_archive, usable_class_data
 from framework.runtime.session import session_conf
+from framework.spec.options import HBASE_IN_SESSION
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
@@ -84,7 +87,7 @@ def test_with_an_archive_the_jars_stand_on_the_class_path_behind_sparks(spark_ho
     found = find_class_data({}, jars)
     assert found is not None
     conf = session_conf({JAVA_OPTIONS: "-Xshare:off", "spark.jars": "/own.jar"}, jars, found)
-    assert conf[CLASS_PATH] == f"{spark_home}/jars/*:{jars[0]}:{jars[1]}"
+    assert conf[CLASS_PATH] == f"{spark_home}/jars/*:{site_jar()}:{jars[0]}:{jars[1]}"
     assert conf["spark.jars"] == "/own.jar"
     options = conf[JAVA_OPTIONS].split()
     assert f"-XX:SharedArchiveFile={found.archive}" in options
@@ -97,6 +100,18 @@ def test_a_short_job_does_without_the_optimising_compiler_unless_the_user_wants_
     assert "TieredStopAtLevel" not in session_conf({}, ())[JAVA_OPTIONS]
     options = session_conf({JAVA_OPTIONS: "-XX:TieredStopAtLevel=4"}, (), short=True)[JAVA_OPTIONS].split()
     assert [option for option in options if "Tiered" in option] == ["-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=4"]
+
+
+@pytest.mark.usefixtures("spark_home")
+def test_hbases_settings_stand_in_the_archive_unless_a_project_has_its_own() -> None:
+    plain = {HBASE_IN_SESSION: "true"}
+    assert with_hbase_site(plain, archived=True) == plain
+    folder = Path(with_hbase_site(plain, archived=False)[CLASS_PATH])
+    with zipfile.ZipFile(site_jar()) as jar:
+        assert jar.read("hbase-site.xml") == (folder / "hbase-site.xml").read_bytes()
+    own = with_hbase_site({**plain, "spark.hadoop.hbase.rpc.timeout": "5000"}, archived=True)
+    assert "<name>hbase.rpc.timeout</name><value>5000</value>" in (Path(own[CLASS_PATH]) / "hbase-site.xml").read_text()
+    assert with_hbase_site({}, archived=False) == {}
 
 
 @pytest.mark.usefixtures("spark_home")
