@@ -19,8 +19,9 @@ DEFAULTS: Mapping[str, str] = {
     "hoodie.metadata.index.column.stats.enable": "false",
 }
 
-# With a global index new rows do not go to logs. To add them Hudi rewrites the base files that it takes for small, by default up
-# to 100 MB: with every commit all files of a partition that gets a row. 12,000 rows into 30 partitions of 2 MB: 13 s of 26 s.
+# With a global index new rows do not go to logs. To add them Hudi rewrites the base files that it takes for small, by default
+# up to 100 MB: with every commit those of all partitions that get a row. Of 12,000 rows for 30 partitions of 2 MB each the
+# write took 13 s, and takes 3 s where no file is small.
 SMALL_FILE: Mapping[str, str] = {"hoodie.parquet.small.file.limit": str(4 << 20)}
 
 # What a table with several writers needs besides the mode: a lock for the moment of the commit, and failed writes that are
