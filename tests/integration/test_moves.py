@@ -49,6 +49,24 @@ def test_the_newest_row_of_each_key_stands_once_wherever_it_came_from(
     assert agrees(lake)
 
 
+def test_what_stands_in_a_log_is_what_a_row_that_moves_is_held_against(lake: Lake) -> None:
+    pipeline(lake, "mor")
+    lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
+    lake.run_ok()
+    lake.land(rows(("a", 5, "5"), ("b", 5, "5")))
+    lake.run_ok()
+    assert list((lake.root / "derived" / "copy" / DAYS[0]).glob(".*.log.*")), "the updates are to stand in a log"
+    # Newer than the base file's row, and older than the log's; and newer than both.
+    lake.land(rows(("a", 3, "3"), ("b", 7, "7"), day=DAYS[1]))
+    lake.run_ok()
+    assert lake.rows() == [("a", 5, Decimal(5), DAYS[0]), ("b", 7, Decimal(7), DAYS[1])]
+    # Back to the file group that holds it, deleted.
+    lake.land(rows(("b", 8, "8")))
+    lake.run_ok()
+    assert lake.rows() == [("a", 5, Decimal(5), DAYS[0]), ("b", 8, Decimal(8), DAYS[0])]
+    assert agrees(lake)
+
+
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
 def test_a_row_that_moves_after_the_table_got_a_column(lake: Lake, table_type: str) -> None:
     pipeline(lake, table_type)
