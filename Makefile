@@ -7,11 +7,11 @@ STAMP  := $(VENV)/.setup-stamp
 INPUTS := requirements.lock setup.cfg pyproject.toml framework/ivy.xml framework/jars.sha256
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint unit test integration scenarios long backfills checks hbase demo bench lock clean
+.PHONY: help setup lint unit test integration scenarios long backfills checks hbase demo bench bench-report lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Create .venv from the lock file, fetch the jars, archive their classes; does nothing when all is up to date
 
@@ -70,8 +70,11 @@ hbase: setup ## The global index on a real HBase
 demo: setup ## The main job on data it makes itself
 	$(PYTHON) -m tests.demo
 
-bench: setup ## Ratios against a hand-written script, and start-up times
+bench: setup ## What it takes, side by side with scripts, other engines and itself on other sizes; some hours
 	$(PYTHON) -m tests.benchmarks
+
+bench-report: ## A page of plots from what bench has kept
+	$(PYTHON) -m tests.benchmarks.report
 
 # pip-tools lives in an environment of its own, because what it needs is no part of what is locked. Existing pins
 # stay; to move one, delete its lines from requirements.lock first.

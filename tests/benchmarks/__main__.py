@@ -3,61 +3,46 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
+import json
 import sys
-from importlib.metadata import version
+from collections.abc import Callable, Mapping
 
 from tests.benchmarks import control_plane, engines, expectations, fixed_cost, growth, incremental, index, main_job
-from tests.benchmarks.timing import save
+from tests.benchmarks.timing import machine, save
+
+Part = Callable[[argparse.Namespace], dict[str, object]]
+_PARTS: Mapping[str, Part] = {
+    "control-plane": lambda o: control_plane.measure(),
+    "fixed-cost": lambda o: fixed_cost.measure(o.repetitions),
+    "main-job": lambda o: main_job.compare(o.rows, o.repetitions),
+    "expectations": lambda o: expectations.compare(o.rows),
+    "dimension": lambda o: incremental.compare(incremental.DIMENSION, o.table_rows, o.repetitions),
+    "fact": lambda o: incremental.compare(incremental.FACT, o.table_rows, o.repetitions),
+    "index": lambda o: index.compare(o.index_rows, o.repetitions),
+    "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds),
+    "growth": lambda o: growth.measure(o.growth_rows, o.repetitions),
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the source before the first increment")
+    parser.add_argument("--only", choices=_PARTS, nargs="+", default=list(_PARTS), help="some of the parts")
     parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
-    parts = ["engines", "growth", "main-job", "control-plane", "fixed-cost", "expectations", "dimension", "fact", "index"]
-    parser.add_argument("--only", choices=parts, help="one of the parts")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the main job's source before the first increment")
     parser.add_argument("--table-rows", type=int, default=1_000_000, help="rows of the dimension and of the fact")
     parser.add_argument("--index-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000],
                         help="rows of the tables that are indexed")
-    parser.add_argument("--engine-rows", type=int, default=10_000_000, help="rows of the tables of the engines")
-    parser.add_argument("--engine-rounds", type=int, default=10, help="rounds of the engines")
+    parser.add_argument("--engine-rows", type=int, default=10_000_000, help="rows of the engines' tables")
+    parser.add_argument("--engine-rounds", type=int, default=10, help="rounds of the engines, a compaction among them")
     parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
                         help="rows of the tables that grow")
     options = parser.parse_args()
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "system": platform.platform(),
-               **{name: version(name) for name in ("pyspark", "fastavro", "pydantic", "sqlglot")}}
-    print(", ".join(f"{k} {v}" for k, v in machine.items()))
-    results: dict[str, object] = {"machine": machine}
+    print(json.dumps(machine()), flush=True)
     kept = True
-    if options.only in (None, "control-plane"):
-        found = control_plane.measure()
-        results["control_plane"] = found
-        kept = all(v["kept"] for v in found.values() if isinstance(v, dict)) and not found["idle tick starts a JVM"]
-    if options.only in (None, "fixed-cost"):
-        results["fixed_cost"] = fixed_cost.measure(options.repetitions)
-    if options.only in (None, "main-job"):
-        compared = main_job.compare(options.rows, options.repetitions)
-        results["main_job"] = compared
-        kept = kept and bool(compared["kept"])
-    if options.only in (None, "expectations"):
-        results["expectations"] = judged = expectations.compare(options.rows)
-        kept = kept and bool(judged["kept"])
-    for name, case in (("dimension", incremental.DIMENSION), ("fact", incremental.FACT)):
-        if options.only in (None, name):
-            results[name] = compared = incremental.compare(case, options.table_rows, options.repetitions)
-            kept = kept and bool(compared["kept"])
-    if options.only in (None, "engines"):
-        results["engines"] = compared = engines.compare(options.engine_rows, options.engine_rounds)
-        kept = kept and bool(compared["kept"])
-    if options.only in (None, "growth"):
-        results["growth"] = grown = growth.measure(options.growth_rows, options.repetitions)
-        kept = kept and bool(grown["kept"])
-    if options.only in (None, "index"):
-        results["index"] = indexed = index.compare(options.index_rows, options.repetitions)
-        kept = kept and bool(indexed["kept"])
-    print(f"kept as {save(results)}")
+    for name in options.only:
+        figures = _PARTS[name](options)
+        print(f"kept as {save(name, figures)}", flush=True)
+        kept = kept and bool(figures.get("kept", True))
     return 0 if kept else 1
 
 

@@ -10,16 +10,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from framework.runtime.dev_hbase.server import start, stop
-from framework.runtime.jars import JarSet, resolve_jars
+from framework.runtime.jars import resolve_jars
 from framework.runtime.session import session_conf, start_session
 from tests.benchmarks.engine_job import digest
 from tests.benchmarks.orders import INDEXES, SPARK, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import COLUMNS, DAYS, Stream
-from tests.benchmarks.timing import freshet, show, spread, timed
+from tests.benchmarks.timing import ENGINES, freshet, show, spread, timed
 from tests.benchmarks.usage import Usage, as_json, used
 
-_HERE = Path(__file__).resolve().parent
-_JARS = JarSet(_HERE / "ivy.xml", _HERE / "jars.sha256")
 OTHERS = ("delta", "delta_vectors", "iceberg", "iceberg_on_read")
 #: By scripts; the last is Hudi with an index that freshet does not write.
 SCRIPTS = (*OTHERS, "global_simple")
@@ -87,7 +85,7 @@ def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: i
 
 def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> list[str]:
     conf = {**SPARK, "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC",
-            "spark.sql.parquet.compression.codec": "zstd", "spark.jars": ",".join(map(str, resolve_jars(_JARS)))}
+            "spark.sql.parquet.compression.codec": "zstd", "spark.jars": ",".join(map(str, resolve_jars(ENGINES)))}
     job = {
         "engine": engine, "do": do, "table": str(folder / "others" / engine), "spark": conf, "columns": _NAMES,
         "hudi": session_conf(SPARK, resolve_jars()), "compact_every": rounds + 1,
@@ -107,7 +105,7 @@ def _files(folder: Path, number: int) -> list[str]:
 
 
 def _digests(folder: Path, rounds: int) -> dict[str, str]:
-    found = {name: timed(_script(folder, name, "read", 0, rounds)).output.strip() for name in SCRIPTS}
+    found = {name: timed(_script(folder, name, "read", 0, rounds)).output.splitlines()[-1] for name in SCRIPTS}
     spark = start_session(SPARK)
     for index in INDEXES:
         found[index] = digest(spark.read.format("hudi").load(str(folder / "derived" / pipeline_of(index))), _NAMES)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from framework.runtime.jars import SPARK_JARS, JarSet, declared_jars
+from framework.runtime.java import find_java_home, java_command
+
+_HERE = Path(__file__).resolve().parent
+ROOT = _HERE.parents[1]
+RESULTS = ROOT / "build" / "bench"
+#: The engines that freshet is measured against.
+ENGINES = JarSet(_HERE / "ivy.xml", _HERE / "jars.sha256")
 
 
 @dataclass(frozen=True)
@@ -70,9 +80,24 @@ def show(name: str, figures: dict[str, float], bound: float | None = None, unit:
     return kept
 
 
-def save(results: dict[str, object]) -> Path:
-    """Write the results as JSON below ``build``, which git ignores."""
-    path = ROOT / "build" / "bench.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+def save(part: str, figures: dict[str, object]) -> Path:
+    """Write one part's figures as JSON below ``build/bench``, which git ignores, with what they were taken on and how."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{part}.json"
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    taken = {"command": " ".join(["python -m tests.benchmarks", *sys.argv[1:]]), "at": now, **machine()}
+    path.write_text(json.dumps({"part": part, "taken": taken, **figures}, indent=1) + "\n", encoding="utf-8")
     return path
+
+
+def machine() -> dict[str, object]:
+    """Return the machine, and the versions of what decides about speed."""
+    with open("/proc/meminfo", encoding="utf-8") as lines:
+        memory = int(next(lines).split()[1]) / 2**20
+    java = subprocess.run([java_command(find_java_home()), "-version"], capture_output=True, text=True, check=False).stderr
+    jars = [jar.name.removesuffix(".jar") for wanted in (SPARK_JARS, ENGINES) for jar in declared_jars(wanted)]
+    return {
+        "python": platform.python_version(), "cores": os.cpu_count(), "memory_gib": round(memory, 1),
+        "system": platform.platform(), "java": java.splitlines()[0] if java else "", "jars": jars,
+        **{name: version(name) for name in ("pyspark", "fastavro", "pydantic", "sqlglot", "great-expectations")},
+    }

@@ -1,0 +1,160 @@
+"""``make bench-report``: one page of plots and tables from the figures that ``make bench`` has kept."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+import statistics
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from tests.benchmarks.timing import RESULTS
+
+Figures = Mapping[str, Any]
+_STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
+table{border-collapse:collapse}td,th{border-bottom:1px solid #ddd;padding:.2em .8em;text-align:right}
+td:first-child,th:first-child{text-align:left}img{max-width:100%}pre{background:#f6f6f6;padding:.6em;white-space:pre-wrap}"""
+_USED = (("run time, s", "wall_seconds"), ("CPU, s", "cpu_seconds"), ("memory over time, GiB s", "gib_seconds"),
+         ("read, GiB", "read_gib"), ("written, GiB", "written_gib"))
+
+
+def write_page(results: Path) -> Path:
+    """Write the page beside the figures.
+
+    Args:
+        results: Folder of the JSON files, one a part.
+
+    Returns:
+        The page.
+    """
+    sections = []
+    for file in sorted(results.glob("*.json")):
+        figures = json.loads(file.read_text(encoding="utf-8"))
+        draw = _DRAWN.get(figures["part"])
+        shown = draw(figures) if draw else ""
+        taken = html.escape(json.dumps(figures["taken"], indent=1))
+        verdict = {True: "all bounds kept", False: "a bound was MISSED"}.get(figures.get("kept"), "no bound")
+        sections.append(f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}<details><summary>taken on</summary>"
+                        f"<pre>{taken}</pre></details>")
+    page = results / "report.html"
+    page.write_text(f"<!doctype html><meta charset=utf-8><title>freshet: how fast</title><style>{_STYLE}</style>"
+                    f"<h1>freshet: how fast</h1>{''.join(sections)}\n", encoding="utf-8")
+    return page
+
+
+def _used(usage: Mapping[str, Sequence[Mapping[str, float]]], title: str) -> str:
+    """Show what processes used, by name: median, and minimum and maximum as whiskers."""
+    figure, both = plt.subplots(1, 2, figsize=(11, 0.5 * len(usage) + 1.5), layout="constrained")
+    for axes, (label, key) in zip(both, _USED[:2], strict=True):
+        _bars(axes, {name: [one[key] for one in found] for name, found in usage.items()}, label)
+    figure.suptitle(title)
+    rows = [[name, *(f"{statistics.median(one[key] for one in found):.2f}" for _, key in _USED)]
+            for name, found in usage.items()]
+    return _image(figure) + _table(["median", *(label for label, _ in _USED)], rows)
+
+
+def _bars(axes: Axes, values: Mapping[str, Sequence[float]], label: str) -> None:
+    names = list(values)
+    medians = [statistics.median(values[name]) for name in names]
+    below = [median - min(values[name]) for name, median in zip(names, medians, strict=True)]
+    above = [max(values[name]) - median for name, median in zip(names, medians, strict=True)]
+    bars = axes.barh(names, medians, xerr=[below, above], color="#4477aa", ecolor="#222", capsize=3)
+    axes.bar_label(bars, fmt="%.1f", padding=8)
+    axes.invert_yaxis()
+    axes.set_xlabel(label)
+    axes.margins(x=0.15)
+
+
+def _lines(axes: Axes, series: Mapping[str, Mapping[int, Sequence[float]]], label: str) -> None:
+    for name, points in series.items():
+        sizes = sorted(points)
+        axes.plot(sizes, [statistics.median(points[size]) for size in sizes], marker="o", label=name)
+        axes.fill_between(sizes, [min(points[size]) for size in sizes], [max(points[size]) for size in sizes], alpha=0.15)
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("rows of the table")
+    axes.set_ylabel(label)
+    axes.legend()
+
+
+def _image(figure: Any) -> str:
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110)
+    plt.close(figure)
+    return f'<p><img alt="" src="data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"></p>'
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    def line(cells: Iterable[object], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
+
+
+def _main_job(figures: Figures) -> str:
+    figure, axes = plt.subplots(figsize=(9, 2.4), layout="constrained")
+    _bars(axes, figures["seconds"], f"seconds, whole process; {figures['rows']:,} rows, 1% changed")
+    return _image(figure)
+
+
+def _compared(figures: Figures) -> str:
+    return _used(figures["usage"], f"{figures['rows']:,} rows") + _table(
+        ["incremental against recompute", "change, %"], figures["change_percent"].items())
+
+
+def _engines(figures: Figures) -> str:
+    totals = sorted(figures["totals"].items(), key=lambda pair: pair[1])
+    words = f"{figures['rows']:,} rows; {figures['rounds']} rounds, one compaction among them; whole processes"
+    rows = [(name, f"{total:.1f}") for name, total in totals]
+    return _used(figures["usage"], words) + _table(["all rounds", "seconds"], rows)
+
+
+def _growth(figures: Figures) -> str:
+    usage = figures["usage"]
+    figure, both = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    for axes, key, label in zip(both, ("wall_seconds", "written_gib"), ("seconds, whole process", "written, GiB"), strict=True):
+        _lines(axes, {index: {int(rows): [one[key] for one in usage[rows][index]] for rows in usage}
+                      for index in next(iter(usage.values()))}, label)
+    figure.suptitle(f"{figures['changed']:,} changed rows")
+    return _image(figure) + _table(["largest against smallest table", "times"], figures["growth"].items())
+
+
+def _index(figures: Figures) -> str:
+    sizes = sorted(int(name) for name in figures if name.isdigit())
+    figure, both = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    of = {rows: figures[str(rows)] for rows in sizes}
+    _lines(both[0], {name: {rows: list(of[rows][key].values()) for rows in sizes}
+                     for name, key in (("read the table once", "read_seconds"), ("index by bulk load", "bulk_load_seconds"))},
+           "seconds")
+    _lines(both[1], {name: {rows: list(of[rows]["upsert_seconds"][name].values()) for rows in sizes}
+                     for name in of[sizes[0]]["upsert_seconds"]}, "seconds of an upsert of 1%")
+    lines = [(f"{rows:,}", f"{rows / found['bulk_load_seconds']['median']:,.0f}", found.get("puts_seconds", ""),
+              found.get("ratio", "")) for rows, found in of.items()]
+    return _image(figure) + _table(["keys", "keys a second by bulk load", "by Hudi's puts, s", "times as long"], lines)
+
+
+def _spreads(figures: Figures) -> str:
+    found = {name: value for name, value in figures.items() if isinstance(value, dict) and "median" in value}
+    figure, axes = plt.subplots(figsize=(9, 0.32 * len(found) + 1), layout="constrained")
+    _bars(axes, {name: [value["min"], value["median"], value["max"]] for name, value in found.items()}, "seconds")
+    phases = figures.get("phases", {})
+    return _image(figure) + (_table(["of a run", "seconds"], phases.items()) if phases else "")
+
+
+_DRAWN: Mapping[str, Callable[[Figures], str]] = {
+    "main-job": _main_job, "dimension": _compared, "fact": _compared, "engines": _engines, "growth": _growth, "index": _index,
+    "control-plane": _spreads, "fixed-cost": _spreads,
+}
+
+if __name__ == "__main__":
+    print(write_page(Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS))
