@@ -27,7 +27,9 @@ TBLPROPERTIES (primaryKey = 'id', preCombineField = 'version', type = 'mor')
 """
 
 
-def write_project(root: Path, rows: int, compact_every: int, hbase: HBase | None, indexes: Collection[str]) -> None:
+def write_project(
+    root: Path, rows: int, compact_every: int, hbase: HBase | None, indexes: Collection[str], buckets: int = 0,
+) -> None:
     """Write the project's files.
 
     A bucket index cannot move a row to another partition: its table lies by the day on which an order was made, the others by
@@ -39,6 +41,7 @@ def write_project(root: Path, rows: int, compact_every: int, hbase: HBase | None
         compact_every: Commits after which logs are compacted.
         hbase: Where the index HBASE lies.
         indexes: For which indexes.
+        buckets: Buckets of each partition; 0 for as many as the rows ask for.
     """
     spark = ", ".join(f'{key}: "{value}"' for key, value in SPARK.items())
     _file(root / "configs/base.yml", _BASE.format(root=root, spark=spark))
@@ -55,7 +58,7 @@ def write_project(root: Path, rows: int, compact_every: int, hbase: HBase | None
             "hoodie.index.type": index, "hoodie.compact.inline": "true",
             "hoodie.compact.inline.max.delta.commits": compact_every,
         }
-        settings |= _of_index(index, rows, hbase, name)
+        settings |= _of_index(index, buckets or max(1, rows // DAYS // _BUCKET_ROWS), hbase, name)
         lines = "".join(f"  {key}: {value}\n" for key, value in settings.items())
         stable = "partition_is_stable: true\n" if index == "BUCKET" else ""
         head = f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{stable}hoodie:\n"
@@ -73,9 +76,9 @@ def load_first(root: Path, index: str) -> None:
     timed(freshet(*words, "-C", str(root)))
 
 
-def _of_index(index: str, rows: int, hbase: HBase | None, name: str) -> Mapping[str, object]:
+def _of_index(index: str, buckets: int, hbase: HBase | None, name: str) -> Mapping[str, object]:
     if index == "BUCKET":
-        return {"hoodie.bucket.index.num.buckets": max(1, rows // DAYS // _BUCKET_ROWS)}
+        return {"hoodie.bucket.index.num.buckets": buckets}
     if index != "HBASE":
         return {}
     assert hbase is not None

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from framework.runtime.java import find_java_home, java_command
+from framework.runtime.java import find_java_home
+from tests.clusters import pyspark_home, spark_cluster
 from tests.integration.lake import Lake, rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,51 +27,10 @@ def transform(inputs, context):
 """
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def pyspark_home() -> Path:
-    spec = find_spec("pyspark")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent
-
-
 @pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a master and two workers with PySpark's own classes; end them by their process ids."""
-    folder = tmp_path_factory.mktemp("cluster")
-    port = free_port()
-    java = [str(java_command(find_java_home())), "-Xmx256m", "-cp", f"{pyspark_home()}/jars/*"]
-    # What PySpark's own scripts set before they start these classes; without the Scala version no executor starts.
-    environment = {**os.environ, "SPARK_SCALA_VERSION": "2.12", "SPARK_HOME": str(pyspark_home()),
-                   "JAVA_HOME": str(find_java_home()),
-                   "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    deploy = "org.apache.spark.deploy"
-    local = ["--host", "127.0.0.1", "--webui-port", "0"]
-    worker = [*java, f"{deploy}.worker.Worker", *local, "--cores", "1", "--memory", "1g"]
-    commands = [[*java, f"{deploy}.master.Master", *local, "--port", str(port)]]
-    commands += [[*worker, "--work-dir", str(folder / name), f"spark://127.0.0.1:{port}"] for name in ("work1", "work2")]
-    log = folder / "cluster.log"
-    processes = []
-    try:
-        with open(log, "w", encoding="utf-8") as out:
-            processes.extend(
-                subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=folder) for command in commands
-            )
-        deadline = time.monotonic() + 60
-        while log.read_text().count("Successfully registered with master") < 2:
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.2)
-        yield f"spark://127.0.0.1:{port}"
-    finally:
-        for process in reversed(processes):
-            process.terminate()
-            process.wait(timeout=30)
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as address:
+        yield address
 
 
 @pytest.fixture
