@@ -124,7 +124,9 @@ def _on_paper(costs: Costs, cores: Sequence[int] = (16, 64, 256)) -> dict[str, o
     # Rows of the last days lie in the groups of the last days.
     recent = {str(number): round(costs.seconds(_CHANGED, touched / 100, number), 1) for number in cores}
     print(f"fixed {costs.fixed:.1f} s, {costs.row * 1e6:.1f} core microseconds a changed row, {costs.group * 1000:.1f} core "
-          f"milliseconds a file group\n10 TB, {_TABLE_ROWS:,} rows in {groups:,.0f} file groups, {_CHANGED:,} changed: seconds = "
-          f"fixed + (row x changed + group x groups touched) / cores\n  all groups touched ({touched:,.0f}), by cores: {found}\n"
-          f"  one in a hundred, by cores: {recent}", flush=True)
+          f"milliseconds a file group")
+    print(f"10 TB, {_TABLE_ROWS:,} rows in {groups:,.0f} file groups, {_CHANGED:,} changed: seconds = fixed + (row x changed + "
+          f"group x groups touched) / cores")
+    print(f"  all groups touched ({touched:,.0f}), by cores: {found}")
+    print(f"  one in a hundred, by cores: {recent}", flush=True)
     return {"groups": round(groups), "touched": round(touched), "all_touched": found, "one_in_a_hundred": recent}
