@@ -86,6 +86,12 @@ def rows_of(table: TableState | None) -> int:
     return max(0, total)
 
 
+# A region server answers one call out of blocks of 100 MB at most (hbase.server.scanner.max.result.size), and each key of a
+# large index may lie in a block of 64 KB of its own. What it says then is not understood by the relocated client in Hudi's
+# bundle, and the write fails. By so many a task looks up 10,000 keys a second at most.
+_MOST_GETS = 1_000
+
+
 def rate_options(requests_per_second: float, jvms: int) -> dict[str, str]:
     """Return the options by which an HBase index keeps to a rate.
 
@@ -101,6 +107,6 @@ def rate_options(requests_per_second: float, jvms: int) -> dict[str, str]:
         "hoodie.index.class": "freshet.index.Paced",
         "hoodie.freshet.index.rate": f"{max(0.1, each):.3f}",
         "hoodie.index.hbase.put.batch.size": str(max(1, math.ceil(each))),
-        "hoodie.index.hbase.get.batch.size": str(max(1, math.ceil(each / 10))),
+        "hoodie.index.hbase.get.batch.size": str(min(_MOST_GETS, max(1, math.ceil(each / 10)))),
         "hoodie.index.hbase.put.batch.size.autocompute": "false",
     }

@@ -153,7 +153,7 @@ def _by_puts(spark: SparkSession, server: HBase, folder: Path, rows: int) -> flo
         cluster.create([bytes([first]) for first in b"123456789abcdef"], {})
     # Hudi's own index, at a rate that no cluster holds.
     stock = {"hoodie.index.type": "HBASE", **hbase_options(spec), "hoodie.index.hbase.put.batch.size": "100000",
-             "hoodie.index.hbase.get.batch.size": "10000"}
+             "hoodie.index.hbase.get.batch.size": "1000"}
     without = {"hoodie.index.type": "INMEMORY"}
     # The first one warms Java up.
     for options in (without, without, stock):

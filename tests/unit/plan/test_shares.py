@@ -74,5 +74,7 @@ def test_all_executors_together_keep_to_the_share_and_hudis_own_limits_never_bin
     each = float(found["hoodie.freshet.index.rate"])
     assert each * jvms == pytest.approx(rate, rel=0.01) or each == 0.1
     assert int(found["hoodie.index.hbase.put.batch.size"]) >= each
-    assert 10 * int(found["hoodie.index.hbase.get.batch.size"]) >= each
+    # A call for more keys may be more than a region server answers.
+    assert int(found["hoodie.index.hbase.get.batch.size"]) <= 1_000
+    assert 10 * int(found["hoodie.index.hbase.get.batch.size"]) >= min(each, 10_000)
     assert found["hoodie.index.hbase.put.batch.size.autocompute"] == "false"
