@@ -167,7 +167,7 @@ def _parse(words: list[str]) -> None:
 def test_documented_commands_exist(file: str) -> None:
     lines = list(_shell_lines(file))
     assert len(lines) > 5
-    targets = set(re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
     for line in lines:
         words = [w for w in shlex.split(line.split(" > ")[0], comments=True) if not re.fullmatch(r"[A-Z_]+=\S*", w)]
         program = Path(words[0]).name if words else ""
