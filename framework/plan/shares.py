@@ -96,7 +96,8 @@ def rate_options(requests_per_second: float, jvms: int) -> dict[str, str]:
     """Return the options by which an HBase index keeps to a rate.
 
     ``freshet.index.Paced`` spaces the requests of all tasks of a JVM. Hudi 1.0.2's own limits are each task's, which puts
-    ``put.batch.size`` entries a second and looks up ten times ``get.batch.size``: they are set so that none binds.
+    ``put.batch.size`` entries a second and looks up ten times ``get.batch.size``: they are set so that none binds
+    below 10,000 look-ups a second of a task.
 
     Args:
         requests_per_second: The pipeline's share of the cluster.

@@ -1,10 +1,11 @@
-"""Which table services may run beside the runs of a pipeline."""
+"""Which table services may run beside the runs of a pipeline, and what the writer is told by default."""
 
 from __future__ import annotations
 
 import pytest
 
-from framework.plan.options import compaction_is_due, excludes_runs
+from framework.plan.options import compaction_is_due, excludes_runs, writer_options
+from framework.spec.model import IndexSpec
 from tests.unit.builders import a_commit, a_spec, a_table_state
 
 OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
@@ -42,3 +43,17 @@ def test_the_commit_that_a_compaction_follows(actions: tuple[str, ...], options:
     assert compaction_is_due(a_spec(target={"table_type": "MERGE_ON_READ"}, write_options=options), target) == due
     assert not compaction_is_due(a_spec(target={"table_type": "COPY_ON_WRITE"}, write_options=options), target)
     assert not compaction_is_due(a_spec(target={"table_type": "MERGE_ON_READ"}, write_options=options), None)
+
+
+@pytest.mark.parametrize(("index", "table_type", "own", "limit"), [
+    ("RECORD_INDEX", "MERGE_ON_READ", {}, "4194304"),
+    ("HBASE", "MERGE_ON_READ", {}, "4194304"),
+    ("RECORD_INDEX", "MERGE_ON_READ", {"hoodie.parquet.small.file.limit": "7"}, "7"),
+    ("RECORD_INDEX", "COPY_ON_WRITE", {}, None),
+    ("BUCKET", "MERGE_ON_READ", {}, None),
+])
+def test_new_rows_of_a_global_index_rewrite_small_files_alone(
+    index: str, table_type: str, own: dict[str, str], limit: str | None,
+) -> None:
+    spec = a_spec(target={"table_type": table_type}, write_options=own, index=IndexSpec(index, {}))  # type: ignore[arg-type]
+    assert writer_options(spec).get("hoodie.parquet.small.file.limit") == limit
