@@ -58,6 +58,7 @@ class Built:
 
 def build_index(
     spark: SparkSession, hbase: HBase, table: TableRef, generation: str, layout: Layout, phase: Callable[[str], None],
+    no_logs: bool = False,
 ) -> Built:
     """Make the index of a table anew, in place of the one that stands there.
 
@@ -72,6 +73,7 @@ def build_index(
         generation: Name of this making.
         layout: How HFiles are written.
         phase: Told what goes on, in words.
+        no_logs: True where no row of the table lies in a log.
 
     Raises:
         FreshetError: KEY_TWICE or INDEX_NOT_WRITTEN.
@@ -84,17 +86,16 @@ def build_index(
     files = place.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
     files.delete(place, True)
     try:
-        return _build(spark, hbase, table, folder, generation, layout, phase)
+        return _build(spark, hbase, table, table_entries(spark, table.path, no_logs), folder, generation, layout, phase)
     finally:
         files.delete(place, True)
 
 
 def _build(
-    spark: SparkSession, hbase: HBase, table: TableRef, folder: str, generation: str, layout: Layout,
+    spark: SparkSession, hbase: HBase, table: TableRef, entries: DataFrame, folder: str, generation: str, layout: Layout,
     phase: Callable[[str], None],
 ) -> Built:
     phase(f"counting the keys of {table.name}")
-    entries = table_entries(spark, table.path)
     keys = look_at_keys(entries)
     phase(f"sorting {keys.count:,} keys into HFiles")
     bounds = bounds_of(keys, hfile_count(keys.count, keys.bytes, layout, parallel_tasks(spark)))

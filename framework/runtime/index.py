@@ -129,13 +129,15 @@ def bootstrap_index(
             generation = recorded_generation(state.table(spec.target.ref))
         if spec.index.hbase is None:
             return IndexResult(spec.name, "bootstrapped", spec.index.type, rows, seconds=seconds)
+        target = require_rows(spec, state)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
             if found is not None and found.state == "ready" and found.generation == generation:
                 return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
             start = time.monotonic()
             with jvm_lock(work.spark, work.lease.writer_file):
-                built = build_index(work.spark, cluster, spec.target.ref, generation, layout, work.phase)
+                built = build_index(
+                    work.spark, cluster, target.ref, generation, layout, work.phase, target.has_no_logs)
             seconds["index"] = round(time.monotonic() - start, 3)
         return result_of(spec, "bootstrapped", built, seconds, rows)
 
@@ -180,7 +182,8 @@ def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout)
     generation = new_generation()
     with connect(work.spark, hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
         checked_table(spec, cluster)
-        built = build_index(work.spark, cluster, spec.target.ref, generation, layout, work.phase)
+        target = require_rows(spec, work.state)
+        built = build_index(work.spark, cluster, target.ref, generation, layout, work.phase, target.has_no_logs)
         rates = allowed(work.spark, spec, hbase, work.state, cluster.servers(), generation)
         cluster.classes.Cluster.hudiTalksTo(hbase.cluster, (work.spark.sparkContext.master or "").startswith("local"))
         opened: Opened = replace(rates, rows=built.entries)

@@ -131,6 +131,13 @@ class TableState:
             yield instant, self.info(instant)
         yield from sorted(self.load_archived(""), key=lambda pair: pair[0], reverse=True)
 
+    @property
+    def has_no_logs(self) -> bool:
+        """True where no row can lie in a log: COPY_ON_WRITE, or nothing but bulk inserts since the table was made."""
+        if self.config.table_type == "COPY_ON_WRITE":
+            return True
+        return all(info.operation in ("BULK_INSERT", "CLUSTER") for _, info in self.newest_first())
+
     def checkpoints(self, partners: Collection[str] = ()) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
         """Walk the commits that carry a checkpoint, newest first; clustering, backfills and other writers carry none.
 

@@ -7,7 +7,18 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 
-from tests.benchmarks import control_plane, engines, expectations, fixed_cost, growth, incremental, index, main_job, scale_out
+from tests.benchmarks import (
+    control_plane,
+    engines,
+    expectations,
+    fixed_cost,
+    growth,
+    incremental,
+    index,
+    main_job,
+    profiles,
+    scale_out,
+)
 from tests.benchmarks.timing import machine, save
 
 Part = Callable[[argparse.Namespace], dict[str, object]]
@@ -21,6 +32,7 @@ _PARTS: Mapping[str, Part] = {
     "index": lambda o: index.compare(o.index_rows, o.repetitions),
     "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds),
     "growth": lambda o: growth.measure(o.growth_rows, o.repetitions),
+    "profiles": lambda o: profiles.measure(o.profile_rows),
     "scale-out": lambda o: scale_out.measure(o.scale_rows, o.repetitions),
 }
 
@@ -37,6 +49,7 @@ def main() -> int:
     parser.add_argument("--engine-rounds", type=int, default=10, help="rounds of the engines, a compaction among them")
     parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
                         help="rows of the tables that grow")
+    parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
     parser.add_argument("--scale-rows", type=int, default=4_000_000, help="rows of the table of the cluster")
     options = parser.parse_args()
     print(json.dumps(machine()), flush=True)

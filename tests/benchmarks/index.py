@@ -28,6 +28,8 @@ PARTITIONS = 30
 # By Hudi's puts a million keys take minutes; at the largest size the ratio is taken from the next smaller one.
 _MOST_PUTS = 4_000_000
 _WARM_UPS = 4
+# HBase keeps blocks of the index in a part of it; in one that is too small it collects garbage all the time.
+_HEAP_GIB = 6
 _NO_LIMIT = 10_000_000.0
 _COMMON = {
     "hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id",
@@ -58,7 +60,7 @@ def compare(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
         The figures; ``kept`` says that the bulk load kept its bounds.
     """
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
-    server = start(folder / "hbase", wait_seconds=120)
+    server = start(folder / "hbase", wait_seconds=120, heap_gib=_HEAP_GIB)
     try:
         spark = start_session({
             "spark.master": "local[2]", "spark.driver.memory": "6g", "spark.sql.shuffle.partitions": "8",
@@ -111,7 +113,7 @@ def _table(spark: SparkSession, server: HBase, plain: Path, table: Path, name: s
     if name == "HBASE":
         spec = _spec(server, f"grow_{rows}")
         with connect(spark, spec) as cluster:
-            build_index(spark, cluster, TableRef("t", str(table)), new_generation(), Layout(), lambda words: None)
+            build_index(spark, cluster, TableRef("t", str(table)), new_generation(), Layout(), lambda words: None, no_logs=True)
         own |= {**hbase_options(spec), **rate_options(_NO_LIMIT, 1)}
     return own
 
@@ -126,7 +128,7 @@ def _bulk_load(spark: SparkSession, server: HBase, plain: Path, rows: int, repet
             spark.read.format("hudi").load(ref.path).write.format("noop").mode("overwrite").save()
             reads.append(time.perf_counter() - begin)
             begin = time.perf_counter()
-            built = build_index(spark, cluster, ref, new_generation(), Layout(), lambda words: None)
+            built = build_index(spark, cluster, ref, new_generation(), Layout(), lambda words: None, no_logs=True)
             loads.append(time.perf_counter() - begin)
             assert built.entries == rows
             cluster.drop()
@@ -162,6 +164,8 @@ def _by_puts(spark: SparkSession, server: HBase, folder: Path, rows: int) -> flo
         _write(_rows(spark, rows), table, "upsert", options)
         seconds.append(time.perf_counter() - begin)
         shutil.rmtree(table)
+    with connect(spark, spec) as cluster:
+        cluster.drop()
     return seconds[2] - seconds[1]
 
 

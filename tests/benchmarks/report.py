@@ -147,13 +147,21 @@ def _spreads(figures: Figures) -> str:
     found = {name: value for name, value in figures.items() if isinstance(value, dict) and "median" in value}
     figure, axes = plt.subplots(figsize=(9, 0.32 * len(found) + 1), layout="constrained")
     _bars(axes, {name: [value["min"], value["median"], value["max"]] for name, value in found.items()}, "seconds")
-    phases = figures.get("phases", {})
-    return _image(figure) + (_table(["of a run", "seconds"], phases.items()) if phases else "")
+    phases, jobs = figures.get("phases", {}), figures.get("spark", {})
+    return _image(figure) + "".join(_table([what, "seconds"], found.items())
+                                    for what, found in (("of a run", phases), ("of its jobs", jobs)) if found)
+
+
+def _profiles(figures: Figures) -> str:
+    found = {name: value for name, value in figures.items() if isinstance(value, dict) and "owners_percent" in value}
+    tables = [_table([f"{name}: whose code, % of {one['samples']} samples", ""], one["owners_percent"].items())
+              + _table([f"{name}: in which methods, %", ""], one["methods_percent"].items()) for name, one in found.items()]
+    return "".join(tables)
 
 
 _DRAWN: Mapping[str, Callable[[Figures], str]] = {
     "main-job": _main_job, "dimension": _compared, "fact": _compared, "engines": _engines, "growth": _growth, "index": _index,
-    "control-plane": _spreads, "fixed-cost": _spreads,
+    "control-plane": _spreads, "fixed-cost": _spreads, "profiles": _profiles,
 }
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ public class Entries {
       // Beside the family's folder until it is whole: of a task that is killed or runs twice nothing half is loaded.
       Path unfinished = new Path(folder + "/unfinished", name);
       FileSystem files = unfinished.getFileSystem(conf);
-      HFileContext context = new HFileContextBuilder().withBlockSize(65536).withColumnFamily(Cluster.FAMILY)
+      HFileContext context = new HFileContextBuilder().withBlockSize(Cluster.BLOCK_BYTES).withColumnFamily(Cluster.FAMILY)
           .withCompression(Compression.Algorithm.valueOf(compression))
           .withDataBlockEncoding(DataBlockEncoding.valueOf(encoding)).withCreateTime(System.currentTimeMillis())
           .withCellComparator(new org.apache.hadoop.hbase.CellComparatorImpl()).build();

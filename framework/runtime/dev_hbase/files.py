@@ -20,6 +20,7 @@ from framework.runtime.jars import jar_dir
 ZNODE = "/hbase"
 _VERSION = 1
 _TEMPORARY = ".hbase-"
+_CACHED, _NOT_FLUSHED = 0.3, 0.2  # of the heap, over all region servers
 _POLL_SECONDS = 0.1
 _LOG4J = """\
 # WARN for the libraries: the log is for whoever asks why HBase did not start.
@@ -157,6 +158,10 @@ def hbase_site(place: Place, state: State) -> str:
         "hbase.master.wait.on.regionservers.mintostart": count,
         "hbase.master.wait.on.regionservers.maxtostart": count,
         "hbase.regionserver.msginterval": "500",
+        # Each would take two fifths of the heap for what it reads and as much for what it is given. Of a small heap too little
+        # is left then, and of several servers in it nothing: it collected garbage most of the time.
+        "hfile.block.cache.size": f"{_CACHED / state.region_servers:.3f}",
+        "hbase.regionserver.global.memstore.size": f"{_NOT_FLUSHED / state.region_servers:.3f}",
     }
     lines = (f"  <property><name>{name}</name><value>{escape(value)}</value></property>\n" for name, value in settings.items())
     return f'<?xml version="1.0"?>\n<configuration>\n{"".join(lines)}</configuration>\n'

@@ -36,7 +36,6 @@ Tell = Callable[[str], None]
 # Below the ports that outgoing connections are given (Linux from 32768, macOS from 49152), so that none of them takes a
 # port between two starts.
 _PORTS = range(20_000, 32_000)
-_MAX_HEAP = "1g"
 _POLL_SECONDS = 0.2
 _PORT_SECONDS = 5.0
 _BUSY_SECONDS = 60.0
@@ -45,7 +44,7 @@ _TAIL_LINES = 10
 
 def start(
     directory: Path | None = None, region_servers: int | None = None, wait_seconds: float = 60.0,
-    tell: Tell = lambda words: None,
+    tell: Tell = lambda words: None, heap_gib: int = 1,
 ) -> HBase:
     """Start an HBase and wait until it is ready; one that runs already is returned as it is.
 
@@ -54,6 +53,7 @@ def start(
         region_servers: How many; None for as many as the last time, at first one.
         wait_seconds: How long it may take, without the download of the jars.
         tell: Told in words what takes time.
+        heap_gib: What its Java may take at most, in GiB.
 
     Returns:
         The HBase, up.
@@ -65,7 +65,7 @@ def start(
     """
     place = place_of(directory)
     # Before the directory is held, because a download takes as long as it takes.
-    command = _command(tell)
+    command = _command(tell, heap_gib)
     with hold_directory(place, wait_seconds, tell):
         kept = read_state(place)
         if kept is not None and is_alive(kept):
@@ -147,13 +147,13 @@ def _is_free(port: int) -> bool:
         return True
 
 
-def _command(tell: Tell) -> list[str]:
+def _command(tell: Tell, heap_gib: int) -> list[str]:
     java = java_command(find_java_home())
     if any(not (jar_dir() / jar.name).exists() for jar in declared_jars(HBASE_JARS)):
         tell("fetching HBase's jars (50 MB), once")
     jars = [*map(str, resolve_jars(HBASE_JARS)), f"{pyspark_jar_dir()}/*"]
     return [
-        str(java), f"-Xmx{_MAX_HEAP}", "-Djava.net.preferIPv4Stack=true", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+        str(java), f"-Xmx{heap_gib}g", "-Djava.net.preferIPv4Stack=true", "--add-opens=java.base/java.nio=ALL-UNNAMED",
         # Relative, because a directory's name may hold what separates entries.
         "-cp", os.pathsep.join(["conf", *jars]),
         "org.apache.hadoop.hbase.master.HMaster",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from framework.state.checkpoint import STREAMER_V2_KEY, encode
 from framework.state.table import MemoryState
 from tests.unit.builders import SOURCE, TARGET, a_checkpoint, a_commit, a_table_state, an_instant, at
@@ -80,6 +82,21 @@ def test_archive_stays_closed_while_the_active_timeline_answers() -> None:
 
 def test_no_commit_ever_carried_a_checkpoint() -> None:
     assert a_table_state([a_commit(10)], archived=[a_commit(5)]).latest_checkpoint() is None
+
+
+@pytest.mark.parametrize(("table_type", "operations", "expected"), [
+    ("MERGE_ON_READ", ["BULK_INSERT"], True),
+    ("MERGE_ON_READ", ["BULK_INSERT", "CLUSTER"], True),
+    ("MERGE_ON_READ", ["BULK_INSERT", "UPSERT"], False),
+    ("COPY_ON_WRITE", ["BULK_INSERT", "UPSERT"], True),
+])
+def test_rows_lie_in_no_log_where_they_were_only_bulk_inserted(
+    table_type: str, operations: list[str], expected: bool,
+) -> None:
+    commits = [a_commit(10 * n, operation=operation) for n, operation in enumerate(operations, 1)]
+    assert a_table_state(commits, table_type=table_type).has_no_logs is expected
+    # The archive counts, too.
+    assert a_table_state(commits[:1], archived=commits[1:], table_type=table_type).has_no_logs is expected
 
 
 def test_latest_extra_skips_commits_without_the_key() -> None:
