@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -30,12 +29,6 @@ _JAVA_OPTIONS = (
 # instead of 20.0 s; at a first load of a million rows both take the same. The 48 MB that Java then has for compiled code
 # fill up in a long process.
 _SHORT_JOB = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
-# For one that is not: a compaction of 2 million rows, and the sorting of 4 million keys, take a tenth less time than with G1.
-# A short job gains nothing.
-_LONG_JOB = "-XX:+UseParallelGC"
-# Java takes one collector.
-_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
-_JAVA_READS = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 # What Hudi's Spark integration asks for (https://hudi.apache.org/docs/quick-start-guide).
 _HUDI = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -70,16 +63,14 @@ def session_conf(
         short: True for a process that will not do more than a small job.
     """
     java_options = _JAVA_OPTIONS.format(log4j=Path(__file__).with_name("log4j2.properties"))
-    driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
     if short:
         java_options = f"{java_options} {_SHORT_JOB}"
-    elif not _COLLECTOR.search(" ".join([conf.get(driver, ""), *(os.environ.get(name, "") for name in _JAVA_READS)])):
-        java_options = f"{java_options} {_LONG_JOB}"
     merged = {**_DEFAULTS, **_HUDI, **conf}
     if class_data is not None:
         jars, java_options = (), f"{java_options} {class_data.java_options}"
         # What has to be found before the jars stands before them, and then the archive does not fit.
         merged[CLASS_PATH] = ":".join(part for part in (conf.get(CLASS_PATH, ""), class_data.class_path) if part)
+    driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
     merged[driver] = f"{java_options} {conf.get(driver, '')}".strip()
     merged[executor] = f"-Duser.timezone=UTC {conf.get(executor, '')}".strip()
     named = ",".join(part for part in (*map(str, jars), conf.get("spark.jars", "")) if part)

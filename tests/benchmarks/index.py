@@ -63,7 +63,7 @@ def compare(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
     server = start(folder / "hbase", wait_seconds=120, heap_gib=_HEAP_GIB)
     try:
         spark = start_session({
-            "spark.master": "local[2]", "spark.driver.memory": "6g", "spark.sql.shuffle.partitions": "8",
+            "spark.master": "local[2]", "spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "8",
             HBASE_IN_SESSION: "true",
         })
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import zipfile
 from pathlib import Path
 
@@ -101,18 +100,6 @@ def test_a_short_job_does_without_the_optimising_compiler_unless_the_user_wants_
     assert "TieredStopAtLevel" not in session_conf({}, ())[JAVA_OPTIONS]
     options = session_conf({JAVA_OPTIONS: "-XX:TieredStopAtLevel=4"}, (), short=True)[JAVA_OPTIONS].split()
     assert [option for option in options if "Tiered" in option] == ["-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=4"]
-
-
-def test_a_long_job_has_the_collector_that_is_faster_unless_another_one_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def collectors(conf: dict[str, str], short: bool = False) -> list[str]:
-        return re.findall(r"-XX:[+]Use(\w+)GC\b", session_conf(conf, (), short=short)[JAVA_OPTIONS])
-
-    assert collectors({}) == ["Parallel"]
-    assert collectors({}, short=True) == []
-    # Java does not start with two.
-    assert collectors({JAVA_OPTIONS: "-Xss4m -XX:+UseSerialGC"}) == ["Serial"]
-    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:+UseZGC")
-    assert collectors({}) == []
 
 
 @pytest.mark.usefixtures("spark_home")
