@@ -53,7 +53,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that says what is run instead of HBase; by default what says that it is ready."""
     def run(text: str) -> None:
-        monkeypatch.setattr(server, "_command", lambda tell: ["sh", "-c", text])
+        monkeypatch.setattr(server, "_command", lambda tell, heap_gib: ["sh", "-c", text])
 
     run(READY)
     monkeypatch.setattr(look_module, "_registered", lambda state: state.region_servers)
@@ -118,7 +118,8 @@ def test_the_command_has_hbase_before_pysparks_jars(monkeypatch: pytest.MonkeyPa
         return (Path("/jars/hbase.jar"),)
 
     monkeypatch.setattr(server, "resolve_jars", resolve)
-    command = server._command(told.append)
+    command = server._command(told.append, heap_gib=3)
+    assert "-Xmx3g" in command
     path = command[command.index("-cp") + 1].split(":")
     assert path[:2] == ["conf", "/jars/hbase.jar"]
     assert path[2].endswith("pyspark/jars/*")
