@@ -82,13 +82,14 @@ def _one_for_each_partition(spark: SparkSession, parts: int) -> list[int]:
     """Return numbers that Spark's hash puts each into another one of so many partitions."""
     jvm = spark._jvm
     assert jvm is not None
-    murmur = jvm.org.apache.spark.unsafe.hash.Murmur3_x86_32
+    murmur = jvm.org.apache.spark.sql.catalyst.expressions.Murmur3HashFunction
+    integer = jvm.org.apache.spark.sql.types.DataTypes.IntegerType
     found: dict[int, int] = {}
     numbers = count()
     while len(found) < parts:
         number = next(numbers)
         # As HashPartitioning does, whose seed is 42 (Spark 3.5); a job of Spark's that says so takes a fifth of a second.
-        found.setdefault(murmur.hashInt(number, 42) % parts, number)
+        found.setdefault(murmur.hash(number, integer, 42) % parts, number)
     return list(found.values())
 
 
