@@ -22,6 +22,8 @@ OTHERS = ("delta", "delta_vectors", "iceberg", "iceberg_on_read")
 #: By scripts; the last is Hudi with an index that freshet does not write.
 SCRIPTS = (*OTHERS, "global_simple")
 LEAST = 1.5
+#: Memory of the HBase that the index lies in, for its blocks; a cluster of its own has it elsewhere.
+HBASE_GIB = 4
 _NAMES = [name for name, _ in COLUMNS]
 
 
@@ -36,7 +38,7 @@ def compare(rows: int, rounds: int) -> dict[str, object]:
         The figures.
     """
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
-    server = start(folder / "hbase", wait_seconds=120)
+    server = start(folder / "hbase", wait_seconds=120, heap_gib=HBASE_GIB)
     try:
         stream = Stream(rows, rows // 100, rows // 500, rows // 1000)
         # The warm-up and the first load count among the commits, too.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framework.runtime.dev_hbase.server import start, stop
-from tests.benchmarks.engines import land
+from tests.benchmarks.engines import HBASE_GIB, land
 from tests.benchmarks.orders import INDEXES, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
 from tests.benchmarks.timing import freshet, show, spread
@@ -48,7 +48,7 @@ def measure(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
 def _size(rows: int, repetitions: int) -> dict[str, list[Usage]]:
     print(f"{rows:,} rows, {CHANGED:,} changed", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
-    server = start(folder / "hbase", wait_seconds=120)
+    server = start(folder / "hbase", wait_seconds=120, heap_gib=HBASE_GIB)
     try:
         stream = Stream(rows, CHANGED, 0, 0)
         write_project(folder, rows, _NEVER, server, INDEXES)

@@ -159,9 +159,30 @@ def _profiles(figures: Figures) -> str:
     return "".join(tables)
 
 
+def _expectations(figures: Figures) -> str:
+    ways = ("together", "one by one")
+    return _table([f"{figures['expectations']} expectations on {figures['rows']:,} rows", *figures["together"]],
+                  ((way, *figures[way].values()) for way in ways))
+
+
+def _scale_out(figures: Figures) -> str:
+    figure, axes = plt.subplots(figsize=(9, 2.4), layout="constrained")
+    _bars(axes, {f"{number} executor(s)": seconds for number, seconds in figures["seconds"].items()},
+          f"seconds, whole process; a tenth of {figures['rows']:,} rows changed")
+    cases = [(f"{one['changed']:,}", one["groups"], f"{statistics.median(one['seconds']):.2f}") for one in figures["cases"]]
+    costs, paper = figures["costs"], figures["ten_terabytes"]
+    formula = (f"<p>seconds = {costs['fixed']:.1f} + ({costs['row'] * 1e6:.1f} µs * changed rows + "
+               f"{costs['group'] * 1e3:.1f} ms * file groups touched) / cores. A table of 10 TB and a billion rows has "
+               f"{paper['groups']:,} file groups; a million random changes touch {paper['touched']:,} of them.</p>")
+    lines = [(cores, seconds, paper["one_in_a_hundred"][cores]) for cores, seconds in paper["all_touched"].items()]
+    return (_image(figure) + _table(["changed rows", "file groups", "seconds"], cases) + formula
+            + _table(["cores", "s, all of them touched", "s, one in a hundred touched"], lines))
+
+
 _DRAWN: Mapping[str, Callable[[Figures], str]] = {
     "main-job": _main_job, "dimension": _compared, "fact": _compared, "engines": _engines, "growth": _growth, "index": _index,
-    "control-plane": _spreads, "fixed-cost": _spreads, "profiles": _profiles,
+    "control-plane": _spreads, "fixed-cost": _spreads, "profiles": _profiles, "scale-out": _scale_out,
+    "expectations": _expectations,
 }
 
 if __name__ == "__main__":

@@ -97,9 +97,11 @@ class _Meter:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             if int(fields[3]) != self.session:
                 return 0
+            # A process that Java starts stands for a moment with all of Java's memory, and has none of its own.
+            settled = pid in self.cpu
             self.cpu[pid] = (int(fields[11]) + int(fields[12])) / _TICKS
             io = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text().splitlines())
             self.io[pid] = int(io["rchar"]), int(io["wchar"])
-            return int(fields[21]) * _PAGE
+            return int(fields[21]) * _PAGE if settled else 0
         except (OSError, ValueError, KeyError):
             return 0  # it has just ended
