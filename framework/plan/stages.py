@@ -190,6 +190,6 @@ class Plan:
 
     @property
     def bootstrap(self) -> bool:
-        """Return True for a first load that looks no key up, and whose HBase index is made afterwards."""
+        """Return True for a first load that looks no key up, and whose index is made afterwards."""
         commit = self.stages[-1] if self.stages else None
         return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == "bulk_insert"

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, StateError
 from framework.index.building import Built, Layout, build_index
+from framework.index.entries import has_record_index
 from framework.index.hbase import connect, new_generation
 from framework.index.opening import Opened, allowed, checked_table, recorded_generation
 from framework.metrics.events import Event, Listener
@@ -118,8 +119,9 @@ def bootstrap_index(
         loaded, rows = target is not None and bool(target.commits), 0
         generation = recorded_generation(target)
         if spec.index.hbase is None and target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index):
-            # Rows and record index are one commit.
-            return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
+            if has_record_index(work.spark, target.ref.path):
+                return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
+            generation = "to be made"
         if not loaded or not generation:
             start = time.monotonic()
             done = run_once(project, spec, state, listen, lambda: compile_bootstrap(spec, state), work.lease)
@@ -127,9 +129,12 @@ def bootstrap_index(
             if done.outcome == "idle":
                 return IndexResult(spec.name, f"nothing to do: {done.reason}", spec.index.type)
             generation = recorded_generation(state.table(spec.target.ref))
-        if spec.index.hbase is None:
-            return IndexResult(spec.name, "bootstrapped", spec.index.type, rows, seconds=seconds)
         target = require_rows(spec, state)
+        if spec.index.hbase is None:
+            start = time.monotonic()
+            make_record_index(work, "bootstrapped")
+            seconds["index"] = round(time.monotonic() - start, 3)
+            return IndexResult(spec.name, "bootstrapped", spec.index.type, rows, seconds=seconds)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
             if found is not None and found.state == "ready" and found.generation == generation:
@@ -175,6 +180,14 @@ def rebuild_index(
         start = time.monotonic()
         built = make_index(work, spec, hbase, layout)
         return result_of(spec, f"rebuilt on {hbase.cluster}", built, {"index": round(time.monotonic() - start, 3)})
+
+
+def make_record_index(work: Work, reason: str) -> None:
+    """Make a record index from the table's base files: Hudi does, with the commit of a writer that keeps one, where none is."""
+    work.phase("making the record index")
+    commit = commit_stage(work.spec, Window("index", reason=reason), None, empty=True)
+    with jvm_lock(work.spark, work.lease.writer_file):
+        write_commit(empty_batch(work.spark, work.spec.target.columns), commit, new_run_id())
 
 
 def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout) -> Built:

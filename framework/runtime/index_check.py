@@ -25,12 +25,8 @@ from framework.index.entries import (
 from framework.index.hbase import HBase, connect
 from framework.index.opening import allowed, being_made, checked_table
 from framework.metrics.events import Listener
-from framework.plan.parts import commit_stage
-from framework.plan.reads import Window
 from framework.runtime.executor import jvm_lock
-from framework.runtime.index import index_work, require_global, require_rows
-from framework.runtime.runner import new_run_id
-from framework.sinks.hudi import empty_batch, write_commit
+from framework.runtime.index import Work, index_work, make_record_index, require_global, require_rows
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
@@ -103,7 +99,7 @@ def verify_index(
                     f"Make it from the table's rows: freshet index verify {spec.name} --repair",
                 )
             found = record_index_entries(work.spark, spec.target.ref.path) if known else _no_entries(work.spark)
-            mend = _record_index_anew(work.spark, spec, work.lease.writer_file)
+            mend = _record_index_anew(work)
             return _verified(work.spark, spec, found, sample, repair, mend, start, work.phase)
         with connect(work.spark, spec.index.hbase) as cluster:
             table = checked_table(spec, cluster)
@@ -172,16 +168,15 @@ def _put_and_delete(cluster: HBase, each: float) -> Callable[[DataFrame], None]:
     return mend
 
 
-def _record_index_anew(spark: SparkSession, spec: PipelineSpec, writer_file: Any) -> Callable[[DataFrame], None]:
+def _record_index_anew(work: Work) -> Callable[[DataFrame], None]:
     def mend(wrong: DataFrame) -> None:
+        spark, path = work.spark, work.spec.target.ref.path
         jvm: Any = spark._jvm
-        with jvm_lock(spark, writer_file):
-            if has_record_index(spark, spec.target.ref.path):
+        if has_record_index(spark, path):
+            with jvm_lock(spark, work.lease.writer_file):
                 context = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(spark._jsc)
                 jvm.org.apache.hudi.metadata.HoodieTableMetadataUtil.deleteMetadataTablePartition(
-                    meta_client(spark, spec.target.ref.path), context, "record_index", False)
-            # The next commit finds none and makes it from the rows.
-            commit = commit_stage(spec, Window("index", reason="index mended"), None, empty=True)
-            write_commit(empty_batch(spark, spec.target.columns), commit, new_run_id())
+                    meta_client(spark, path), context, "record_index", False)
+        make_record_index(work, "index mended")
 
     return mend

@@ -12,10 +12,10 @@ from framework.plan.options import index_record
 from framework.plan.parts import commit_stage
 from framework.plan.reads import Window
 from framework.runtime.executor import jvm_lock
-from framework.runtime.index import IndexResult, Work, index_work, make_index, require_rows, result_of
+from framework.runtime.index import IndexResult, Work, index_work, make_index, make_record_index, require_rows, result_of
 from framework.runtime.runner import new_run_id
 from framework.runtime.service import service_client
-from framework.sinks.hudi import empty_batch, write_commit
+from framework.sinks.hudi import write_commit
 from framework.sources.hudi import load_table
 from framework.spec.model import IndexSpec, PipelineSpec, Project
 from framework.spec.options import BUCKET_COUNT
@@ -58,21 +58,20 @@ def migrate_index(
         if spec.index.hbase is not None:
             built = make_index(work, spec, spec.index.hbase, layout)
             return result_of(spec, "migrated", built, {"index": round(time.monotonic() - start, 3)})
-        commit = commit_stage(spec, Window("index", reason=f"migrated to {to}"), None, empty=True)
-        rows = empty_batch(work.spark, spec.target.columns)
         if spec.index.type == "BUCKET":
             work.phase(f"writing {spec.target.ref.name} into buckets")
+            commit = commit_stage(spec, Window("index", reason=f"migrated to {to}"), None, empty=True)
             rows = load_table(work.spark, spec.target.ref.path).select(*(f"`{c.name}`" for c in spec.target.columns))
             commit = replace(commit, options={**commit.options, _OPERATION: "insert_overwrite_table",
                                               # Its keys stand once each.
                                               "hoodie.combine.before.insert": "false"})
+            with jvm_lock(work.spark, work.lease.writer_file):
+                write_commit(rows, commit, new_run_id())
         else:
             if spec.target.table_type == "MERGE_ON_READ":
                 work.phase("compacting: a record index is made from base files")
                 _compact(work)
-            work.phase("making the record index")
-        with jvm_lock(work.spark, work.lease.writer_file):
-            write_commit(rows, commit, new_run_id())
+            make_record_index(work, f"migrated to {to}")
         return IndexResult(spec.name, "migrated", spec.index.type, seconds={"index": round(time.monotonic() - start, 3)})
 
 

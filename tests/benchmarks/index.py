@@ -105,10 +105,11 @@ def _size(spark: SparkSession, server: HBase, folder: Path, rows: int, repetitio
 def _table(spark: SparkSession, server: HBase, plain: Path, table: Path, name: str, rows: int) -> Mapping[str, str]:
     """Make a table of one index; returns the options of its upserts."""
     own = dict(_INDEXES[name])
-    if name in ("BUCKET", "RECORD_INDEX"):
+    if name == "BUCKET":
         own |= _sized(rows)
         _write(_rows(spark, rows), table, "bulk_insert", own)
     else:
+        # The first upsert, which is not measured, makes the record index.
         shutil.copytree(plain, table)
     if name == "HBASE":
         spec = _spec(server, f"grow_{rows}")

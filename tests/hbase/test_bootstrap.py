@@ -75,6 +75,28 @@ def test_an_older_row_of_another_partition_loses(hlake: HBaseLake, index: str) -
     assert [(row[0], row[1], row[3]) for row in hlake.rows()] == [("a", 5, "2026-01-05")]
 
 
+@pytest.mark.parametrize("words", [("index", "bootstrap", "copy"), ("run", "copy")])
+def test_ended_between_the_rows_and_their_record_index(hlake: HBaseLake, words: tuple[str, ...]) -> None:
+    hlake.pipeline(hoodie=RECORD_INDEX)
+    hlake.land(many(20))
+    project = hlake.project("copy")
+
+    def end(event: Event) -> None:
+        if event.message.startswith("making the record index"):
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        bootstrap_index(project, project.pipelines[0], TimelineState(), end, Layout())
+    assert len(hlake.rows()) == 20
+    assert refused(hlake, "index", "verify", "copy")["code"] == "INDEX_MISSING"
+    hlake.land(rows(("k000007", 2, "2"), ("new", 2, "2"), day="2026-01-07"))
+    freshet(hlake, *words)
+    hlake.run_ok()
+    assert [row[3] for row in hlake.rows() if row[0] in ("new", "k000007")] == ["2026-01-07"] * 2
+    assert len(hlake.rows()) == 21
+    assert freshet(hlake, "index", "verify", "copy")["agrees"]
+
+
 def test_no_key_is_looked_up_during_the_load(hlake: HBaseLake) -> None:
     hlake.pipeline(columns=DELETES, sql=WITH_DELETES)
     hlake.land([*many(300), *rows(("gone1", 1, "1"))])

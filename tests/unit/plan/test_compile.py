@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from framework.errors import StateError
-from framework.plan.compile import RunRequest, compile_override, compile_plan
+from framework.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
 from framework.plan.describe import plan_json
 from framework.plan.reads import ReadIncrement, ReadSnapshot
 from framework.plan.stages import Commit, Conform, Plan, RunPython, RunSql
@@ -310,6 +310,12 @@ class TestCommit:
         options = stage(compiled(spec, target=None), Commit).options
         assert options["hoodie.metadata.record.index.enable"] == "true"
         assert "hoodie.bucket.index.num.buckets" not in options
+
+    def test_a_record_index_is_made_after_a_bulk_load_and_not_with_it(self) -> None:
+        plan = compile_bootstrap(a_spec(index=IndexSpec("RECORD_INDEX", {})), MemoryState(tables(target=None)))
+        options = stage(plan, Commit).options
+        assert options["hoodie.datasource.write.operation"] == "bulk_insert"
+        assert options["hoodie.metadata.record.index.enable"] == "false"
 
 
 class TestOverride:
