@@ -44,10 +44,9 @@ def compare(rows: int, rounds: int) -> dict[str, object]:
         # The warm-up and the first load count among the commits, too.
         write_project(folder, rows, rounds + 1, server, INDEXES)
         land(folder, stream, 0)
-        for index in INDEXES:
-            load_first(folder, index)
-        for engine in SCRIPTS:
-            timed(_script(folder, engine, "first", 0, rounds))
+        for name in (*INDEXES, *SCRIPTS):
+            loaded = load_first(folder, name) if name in INDEXES else timed(_script(folder, name, "first", 0, rounds))
+            print(f"  {name} loaded in {loaded.wall_seconds:.1f} s", flush=True)
         found: dict[str, list[Usage]] = {name: [] for name in (*INDEXES, *SCRIPTS)}
         for number in range(1, rounds + 2):
             land(folder, stream, number)
@@ -57,6 +56,7 @@ def compare(rows: int, rounds: int) -> dict[str, object]:
                 usage = used(
                     freshet("run", pipeline_of(name), "-C", str(folder)) if name in INDEXES
                     else _script(folder, name, "change", number, rounds))
+                print(f"  round {number - 1}, {name}: {usage.wall_seconds:.1f} s", flush=True)
                 if number > 1:
                     found[name].append(usage)
         return _show(folder, stream, found, rounds)

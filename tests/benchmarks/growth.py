@@ -54,7 +54,7 @@ def _size(rows: int, repetitions: int) -> dict[str, list[Usage]]:
         write_project(folder, rows, _NEVER, server, INDEXES)
         land(folder, stream, 0)
         for index in INDEXES:
-            load_first(folder, index)
+            print(f"  {index} loaded in {load_first(folder, index).wall_seconds:.1f} s", flush=True)
         found: dict[str, list[Usage]] = {index: [] for index in INDEXES}
         for number in range(1, repetitions + 2):
             land(folder, stream, number)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from framework.runtime.dev_hbase.look import HBase
 from tests.benchmarks.stream import COLUMNS, DAYS
-from tests.benchmarks.timing import freshet, timed
+from tests.benchmarks.timing import Timed, freshet, timed
 
 INDEXES = ("BUCKET", "RECORD_INDEX", "HBASE")
 #: The driver of every engine. Some 30 files are read and written.
@@ -70,10 +70,10 @@ def pipeline_of(index: str) -> str:
     return f"orders_{index.lower()}"
 
 
-def load_first(root: Path, index: str) -> None:
+def load_first(root: Path, index: str) -> Timed:
     """Load a target for the first time: with a global index by bulk load, which a bucket index does not need."""
     words = ("run", pipeline_of(index)) if index == "BUCKET" else ("index", "bootstrap", pipeline_of(index))
-    timed(freshet(*words, "-C", str(root)))
+    return timed(freshet(*words, "-C", str(root)))
 
 
 def _of_index(index: str, buckets: int, hbase: HBase | None, name: str) -> Mapping[str, object]:
