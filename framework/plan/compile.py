@@ -169,7 +169,7 @@ def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
     options = {
         # Fewest files, and each key's neighbours beside it; the default writes as many files as tasks times partitions.
         "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT", **commit.options, "hoodie.combine.before.insert": "true",
-        # No entry yet that a rollback could take back. With a record index Hudi 1.0.2 brings all keys to the driver (16M: 8 GB)
+        # No entry yet that a rollback could take back; and with a record index Hudi 1.0.2 brings all keys to the driver.
         **({HBASE_ROLLBACK: "false"} if spec.index.hbase is not None else {RECORD_INDEX_ENABLE: "false"}),
     }
     return replace(plan, stages=(*plan.stages[:-1], replace(commit, options=dict(sorted(options.items())))))

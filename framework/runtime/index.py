@@ -116,13 +116,10 @@ def bootstrap_index(
     with index_work(project, spec, state, listen) as work:
         seconds: dict[str, float] = {}
         target = state.table(spec.target.ref)
-        loaded, rows = target is not None and bool(target.commits), 0
-        generation = recorded_generation(target)
-        if spec.index.hbase is None and target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index):
-            if has_record_index(work.spark, target.ref.path):
-                return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
-            generation = "to be made"
-        if not loaded or not generation:
+        rows, generation = 0, recorded_generation(target)
+        ours = bool(generation) if spec.index.hbase is not None else (
+            target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index))
+        if not ours:
             start = time.monotonic()
             done = run_once(project, spec, state, listen, lambda: compile_bootstrap(spec, state), work.lease)
             rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
@@ -131,10 +128,12 @@ def bootstrap_index(
             generation = recorded_generation(state.table(spec.target.ref))
         target = require_rows(spec, state)
         if spec.index.hbase is None:
-            start = time.monotonic()
-            make_record_index(work, "bootstrapped")
-            seconds["index"] = round(time.monotonic() - start, 3)
-            return IndexResult(spec.name, "bootstrapped", spec.index.type, rows, seconds=seconds)
+            if not has_record_index(work.spark, target.ref.path):
+                start = time.monotonic()
+                make_record_index(work, "bootstrapped")
+                seconds["index"] = round(time.monotonic() - start, 3)
+            said = "bootstrapped" if seconds else "nothing to do: the index is there"
+            return IndexResult(spec.name, said, spec.index.type, rows, seconds=seconds)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
             if found is not None and found.state == "ready" and found.generation == generation:

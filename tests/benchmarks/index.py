@@ -39,7 +39,7 @@ _COMMON = {
 }
 _RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true",
                  "hoodie.record.index.update.partition.path": "true"}
-#: One bucket for about 130,000 rows of a partition.
+_BUCKET_ROWS = 130_000
 _INDEXES: Mapping[str, Mapping[str, str]] = {
     "BUCKET": {"hoodie.index.type": "BUCKET"},
     "HBASE": {"hoodie.index.type": "HBASE"},
@@ -106,7 +106,7 @@ def _table(spark: SparkSession, server: HBase, plain: Path, table: Path, name: s
     """Make a table of one index; returns the options of its upserts."""
     own = dict(_INDEXES[name])
     if name == "BUCKET":
-        own |= _sized(rows)
+        own["hoodie.bucket.index.num.buckets"] = str(max(1, rows // PARTITIONS // _BUCKET_ROWS))
         _write(_rows(spark, rows), table, "bulk_insert", own)
     else:
         # The first upsert, which is not measured, makes the record index.
@@ -172,10 +172,6 @@ def _by_puts(spark: SparkSession, server: HBase, folder: Path, rows: int) -> flo
 
 def _spec(server: HBase, table: str) -> HBaseSpec:
     return HBaseSpec(QUORUM, server.port, "/hbase", table, 1, {}, {})
-
-
-def _sized(rows: int) -> dict[str, str]:
-    return {"hoodie.bucket.index.num.buckets": str(max(1, rows // PARTITIONS // 130_000))}
 
 
 def _rows(spark: SparkSession, rows: int) -> DataFrame:

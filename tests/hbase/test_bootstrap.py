@@ -91,6 +91,7 @@ def test_ended_between_the_rows_and_their_record_index(hlake: HBaseLake, words: 
     assert refused(hlake, "index", "verify", "copy")["code"] == "INDEX_MISSING"
     hlake.land(rows(("k000007", 2, "2"), ("new", 2, "2"), day="2026-01-07"))
     freshet(hlake, *words)
+    assert freshet(hlake, "index", "verify", "copy")["agrees"]
     hlake.run_ok()
     assert [row[3] for row in hlake.rows() if row[0] in ("new", "k000007")] == ["2026-01-07"] * 2
     assert len(hlake.rows()) == 21
