@@ -26,7 +26,6 @@ from framework.runtime.dev_hbase.files import (
     State,
     default_directory,
     delete_files,
-    hbase_site,
     hold_directory,
     read_state,
     write_state,
@@ -34,6 +33,7 @@ from framework.runtime.dev_hbase.files import (
 from framework.runtime.dev_hbase.look import HBase, look
 from framework.runtime.dev_hbase.process import end_process, start_mark
 from framework.runtime.dev_hbase.server import start, stop
+from framework.runtime.dev_hbase.settings import hbase_site
 from framework.runtime.jars import HBASE_JARS, JarSet
 from framework.spec.hudi_keys import check_key
 

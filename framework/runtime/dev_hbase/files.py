@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from framework.errors import FreshetError, RetryableError
 from framework.runtime.jars import jar_dir
@@ -20,20 +19,7 @@ from framework.runtime.jars import jar_dir
 ZNODE = "/hbase"
 _VERSION = 1
 _TEMPORARY = ".hbase-"
-_CACHED, _NOT_FLUSHED = 0.3, 0.2  # of the heap, over all region servers
 _POLL_SECONDS = 0.1
-_LOG4J = """\
-# WARN for the libraries: the log is for whoever asks why HBase did not start.
-status = off
-rootLogger.level = warn
-rootLogger.appenderRef.stdout.ref = stdout
-logger.hbase.name = org.apache.hadoop.hbase
-logger.hbase.level = info
-appender.stdout.type = Console
-appender.stdout.name = stdout
-appender.stdout.layout.type = PatternLayout
-appender.stdout.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
-"""
 
 
 @dataclass(frozen=True)
@@ -123,48 +109,6 @@ def write_state(place: Place, state: State) -> None:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump({"version": _VERSION, **asdict(state)}, file, indent=2)
     os.replace(name, place.state)
-
-
-def write_settings(place: Place, state: State) -> None:
-    """Write ``hbase-site.xml`` and the log's settings."""
-    place.conf.mkdir(exist_ok=True)
-    (place.conf / "hbase-site.xml").write_text(hbase_site(place, state), encoding="utf-8")
-    (place.conf / "log4j2.properties").write_text(_LOG4J, encoding="utf-8")
-
-
-def hbase_site(place: Place, state: State) -> str:
-    """Return the ``hbase-site.xml`` of the server."""
-    count = str(state.region_servers)
-    settings = {
-        # Not as_uri(): Hadoop takes %20 for three characters of a name.
-        "hbase.rootdir": f"file://{place.data / 'hbase'}",
-        "hbase.zookeeper.property.dataDir": str(place.data / "zookeeper"),
-        "hbase.tmp.dir": str(place.data / "tmp"),
-        "hbase.cluster.distributed": "false",
-        # A local file system cannot promise what HDFS can; kill -9 loses nothing that was flushed to it.
-        "hbase.unsafe.stream.capability.enforce": "false",
-        "hbase.zookeeper.quorum": "127.0.0.1",
-        "hbase.zookeeper.property.clientPort": str(state.port),
-        "zookeeper.znode.parent": ZNODE,
-        # Clients ask ZooKeeper for these, so that they may differ from start to start.
-        "hbase.localcluster.assign.random.ports": "true",
-        "hbase.master.info.port": "-1",
-        "hbase.regionserver.info.port": "-1",
-        "hbase.master.ipc.address": "127.0.0.1",
-        "hbase.regionserver.ipc.address": "127.0.0.1",
-        "hbase.master.hostname": "localhost",
-        "hbase.regionserver.hostname": "localhost",
-        # All of them are in this JVM: the master need not wait for others (4.5 s), nor they for its next look (3 s).
-        "hbase.master.wait.on.regionservers.mintostart": count,
-        "hbase.master.wait.on.regionservers.maxtostart": count,
-        "hbase.regionserver.msginterval": "500",
-        # Each would take two fifths of the heap for what it reads and as much for what it is given. Of a small heap too little
-        # is left then, and of several servers in it nothing: it collected garbage most of the time.
-        "hfile.block.cache.size": f"{_CACHED / state.region_servers:.3f}",
-        "hbase.regionserver.global.memstore.size": f"{_NOT_FLUSHED / state.region_servers:.3f}",
-    }
-    lines = (f"  <property><name>{name}</name><value>{escape(value)}</value></property>\n" for name, value in settings.items())
-    return f'<?xml version="1.0"?>\n<configuration>\n{"".join(lines)}</configuration>\n'
 
 
 @contextmanager

@@ -23,11 +23,11 @@ from framework.runtime.dev_hbase.files import (
     delete_files,
     hold_directory,
     read_state,
-    write_settings,
     write_state,
 )
 from framework.runtime.dev_hbase.look import QUORUM, HBase, forget_the_dead, is_alive, look_at, place_of
 from framework.runtime.dev_hbase.process import Ended, end_process, start_mark
+from framework.runtime.dev_hbase.settings import write_settings
 from framework.runtime.jars import HBASE_JARS, declared_jars, jar_dir, pyspark_jar_dir, resolve_jars
 from framework.runtime.java import find_java_home, java_command
 
