@@ -29,6 +29,8 @@ import org.apache.hudi.org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hudi.org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hudi.org.apache.hadoop.hbase.tool.BulkLoadHFilesTool;
 import org.apache.hudi.org.apache.hadoop.hbase.util.Bytes;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.deploy.SparkHadoopUtil;
 
 /** One HBase cluster as the driver sees it: its servers, and the index tables on it. Compiled by Janino: no lambdas. */
 public class Cluster {
@@ -52,8 +54,13 @@ public class Cluster {
     connection = ConnectionFactory.createConnection(conf);
   }
 
+  /** The settings of Hadoop as Spark has them, in the driver and in executors: spark.hadoop.* among them. */
+  static Configuration ofSpark() {
+    return SparkHadoopUtil.get().newConfiguration(SparkEnv.get().conf());
+  }
+
   static Configuration configuration(Map settings) throws Exception {
-    Configuration conf = HBaseConfiguration.create();
+    Configuration conf = HBaseConfiguration.create(ofSpark());
     for (Object each : settings.entrySet()) {
       Map.Entry entry = (Map.Entry) each;
       conf.set((String) entry.getKey(), (String) entry.getValue());

@@ -65,7 +65,7 @@ public class Entries {
       if (!each.hasNext()) {
         return done.iterator();
       }
-      Configuration conf = new Configuration();
+      Configuration conf = Cluster.ofSpark();
       String name = UUID.randomUUID().toString().replace("-", "");
       // Beside the family's folder until it is whole: of a task that is killed or runs twice nothing half is loaded.
       Path unfinished = new Path(folder + "/unfinished", name);
