@@ -50,7 +50,7 @@ def main() -> int:
     parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
                         help="rows of the tables that grow")
     parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
-    parser.add_argument("--scale-rows", type=int, default=4_000_000, help="rows of the table of the cluster")
+    parser.add_argument("--scale-rows", type=int, default=8_000_000, help="rows of the table of the cluster")
     options = parser.parse_args()
     print(json.dumps(machine()), flush=True)
     kept = True

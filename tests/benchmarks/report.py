@@ -168,7 +168,7 @@ def _expectations(figures: Figures) -> str:
 def _scale_out(figures: Figures) -> str:
     figure, axes = plt.subplots(figsize=(9, 2.4), layout="constrained")
     _bars(axes, {f"{number} executor(s)": seconds for number, seconds in figures["seconds"].items()},
-          f"seconds, whole process; a tenth of {figures['rows']:,} rows changed")
+          f"seconds, whole process; a tenth of {figures['rows']:,} rows changed, all compacted")
     cases = [(f"{one['changed']:,}", one["groups"], f"{statistics.median(one['seconds']):.2f}") for one in figures["cases"]]
     costs, paper = figures["costs"], figures["ten_terabytes"]
     formula = (f"<p>seconds = {costs['fixed']:.1f} + ({costs['row'] * 1e6:.1f} µs * changed rows + "

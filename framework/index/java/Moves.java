@@ -14,6 +14,7 @@ import org.apache.hudi.AvroConversionUtils;
 import org.apache.hudi.HoodieSparkUtils;
 import org.apache.hudi.avro.HoodieAvroUtils;
 import org.apache.hudi.common.data.HoodieData;
+import org.apache.hudi.common.model.DefaultHoodieRecordPayload;
 import org.apache.hudi.common.model.FileSlice;
 import org.apache.hudi.common.model.HoodieRecord;
 import org.apache.hudi.common.model.HoodieRecordGlobalLocation;
@@ -51,7 +52,8 @@ import scala.Tuple2;
  * Rows that move to another partition, each merged with the row that stands there, as Hudi's HoodieIndexUtils.
  * mergeForPartitionUpdatesIfNeeded merges them. That one reads all rows of every file group that one row leaves, one by one,
  * and sorts them by key among the tasks. Here Spark reads the base files, column by column, and keeps the few rows that are
- * wanted; what came after them is looked up in the groups' logs. No lambdas: Janino.
+ * wanted; what came after them is looked up in the groups' logs. Where whole rows win by their ordering value, no other values
+ * of the rows that stand are read. No lambdas: Janino.
  */
 public class Moves {
   // Keys that every task gets, instead of the table being sorted by key.
@@ -88,6 +90,12 @@ public class Moves {
     return asked.leftOuterJoin(based, tasks).values().flatMap(new Merge(config));
   }
 
+  /** Whether of two rows one is taken whole, by the ordering value: the other's values do not matter. */
+  private static boolean byOrder(HoodieWriteConfig config) {
+    String field = config.getPreCombineField();
+    return DefaultHoodieRecordPayload.class.getName().equals(config.getPayloadClass()) && field != null && !field.isEmpty();
+  }
+
   /** What base files hold of the rows that are about to move, with the columns of the batch. */
   private static Dataset standing(JavaRDD moved, long count, Schema whole, HoodieWriteConfig config, HoodieTable table) {
     SparkSession spark = SparkSession.active();
@@ -103,10 +111,12 @@ public class Moves {
     Dataset found = rows.join(keys, rows.col("_hoodie_record_key").equalTo(keys.col("freshet_key")), "left_semi");
     StructField[] wanted = AvroConversionUtils.convertAvroSchemaToStructType(whole).fields();
     List present = Arrays.asList(rows.schema().fieldNames());
+    boolean ordered = byOrder(config);
     Column[] columns = new Column[wanted.length];
     for (int i = 0; i < wanted.length; i++) {
       String name = wanted[i].name();
-      Column value = present.contains(name) ? functions.col("`" + name + "`") : functions.lit(null);
+      boolean read = !ordered || !wanted[i].nullable() || name.startsWith("_hoodie_") || name.equals(config.getPreCombineField());
+      Column value = read && present.contains(name) ? functions.col("`" + name + "`") : functions.lit(null);
       columns[i] = value.cast(wanted[i].dataType()).as(name);
     }
     return found.select(columns);
@@ -289,7 +299,8 @@ public class Moves {
         return Collections.emptyIterator();
       }
       if (merged.getPartitionPath().equals(existing.getPartitionPath())) {
-        return Collections.singletonList(tag(merged, place)).iterator();
+        // The row that stands is the newer one, and stays as it is.
+        return byOrder(config) ? Collections.emptyIterator() : Collections.singletonList(tag(merged, place)).iterator();
       }
       HoodieRecord delete = HoodieDeleteHelper.createDeleteRecord(config, existing.getKey());
       delete.setIgnoreIndexUpdate(true);
