@@ -139,9 +139,8 @@ def _index(figures: Figures) -> str:
     _lines(both[1], {name: {rows: list(of[rows]["upsert_seconds"][name].values()) for rows in sizes}
                      for name in of[sizes[0]]["upsert_seconds"]}, "seconds of an upsert of 1%")
     lines = [(f"{rows:,}", f"{rows / found['bulk_load_seconds']['median']:,.0f}", found["puts_seconds"]["median"],
-              found["puts_alone_ratio"], found["upsert_index_seconds"]["median"], found["ratio"]) for rows, found in of.items()]
-    return _image(figure) + _table(["keys", "keys a second by bulk load", "by Hudi's puts, s", "times as long",
-                                    "by Hudi's upsert, s", "times as long"], lines)
+              found["ratio"]) for rows, found in of.items()]
+    return _image(figure) + _table(["keys", "keys a second by bulk load", "by Hudi's puts, s", "times as long"], lines)
 
 
 def _spreads(figures: Figures) -> str:
