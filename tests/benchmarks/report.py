@@ -129,18 +129,24 @@ def _growth(figures: Figures) -> str:
     return _image(figure) + _table(["largest against smallest table", "times"], figures["growth"].items())
 
 
-def _index(figures: Figures) -> str:
-    sizes = sorted(int(name) for name in figures if name.isdigit())
-    figure, both = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    of = {rows: figures[str(rows)] for rows in sizes}
-    _lines(both[0], {name: {rows: list(of[rows][key].values()) for rows in sizes}
-                     for name, key in (("read the table once", "read_seconds"), ("index by bulk load", "bulk_load_seconds"))},
+def _index_load(figures: Figures) -> str:
+    of = {int(name): found for name, found in figures.items() if name.isdigit()}
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    _lines(axes, {name: {rows: list(found[key].values()) for rows, found in of.items()}
+                  for name, key in (("read the table once", "read_seconds"), ("index by bulk load", "bulk_load_seconds"))},
            "seconds")
-    _lines(both[1], {name: {rows: list(of[rows]["upsert_seconds"][name].values()) for rows in sizes}
-                     for name in of[sizes[0]]["upsert_seconds"]}, "seconds of an upsert of 1%")
-    lines = [(f"{rows:,}", f"{rows / found['bulk_load_seconds']['median']:,.0f}", found["puts_seconds"]["median"],
-              found["ratio"]) for rows, found in of.items()]
-    return _image(figure) + _table(["keys", "keys a second by bulk load", "by Hudi's puts, s", "times as long"], lines)
+    lines = [(f"{rows:,}", f"{rows / found['bulk_load_seconds']['median']:,.0f}", found["upsert_seconds"]["median"],
+              found["ratio"], found["puts_seconds"]["median"], found["puts_ratio"]) for rows, found in of.items()]
+    return _image(figure) + _table(["keys", "keys a second by bulk load", "by Hudi's upsert, s", "times as long",
+                                    "by its puts alone, s", "times as long"], lines)
+
+
+def _index_upserts(figures: Figures) -> str:
+    of = {int(name): found["upsert_seconds"] for name, found in figures.items() if name.isdigit()}
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    _lines(axes, {name: {rows: list(found[name].values()) for rows, found in of.items()} for name in next(iter(of.values()))},
+           "seconds of an upsert of 1%")
+    return _image(figure)
 
 
 def _spreads(figures: Figures) -> str:
@@ -180,7 +186,8 @@ def _scale_out(figures: Figures) -> str:
 
 
 _DRAWN: Mapping[str, Callable[[Figures], str]] = {
-    "main-job": _main_job, "dimension": _compared, "fact": _compared, "engines": _engines, "growth": _growth, "index": _index,
+    "main-job": _main_job, "dimension": _compared, "fact": _compared, "engines": _engines, "growth": _growth,
+    "index-load": _index_load, "index-upserts": _index_upserts,
     "control-plane": _spreads, "fixed-cost": _spreads, "profiles": _profiles, "scale-out": _scale_out,
     "expectations": _expectations,
 }
