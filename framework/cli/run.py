@@ -12,7 +12,7 @@ from framework.errors import Exit, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
 from framework.runtime.result import RunResult, in_words
-from framework.runtime.runner import run_project
+from framework.runtime.several import PARALLEL, run_project
 from framework.spec.model import Project
 from framework.state.timeline import TimelineState
 
@@ -44,21 +44,25 @@ def plan(
 @click.option("--dry-run", is_flag=True, help="Only show the plan.")
 @click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
               help="How long to wait for another run of the same target.  [default: lease.wait_seconds, or 0]")
+@click.option("--parallel", type=click.IntRange(min=1), default=PARALLEL, show_default=True, metavar="N",
+              help="How many pipelines may run at a time where none reads what another writes.")
 @project_options
 @reporting
 def run(
     output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, drain: bool, dry_run: bool,
-    wait_seconds: float | None, root: Path, env: str | None, overrides: tuple[str, ...],
+    wait_seconds: float | None, parallel: int, root: Path, env: str | None, overrides: tuple[str, ...],
 ) -> Exit:
     """Run pipelines: read what is new, transform it, and publish rows and checkpoint in one commit.
 
-    Several pipelines run upstream first within one Spark session. One that fails skips those that read what it writes;
-    the others run. Where nothing is new, no Spark starts.
+    Several pipelines run upstream first within one Spark session, two at a time where none reads what the other writes
+    (with an HBASE index, or into the same table, one after the other). One that fails skips those that read what it
+    writes; the others run. Where nothing is new, no Spark starts.
 
     \b
     Examples:
       freshet run trip_earnings            one pipeline
       freshet run --all --env prod         every pipeline, with configs/prod.yml
+      freshet run --all --parallel 8       on a cluster with cores to spare
       freshet run --tag hourly --drain     until the sources have nothing left
       freshet run trip_earnings --wait 600 --output json
     """
@@ -66,7 +70,7 @@ def run(
     if dry_run:
         return _show_plans(project, output)
     with progress() as listen:
-        results = run_project(project, TimelineState(), listen, drain, wait_seconds)
+        results = run_project(project, TimelineState(), listen, drain, wait_seconds, parallel)
     for result in results:
         if result.error is not None:
             trace(result.error)

@@ -9,6 +9,7 @@ import hashlib
 import os
 import zipfile
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -18,6 +19,8 @@ from framework.spec.paths import cache_dir
 _SOURCES = Path(__file__).with_name("java")
 # In the order in which they need each other.
 _CLASSES = ("CellComparatorImpl", "Cluster", "Entries", "Requests", "Texts", "Moves", "Paced", "Records")
+# Several pipelines may run at a time.
+_LOADING = Lock()
 
 
 def load_classes(spark: SparkSession) -> Any:
@@ -29,6 +32,11 @@ def load_classes(spark: SparkSession) -> Any:
     Returns:
         The Java package that holds them.
     """
+    with _LOADING:
+        return _load(spark)
+
+
+def _load(spark: SparkSession) -> Any:
     jvm: Any = spark._jvm
     jar = _jar(jvm, spark.version)
     loader = jvm.Thread.currentThread().getContextClassLoader()

@@ -15,8 +15,8 @@ from framework.errors import FreshetError
 from framework.index.jvm import load_classes
 from framework.plan.shares import client_settings
 from framework.runtime.class_data import CLASS_PATH
-from framework.runtime.runner import run_project
 from framework.runtime.session import start_session
+from framework.runtime.several import run_project
 from framework.spec.model import HBaseSpec
 from framework.spec.project import load_project
 from framework.state.timeline import TimelineState

@@ -18,7 +18,7 @@ from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
 from framework.runtime.batch import Batch, Phase, make_batch, standing
 from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
-from framework.runtime.session import start_session, use_settings
+from framework.runtime.session import at_work, start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
 from framework.sinks.hudi import write_commit
 from framework.spec.model import PipelineSpec
@@ -76,7 +76,7 @@ def execute(
     with _timed(seconds, "session"):
         phase("starting Spark")
         spark = session_for(spec, root, phase, short)
-    with jvm_lock(spark, writer_file), _cache_cleared(spark):
+    with at_work(), jvm_lock(spark, writer_file):
         # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
         opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.bootstrap) if spec.index.hbase else None
         with _timed(seconds, "transform"):
@@ -212,15 +212,6 @@ def _find_commit(target: TableState | None, run_id: str) -> tuple[Instant, Commi
     if target is None:
         return None
     return next(((i, info) for i in reversed(target.commits) if (info := target.info(i)).extra.get(RUN_ID_KEY) == run_id), None)
-
-
-@contextmanager
-def _cache_cleared(spark: SparkSession) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        # What a transformer or the checks cached belongs to the application, and would outlive the run.
-        spark.catalog.clearCache()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Run pipelines: lease, plan, execute, repeat while draining; in dependency order, within one Spark session."""
+"""Run a pipeline: lease, plan, execute, repeat while draining."""
 
 from __future__ import annotations
 
@@ -21,36 +21,6 @@ _MOST_CONFLICTS = 5
 # Of a window that is read and written before an optimising compiler pays.
 _FEW_ROWS = 200_000
 CONFLICTS = ("COMMIT_CONFLICT", "PARTITION_CHANGED")
-
-
-def run_project(
-    project: Project, state: StateReader, listen: Listener, drain: bool = False, wait_seconds: float | None = None,
-) -> tuple[RunResult, ...]:
-    """Run every pipeline of the project, upstream first.
-
-    A pipeline that fails skips those that read what it writes; the others run.
-
-    Args:
-        project: Pipelines in dependency order.
-        state: Reader of the tables.
-        listen: Told what happens.
-        drain: Repeat each pipeline until its source has nothing left.
-        wait_seconds: How long to wait for another run of the same target; None takes the pipeline's own setting.
-
-    Returns:
-        One result per pipeline, in the order run.
-    """
-    results: dict[str, RunResult] = {}
-    for spec in project.pipelines:
-        blocking = [name for name in project.upstream.get(spec.name, ())
-                    if name in results and results[name].outcome in ("failed", "skipped")]
-        if blocking:
-            reason = f"upstream {', '.join(blocking)} did not finish"
-            results[spec.name] = RunResult(spec.name, "skipped", reason=reason)
-            listen(Event("skipped", spec.name, f"skipped: {reason}"))
-            continue
-        results[spec.name] = run_pipeline(project, spec, state, listen, drain, wait_seconds)
-    return tuple(results.values())
 
 
 def run_pipeline(

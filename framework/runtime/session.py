@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
@@ -49,6 +50,8 @@ _DEFAULTS = {
     # a date of before 1582, Spark would then refuse to read any row.
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
 }
+
+_STARTING = Lock()
 
 
 def session_conf(
@@ -107,6 +110,37 @@ def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
                   and started.get(key) != value)
 
 
+class _Work:
+    """The runs that are at work in this process."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.runs = 0
+
+
+_WORK = _Work()
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    """Count a run; with the last one what transformers, checks and indexes keep in memory is dropped.
+
+    All of it belongs to the application: it would outlive the run, and cannot be dropped while another one reads its own.
+    """
+    with _WORK.lock:
+        _WORK.runs += 1
+    try:
+        yield
+    finally:
+        with _WORK.lock:
+            _WORK.runs -= 1
+            context = SparkContext._active_spark_context
+            if not _WORK.runs and context is not None and context._jsc is not None:
+                SparkSession.builder.getOrCreate().catalog.clearCache()
+                for kept in context._jsc.getPersistentRDDs().values():
+                    kept.unpersist(False)
+
+
 def start_session(conf: Mapping[str, str], short: bool = False) -> SparkSession:
     """Return the process's session, starting Spark where none runs.
 
@@ -119,9 +153,13 @@ def start_session(conf: Mapping[str, str], short: bool = False) -> SparkSession:
     Raises:
         FreshetError: JAVA_NOT_FOUND, JAR_MISSING or JAR_ALTERED.
     """
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
+    with _STARTING:
+        if SparkContext._active_spark_context is not None:
+            return SparkSession.builder.getOrCreate()
+        return _start(conf, short)
+
+
+def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     jars = () if submitted else resolve_jars()
     class_data = None if submitted else find_class_data(conf, jars)

@@ -17,6 +17,7 @@ from tests.builders import a_project
 from tests.feeds.landing import RawTable
 
 PIPELINES = 5
+_AT_A_TIME = (1, 2, 4)
 # What freshet does to start soon, taken away: an archive of classes fits no class path but its own.
 _WITHOUT = {
     "without the archive of classes": ("--set", "spark.spark.driver.extraClassPath=/nowhere"),
@@ -40,28 +41,28 @@ def measure(repetitions: int) -> dict[str, object]:
             a_project(folder, name, source="events")
         alone: list[float] = []
         inside: list[dict[str, float]] = []
-        further: list[float] = []
+        together: dict[int, list[float]] = {at_a_time: [] for at_a_time in _AT_A_TIME}
         without: dict[str, list[float]] = {name: [] for name in _WITHOUT}
 
         landings = count(1)
 
-        def one_row(*words: str) -> Timed:
+        def one_row(pipelines: list[str], *words: str) -> Timed:
             # A process of its own, so that its JVM is gone before anything is measured.
             timed([sys.executable, "-m", "tests.benchmarks.fixed_cost", str(folder), str(next(landings))])
-            return timed(freshet("run", names[0], "-C", str(folder), "--output", "json", *words))
+            return timed(freshet("run", *pipelines, "-C", str(folder), "--output", "json", *words))
 
         for number in range(repetitions + 1):
-            one = one_row()
-            rest = timed(freshet("run", *names[1:], "-C", str(folder), "--output", "json"))
-            others = {name: one_row(*words).wall_seconds for name, words in _WITHOUT.items()}
+            one = one_row(names[:1])
+            several = {n: one_row(names[1:], "--parallel", str(n)).wall_seconds for n in _AT_A_TIME}
+            others = {name: one_row(names[:1], *words).wall_seconds for name, words in _WITHOUT.items()}
             if number:
                 alone.append(one.wall_seconds)
                 inside.append(json.loads(one.output)["runs"][0]["seconds"])
-                # The first of a session pays for its start.
-                further += [run["seconds"]["total"] for run in json.loads(rest.output)["runs"][1:]]
+                for n, seconds in several.items():
+                    together[n].append(seconds)
                 for name, seconds in others.items():
                     without[name].append(seconds)
-        one_row(*event_log_options(folder / "events"))
+        one_row(names[:1], *event_log_options(folder / "events"))
         print(f"one changed row, {repetitions} rounds")
         show("freshet run of one pipeline, whole process", spread(alone))
         for name, walls in without.items():
@@ -71,8 +72,10 @@ def measure(repetitions: int) -> dict[str, object]:
         print(f"  where they go, medians: {phases}")
         jobs = spark_seconds(folder / "events")
         print(f"  of it in Spark's jobs: {jobs}")
-        show("each further pipeline of one session", spread(further))
-        return {"alone": spread(alone), "further": spread(further), "phases": phases, "spark": jobs,
+        walls_of = {f"{PIPELINES - 1} pipelines, {n} at a time": spread(walls) for n, walls in together.items()}
+        for name, figures in walls_of.items():
+            show(name, figures)
+        return {"alone": spread(alone), "phases": phases, "spark": jobs, **walls_of,
                 **{name: spread(walls) for name, walls in without.items()}}
     finally:
         shutil.rmtree(folder)

@@ -57,7 +57,8 @@ def _size(on: Bench, rows: int, repetitions: int) -> dict[str, object]:
     read, load = spread(reads[_WARM_UPS:]), spread(loads[_WARM_UPS:])
     show("  read the table once", read)
     in_time = show("  index by bulk load", load, MOST_AGAINST_READ * read["median"])
-    print(f"  {rows / load['median']:,.0f} keys a second, {built.hfiles} HFiles, {built.bytes / rows:.0f} bytes a key", flush=True)
+    print(f"  {rows / load['median']:,.0f} keys a second, {built.hfiles} HFiles, {built.bytes / rows:.0f} bytes a key",
+          flush=True)
     upserts, puts = (spread(one) for one in _by_hudi(on, rows, repetitions if rows <= _IN_ROUNDS else 1))
     show("  index by Hudi's upsert", upserts)
     show("  its puts alone, no key looked up", puts)
@@ -70,7 +71,7 @@ def _size(on: Bench, rows: int, repetitions: int) -> dict[str, object]:
 
 
 def _by_hudi(on: Bench, rows: int, rounds: int) -> tuple[list[float], list[float]]:
-    """Return the seconds that Hudi's index takes of an upsert of all rows, and of an insert, which puts and looks nothing up."""
+    """Return the seconds that Hudi's index takes of an upsert of all rows, and of an insert, which looks no key up."""
     spec = on.index_table(f"hudis_{rows}")
     # Both in base files: with an index that can name log files Hudi would begin file groups of MERGE_ON_READ by logs.
     without = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.datasource.write.table.type": "COPY_ON_WRITE"}

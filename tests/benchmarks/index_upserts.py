@@ -75,6 +75,7 @@ def _table(on: Bench, plain: Path, table: Path, name: str, rows: int) -> Mapping
     if name == "HBASE":
         spec = on.index_table(f"grow_{rows}")
         with connect(on.spark, spec) as cluster:
-            build_index(on.spark, cluster, TableRef("t", str(table)), new_generation(), Layout(), lambda words: None, no_logs=True)
+            ref = TableRef("t", str(table))
+            build_index(on.spark, cluster, ref, new_generation(), Layout(), lambda words: None, no_logs=True)
         own |= {**hbase_options(spec), **rate_options(_NO_LIMIT, 1)}
     return own

@@ -10,7 +10,7 @@ from framework.index.building import Layout
 from framework.metrics.events import Event
 from framework.runtime.index import bootstrap_index
 from framework.state.timeline import TimelineState
-from tests.hbase.commands import Admin, freshet, kill_when, many, refused, start
+from tests.hbase.commands import Admin, ended, freshet, kill_when, many, refused, start
 from tests.hbase.lake import DELETES, HBaseLake
 from tests.integration.lake import rows
 
@@ -158,6 +158,17 @@ def test_hfiles_follow_from_the_size_and_regions_from_the_hfiles(hlake: HBaseLak
     freshet(hlake, "index", "rebuild", "copy")
     with Admin(hlake) as admin:
         assert (len(admin.regions()), admin.family()[1]) == (1, "FAST_DIFF")
+
+
+def test_hfiles_are_written_with_the_projects_hadoop_settings(hlake: HBaseLake) -> None:
+    hlake.pipeline()
+    hlake.land(many(3))
+    # HBase's own writer refuses a version that does not exist: the tasks that write know what the project sets.
+    process = start(hlake, "index", "bootstrap", "copy", settings=["spark.spark.hadoop.hfile.format.version=9"])
+    error = ended(process, code=1)["error"]
+    assert (error["code"], "Invalid HFile version: 9" in error["message"]) == ("INDEX_NOT_WRITTEN", True)
+    assert freshet(hlake, "index", "bootstrap", "copy")["entries"] == 3
+    hlake.agree()
 
 
 def test_a_target_with_other_commits_is_refused(hlake: HBaseLake) -> None:

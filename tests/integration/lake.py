@@ -17,7 +17,8 @@ from framework.metrics.events import Event
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.stages import Plan
 from framework.runtime.result import RunResult
-from framework.runtime.runner import run_project, set_checkpoint
+from framework.runtime.runner import set_checkpoint
+from framework.runtime.several import run_project
 from framework.spec.model import PipelineSpec, Project, TableRef
 from framework.spec.project import load_project
 from framework.state.table import TableState
@@ -140,8 +141,9 @@ class Lake:
         assert result.error is None, result.error
         return result
 
-    def run_all(self) -> dict[str, RunResult]:
-        return {r.pipeline: r for r in run_project(self.project(), TimelineState(), self.events.append)}
+    def run_all(self, parallel: int = 1) -> dict[str, RunResult]:
+        results = run_project(self.project(), TimelineState(), self.events.append, parallel=parallel)
+        return {r.pipeline: r for r in results}
 
     def plan(self, name: str = "copy") -> Plan:
         return compile_plan(self.spec(name), TimelineState(), RunRequest())

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from framework.runtime.class_data import find_class_data
 from framework.runtime.jars import resolve_jars
+from framework.runtime.session import at_work
 from tests.integration.conftest import SPARK_CONF
 
 
@@ -22,3 +23,18 @@ def test_java_maps_the_archive_of_classes(spark: SparkSession) -> None:
         pytest.skip("only Linux says what a process has mapped")
     # Java maps a file only after it found that it fits.
     assert str(data.archive) in maps.read_text()
+
+
+def test_what_runs_keep_in_memory_is_dropped_with_the_last_of_them(spark: SparkSession) -> None:
+    context = spark.sparkContext
+    with at_work():
+        with at_work():
+            frame = spark.range(10).cache()
+            frame.count()
+            numbers = context.parallelize([1]).persist()
+            numbers.count()
+        assert frame.is_cached
+        assert spark.range(10).storageLevel.useMemory, "another run may still read it"
+        assert context._jsc.getPersistentRDDs()
+    assert not spark.range(10).storageLevel.useMemory
+    assert not context._jsc.getPersistentRDDs()

@@ -20,8 +20,8 @@ from pyspark.sql import functions as F
 
 from framework.errors import FreshetError
 from framework.runtime import executor
-from framework.runtime.runner import run_project
 from framework.runtime.service import Service, run_services
+from framework.runtime.several import run_project
 from framework.state.timeline import TimelineState
 from tests.integration.lake import Lake, Row, rows
 from tests.long.test_backfill import BY_DAY, NBCC, OCC, RECORD_INDEX, backfill

@@ -17,7 +17,8 @@ from framework.errors import DataError, StateError
 from framework.metrics.events import Event
 from framework.plan.stages import Commit, Plan
 from framework.runtime.result import RunResult, in_words
-from framework.runtime.runner import run_pipeline, run_project, set_checkpoint
+from framework.runtime.runner import run_pipeline, set_checkpoint
+from framework.runtime.several import run_project
 from framework.spec.model import PipelineSpec, Project, TableRef, TableType
 from framework.state.checkpoint import Checkpoint
 from framework.state.table import CommitInfo, MemoryState, TableConfig, TableState
@@ -279,7 +280,7 @@ def test_an_idle_tick_imports_no_pyspark_no_pyarrow_and_no_sqlglot(tmp_path: Pat
     code = f"""
 import sys
 from pathlib import Path
-from framework.runtime.runner import run_project
+from framework.runtime.several import run_project
 from tests.unit.builders import SOURCE, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target
 from framework.spec.model import Project, TableRef
 from framework.state.table import MemoryState
