@@ -35,7 +35,8 @@ def status(
     Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
     LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, up_to_date, behind, or
     the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
-    A backfill that runs or is unfinished has a line of its own.
+    A backfill that runs or is unfinished has a line of its own. Where a target's buckets are far too small or too large,
+    stderr says so (BUCKETS_SMALL, BUCKETS_LARGE).
 
     \b
     Examples:
@@ -51,6 +52,8 @@ def status(
     for s in found:
         if s.message:
             message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
+        if s.advice:
+            message(s.advice)
     return Exit.OK
 
 

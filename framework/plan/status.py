@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from framework.errors import FreshetError
+from framework.plan.buckets import bucket_advice
 from framework.plan.inputs import look_at_inputs, with_drivers
 from framework.plan.reads import counted
 from framework.plan.window import completion_of, horizon, next_window
@@ -30,6 +31,7 @@ class PipelineStatus:
         minutes_to_horizon: Minutes from the horizon to the checkpoint: how much history is left before it expires;
             None where the source was never cleaned or archived.
         message: The error, where ``state`` is one.
+        advice: What should be changed about the table, with a code before it.
         backfill: The newest backfill, where it is unfinished: its range and how many of its chunks are done.
         backfill_running: True where a backfill goes on now; the caller asks its lease.
     """
@@ -44,6 +46,7 @@ class PipelineStatus:
     horizon: str = ""
     minutes_to_horizon: float | None = None
     message: str = ""
+    advice: str = ""
     backfill: str = ""
     backfill_running: bool = False
 
@@ -100,7 +103,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         "new" if target is None else "up_to_date" if window.kind == "idle" else "behind",
         last, position, len(waiting), sum(source.info(i).rows for i in waiting),
         _minutes(position, waiting[-1].completed) if position and waiting else 0.0,
-        oldest, _minutes(oldest, position) if trimmed and oldest and position else None,
+        oldest, _minutes(oldest, position) if trimmed and oldest and position else None, advice=bucket_advice(spec, target),
     )
 
 

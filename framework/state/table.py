@@ -65,6 +65,8 @@ class CommitInfo:
         inserts, updates, deletes: Rows.
         file_ids: Ids of the file groups written.
         partitions: Paths of the partitions written or replaced.
+        base_files: Number of base files written.
+        base_bytes: Of all of them.
         extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
     """
 
@@ -74,6 +76,8 @@ class CommitInfo:
     deletes: int = 0
     file_ids: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()
+    base_files: int = 0
+    base_bytes: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -11,7 +11,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -154,7 +154,10 @@ def _load(storage: Storage, timeline: str, instant: Instant) -> CommitInfo:
 def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
     stats = [stat for group in (raw.get("partitionToWriteStats") or {}).values() for stat in group]
 
-    def total(name: str) -> int:
+    # Of logs the size is that of a file that grew.
+    base = [stat for stat in stats if str(stat.get("path") or "").endswith(".parquet")]
+
+    def total(name: str, stats: Sequence[Mapping[str, Any]] = stats) -> int:
         return sum(stat.get(name) or 0 for stat in stats)
 
     return CommitInfo(
@@ -162,7 +165,7 @@ def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
         inserts=total("numInserts"), updates=total("numUpdateWrites"), deletes=total("numDeletes"),
         file_ids=tuple(sorted({stat["fileId"] for stat in stats})),
         partitions=tuple(sorted({*(raw.get("partitionToWriteStats") or {}), *(raw.get("partitionToReplaceFileIds") or {})})),
-        extra=raw.get("extraMetadata") or {},
+        base_files=len(base), base_bytes=total("fileSizeInBytes", base), extra=raw.get("extraMetadata") or {},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,22 @@ def test_first_load_increment_and_idle_tick(lake: Lake, table_type: str, source_
     commits = lake.state().commits
     assert lake.run_ok().outcome == "idle"
     assert lake.state().commits == commits
+
+
+@pytest.mark.parametrize("table_type", ["cow", "mor"])
+def test_a_commit_tells_the_sizes_of_its_base_files(lake: Lake, table_type: str) -> None:
+    lake.pipeline(table_type=table_type)
+    lake.land(rows(*((f"{n}", 1, "1") for n in range(20))))
+    lake.run_ok()
+    lake.land(rows(("0", 2, "2")))
+    lake.run_ok()
+    sizes = sorted(file.stat().st_size for file in Path(lake.path("derived.copy")).rglob("[!.]*.parquet"))
+    told = [lake.state().info(commit) for commit in lake.state().commits]
+    if table_type == "cow":
+        assert [info.base_files for info in told] == [2, 1]
+        assert sum(info.base_bytes for info in told) == sum(sizes)
+    else:
+        assert [(info.base_files, info.base_bytes) for info in told] == [(0, 0), (0, 0)], "logs alone"
 
 
 def test_downstream_stands_at_its_upstreams_last_completion_time(lake: Lake) -> None:

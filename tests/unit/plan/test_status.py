@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from framework.plan.status import PipelineStatus, pipeline_status
+from framework.spec.model import IndexSpec
+from framework.spec.options import BUCKET_COUNT
 from framework.state.checkpoint import STREAMER_V1_KEY, STREAMER_V2_KEY
 from framework.state.table import CommitInfo, Instant, MemoryState, TableState
 from tests.unit.builders import SOURCE, TARGET, a_checkpoint, a_commit, a_source_spec, a_spec, a_table_state, a_target, at
@@ -87,3 +91,30 @@ def test_hoodie_streamers_start_of_all_time_is_a_position_too() -> None:
     for start in ("00000000000000", "000"):
         found = status(a_table_state([a_commit(10)]), a_table_state([a_commit(12, extra={STREAMER_V2_KEY: start})], ref=TARGET))
         assert (found.state, found.commits_behind) == ("behind", 1)
+
+
+MB = 1 << 20
+
+
+@pytest.mark.parametrize(("files", "size", "buckets", "advice"), [
+    (240, 1 * MB, 8, "BUCKETS_SMALL: a: the base files of 240 buckets that a commit wrote hold 1.0 MB each"),
+    (99, 1 * MB, 8, ""),
+    (240, 11 * MB, 8, ""),
+    (240, 1 * MB, 1, ""),
+    (3, 2048 * MB, 4, "BUCKETS_LARGE: a: the base files of 3 buckets that a commit wrote hold 2,048.0 MB each"),
+    (3, 1000 * MB, 4, ""),
+    (0, 0, 4, ""),
+])
+def test_buckets_that_do_not_fit(files: int, size: int, buckets: int, advice: str) -> None:
+    # The newest commit wrote logs alone.
+    target = a_table_state([a_commit(5, base_files=files, base_bytes=files * size),
+                            a_commit(12, extra={STREAMER_V2_KEY: at(10)})], ref=TARGET)
+    index = IndexSpec("BUCKET", {BUCKET_COUNT: str(buckets)})
+    found = status(a_table_state([a_commit(10)]), target, name="a", index=index)
+    assert found.state == "up_to_date"
+    assert found.advice[:len(advice) or None] == advice
+    if advice:
+        wanted = {8: 1, 4: 68}[buckets]
+        assert f"{BUCKET_COUNT}: {wanted} instead of {buckets}" in found.advice
+        assert found.advice.endswith("freshet index migrate a --to bucket")
+    assert status(a_table_state([a_commit(10)]), target, index=IndexSpec("RECORD_INDEX", {})).advice == ""

@@ -35,6 +35,7 @@ hoodie.table.cdc.enabled=true
 STAT = {"type": "record", "name": "HoodieWriteStat", "fields": [
     {"name": "fileId", "type": ["null", "string"]}, {"name": "numInserts", "type": ["null", "long"]},
     {"name": "numUpdateWrites", "type": ["null", "long"]}, {"name": "numDeletes", "type": ["null", "long"]},
+    {"name": "path", "type": ["null", "string"]}, {"name": "fileSizeInBytes", "type": ["null", "long"]},
 ]}
 COMMIT = fastavro.parse_schema({"type": "record", "name": "HoodieCommitMetadata", "fields": [
     {"name": "partitionToWriteStats", "type": ["null", {"type": "map", "values": {"type": "array", "items": STAT}}]},
@@ -56,8 +57,9 @@ def avro(schema: Any, record: dict[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def commit(extra: dict[str, str] | None = None, operation: str = "UPSERT", **stats: int) -> bytes:
-    stat = {"fileId": "00000001-aa-0", "numInserts": None, "numUpdateWrites": None, "numDeletes": None, **stats}
+def commit(extra: dict[str, str] | None = None, operation: str = "UPSERT", **stats: int | str) -> bytes:
+    stat = {"fileId": "00000001-aa-0", **dict.fromkeys(
+        ("numInserts", "numUpdateWrites", "numDeletes", "path", "fileSizeInBytes")), **stats}
     return avro(COMMIT, {
         "partitionToWriteStats": {"2026-08-01": [stat]}, "extraMetadata": extra or {}, "operationType": operation,
         "partitionToReplaceFileIds": {"2026-07-31": ["x"]},
@@ -107,6 +109,13 @@ def look(lake: Lake) -> Any:
     found = TimelineState().table(lake.ref)
     assert found is not None
     return found
+
+
+def test_base_files_are_counted_and_logs_are_not(lake: Lake) -> None:
+    lake.done(10, commit(path="2026-08-01/0-a_0-1-0_1.parquet", fileSizeInBytes=500))
+    lake.done(20, commit(path="2026-08-01/.0-a_2.log.1_0-1-0", fileSizeInBytes=700), "deltacommit")
+    table = look(lake)
+    assert [(table.info(i).base_files, table.info(i).base_bytes) for i in table.commits] == [(1, 500), (0, 0)]
 
 
 def test_properties_are_read_escapes_included(lake: Lake) -> None:
