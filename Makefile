@@ -14,6 +14,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Create .venv from the lock file, fetch the jars, archive their classes; does nothing when all is up to date
+	@$(PYTHON) -m framework.runtime.class_data
 
 # The environment stands apart from its contents, so that a failed download does not throw it away.
 $(PYTHON):
@@ -34,7 +35,6 @@ $(STAMP): $(INPUTS) | $(PYTHON)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	$(PYTHON) -m framework.runtime.jars
-	$(PYTHON) -m framework.runtime.class_data
 	@touch $@
 
 lint: setup ## Ruff, and mypy in strict mode on framework/

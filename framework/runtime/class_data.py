@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +73,12 @@ def find_class_data(conf: Mapping[str, str], jars: tuple[Path, ...]) -> ClassDat
     except OSError:
         # The cache cannot be written, so that it lacks the jar that stands on the class path.
         return None
-    return data if data is not None and data.made else None
+    if data is None or not data.made:
+        return None
+    with suppress(OSError):
+        # Those that were not used for the longest time make room for others.
+        os.utime(data.archive)
+    return data
 
 
 def usable_class_data(conf: Mapping[str, str], jars: tuple[Path, ...]) -> ClassData | None:
@@ -163,9 +169,7 @@ def main() -> int:
         data = usable_class_data({}, resolve_jars())
         if data is None:
             print("no archive of classes: the environment sets a class path of its own")
-        elif data.made:
-            print(data.archive)
-        else:
+        elif not data.made:
             print(f"making an archive of classes, a minute once, with which runs start sooner: {data.archive}", flush=True)
             make_archive(data)
     except (FreshetError, OSError) as error:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -61,13 +62,21 @@ print(sorted(set(sys.modules) & {{"pyspark", "py4j", "great_expectations"}}))
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
-def test_interrupt_ends_with_130_and_leaves_no_lease(root: Path) -> None:
+@pytest.mark.parametrize("others", [(), ("refunds",)])
+def test_interrupt_ends_with_130_and_leaves_no_lease(root: Path, others: tuple[str, ...]) -> None:
     target = TableRef("derived.payments", str(root / "data/derived/payments"))
-    with hold_lease(target, "the-other-run", 0, lambda words: None):
-        words = ["run", "payments", "--wait", "60", "-C", str(root)]
+    with ExitStack() as held:
+        held.enter_context(hold_lease(target, "the-other-run", 0, lambda words: None))
+        for name in others:
+            # In a thread of its own, which waits as well.
+            a_project(root, name)
+            other = TableRef(f"derived.{name}", str(root / f"data/derived/{name}"))
+            held.enter_context(hold_lease(other, "the-other-run", 0, lambda words: None))
+        words = ["run", "--all", "--wait", "60", "-C", str(root)]
         run = subprocess.Popen([*FRESHET, *words], stderr=subprocess.PIPE, text=True)
         assert run.stderr is not None
-        assert "is being written by run the-other-run" in run.stderr.readline()
+        for _ in ("payments", *others):
+            assert "is being written by run the-other-run" in run.stderr.readline()
         run.send_signal(signal.SIGINT)
         rest = run.communicate(timeout=10)[1]
     assert run.returncode == 130
