@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import lit
@@ -21,6 +23,12 @@ def main() -> None:
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
+    run(spark, job)
+    spark.stop()
+
+
+def run(spark: SparkSession, job: Mapping[str, Any]) -> None:
+    """Bring the target up to the window's end."""
     source = spark.read.format("hudi").options(**{
         "hoodie.datasource.query.type": "incremental",
         "hoodie.datasource.read.begin.instanttime": job["begin"],
@@ -38,7 +46,7 @@ def main() -> None:
     spec.loader.exec_module(step)
     rows = step.transform({"SRC": rows}, None)
     rows.select(*job["columns"]).write.format("hudi").options(**job["options"]).mode("append").save(job["target"])
-    spark.stop()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""``freshet run`` against the same job by hand: a million trips, 1% of them changed, whole processes.
+"""``freshet run`` against the same job by hand: a million trips, 1% of them changed, whole processes and in a warm session.
 
 By hand twice: with the options that freshet chose, and with none but those that Hudi asks for, as people write it.
 """
@@ -16,11 +16,10 @@ from pyspark.sql import SparkSession
 
 from framework.runtime.jars import resolve_jars
 from framework.runtime.session import session_conf, start_session
-from framework.spec.model import PipelineSpec, TableRef
+from framework.spec.model import PipelineSpec
 from framework.spec.project import load_project
-from framework.state.table import TableState
-from framework.state.timeline import TimelineState
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, show, spread, timed
+from tests.benchmarks.warm_job import land_increment, source_of
 from tests.feeds.rides import RideFeed
 
 PIPELINE = "trip_earnings"
@@ -63,7 +62,7 @@ def _compare(folder: Path, trips: int, repetitions: int) -> dict[str, object]:
 
     walls: dict[str, list[float]] = {"freshet": [], "by_hand": [], "defaults": []}
     for round_number in range(repetitions + 1):
-        before = _newest(spec.source.table)
+        before = source_of(spec).data_commits[-1].completed
         _land(folder, "increment", trips // 100)
         commands = {
             "freshet": freshet("run", PIPELINE, *words),
@@ -75,17 +74,31 @@ def _compare(folder: Path, trips: int, repetitions: int) -> dict[str, object]:
             seconds = timed(commands[name]).wall_seconds
             if round_number:
                 walls[name].append(seconds)
-    ratios, of_defaults = (
-        [a / b for a, b in zip(walls["freshet"], walls[other], strict=True)] for other in ("by_hand", "defaults"))
+    before = source_of(spec).data_commits[-1].completed
+    warm = [sys.executable, "-m", "tests.benchmarks.warm_job", str(folder), PIPELINE, str(folder / "job.json"),
+            str(trips // 100), str(repetitions)]
+    walls |= json.loads(timed(warm).output.splitlines()[-1])
+    timed(_script(folder / "defaults.json", _as_people_write_it(_job(spec, plain, before))))
     same = _equal(str(target), str(copy), str(plain))
     print(f"{trips:,} rows, 1% changed, {repetitions} rounds; the three tables equal at the end: {same}")
+    return {"rows": trips, "seconds": walls, "equal": same, **_show(walls, same)}
+
+
+def _show(walls: dict[str, list[float]], same: bool) -> dict[str, object]:
     show("freshet run, whole process", spread(walls["freshet"]))
     show("the same job by hand, whole process", spread(walls["by_hand"]))
     show("the same with Hudi's defaults", spread(walls["defaults"]))
-    kept = show("ratio, pair by pair", spread(ratios), AT_MOST, "x")
-    faster = show("ratio to Hudi's defaults", spread(of_defaults), AT_MOST_OF_DEFAULTS, "x")
-    return {"rows": trips, "seconds": walls, "ratios": ratios, "ratios_of_defaults": of_defaults, "equal": same,
-            "kept": kept and faster and same}
+    show("freshet in a warm session", spread(walls["freshet, warm"]))
+    show("by hand in a warm session", spread(walls["by_hand, warm"]))
+    kept, ratios = same, {}
+    for name, one, other, bound in (
+        ("ratios", "freshet", "by_hand", AT_MOST),
+        ("ratios_of_defaults", "freshet", "defaults", AT_MOST_OF_DEFAULTS),
+        ("ratios_warm", "freshet, warm", "by_hand, warm", AT_MOST),
+    ):
+        ratios[name] = [a / b for a, b in zip(walls[one], walls[other], strict=True)]
+        kept = show(f"ratio, {one} to {other}", spread(ratios[name]), bound, "x") and kept
+    return {**ratios, "kept": kept}
 
 
 def _script(file: Path, job: dict[str, object]) -> list[str]:
@@ -100,7 +113,7 @@ def _as_people_write_it(job: dict[str, object]) -> dict[str, object]:
 
 
 def _job(spec: PipelineSpec, target: Path, after: str) -> dict[str, object]:
-    window = _source(spec.source.table).commits_between(begin_exclusive=after)
+    window = source_of(spec).commits_between(begin_exclusive=after)
     compiled = json.loads(timed(freshet("compile", PIPELINE, "--output", "json")).output)["plans"][0]
     options = next(stage["options"] for stage in compiled["stages"] if stage["stage"] == "commit")
     conf = session_conf(spec.spark_conf, resolve_jars())
@@ -123,21 +136,11 @@ def _land_here(folder: Path, what: str, trips: int) -> None:
         feed.land_dimensions()
         feed.land(trips, days=10)
     else:
-        feed.land_increment(trips=trips // 5, updates=trips - trips // 5)
+        land_increment(feed, trips)
 
 
 def _spark() -> SparkSession:
     return start_session({"spark.master": "local[2]", "spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"})
-
-
-def _source(table: TableRef) -> TableState:
-    state = TimelineState().table(table)
-    assert state is not None
-    return state
-
-
-def _newest(table: TableRef) -> str:
-    return _source(table).data_commits[-1].completed
 
 
 def _equal(*paths: str) -> bool:
