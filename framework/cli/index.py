@@ -59,8 +59,9 @@ def bootstrap(
     """Load a target for the first time by bulk insert, then make its index from the rows.
 
     The load goes through the pipeline's SQL and checks like any first run, and looks no key up: of rows with one key the
-    ordering field decides before they are written. An HBASE index is then made as sorted HFiles and loaded whole. One that
-    was killed anywhere is repeated by the same command.
+    ordering field decides before they are written. An HBASE index is then made as sorted HFiles and loaded whole; a table
+    with buckets needs no more than the load, which a first run would do row by row. One that was killed anywhere is
+    repeated by the same command.
 
     \b
     Examples:

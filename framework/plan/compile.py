@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
+from framework.plan.options import bulk_insert_options
 from framework.plan.parts import (
     checked_stages,
     commit_stage,
@@ -23,7 +24,6 @@ from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
 from framework.plan.window import completion_of, next_window, version_before
 from framework.spec.model import PipelineSpec
-from framework.spec.options import HBASE_ROLLBACK, RECORD_INDEX_ENABLE
 from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.table import StateReader, TableState
 
@@ -153,26 +153,26 @@ def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
         A plan like that of a first run. Of rows with one key the ordering field decides before they are written.
 
     Raises:
-        StateError: TARGET_NOT_EMPTY, or what a first run is refused for.
+        StateError: NOT_AN_UPSERT, TARGET_NOT_EMPTY, or what a first run is refused for.
     """
+    if spec.operation != "upsert":
+        raise StateError(
+            "NOT_AN_UPSERT", f"{spec.name}: its operation is {spec.operation}, and a bulk insert stands for a first upsert.",
+            "Nothing was read or written.", f"Load it by an ordinary run: freshet run {spec.name}",
+        )
     target = state.table(spec.target.ref)
     if target is not None and target.commits:
+        how = "rebuild" if spec.index.hbase else f"migrate --to {spec.index.type.lower()}"
         raise StateError(
-            "TARGET_NOT_EMPTY", f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert beside them would "
-            "double rows.", "Nothing was read or written.",
-            f"Make the index from the rows that stand there: freshet index rebuild {spec.name}",
+            "TARGET_NOT_EMPTY", f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert would double rows.",
+            "Nothing was read or written.",
+            f"Make the index from the rows that stand there: freshet index {how} {spec.name}",
         )
     plan = compile_plan(replace(spec, operation="bulk_insert"), state, RunRequest())
     commit = plan.stages[-1] if plan.stages else None
     if not isinstance(commit, Commit) or commit.empty:
         return plan
-    options = {
-        # Fewest files, and each key's neighbours beside it; the default writes as many files as tasks times partitions.
-        "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT", **commit.options, "hoodie.combine.before.insert": "true",
-        # No entry yet that a rollback could take back; and with a record index Hudi 1.0.2 brings all keys to the driver.
-        **({HBASE_ROLLBACK: "false"} if spec.index.hbase is not None else {RECORD_INDEX_ENABLE: "false"}),
-    }
-    return replace(plan, stages=(*plan.stages[:-1], replace(commit, options=dict(sorted(options.items())))))
+    return replace(plan, stages=(*plan.stages[:-1], replace(commit, options=bulk_insert_options(spec, commit.options))))
 
 
 def _plan(

@@ -29,7 +29,7 @@ from framework.quality.gate import Gated, check_batch
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.queries import check_table
 from framework.sinks.failures import in_words
-from framework.sinks.hudi import empty_batch, without_deleted
+from framework.sinks.hudi import empty_batch, newest_of_each_key
 from framework.sinks.merge import merge_columns
 from framework.sources.hudi import load_table, read_increment, read_snapshot
 from framework.sources.inputs import drive_rows, read_lookback, read_partitions
@@ -143,7 +143,8 @@ def make_batch(
                     # A rule that names a column fails on an empty batch, which Hudi 1.0 gives no columns.
                     stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
                 if stage.options["hoodie.datasource.write.operation"] == "bulk_insert":
-                    inputs[MAIN] = without_deleted(inputs[MAIN])
+                    target = spec.target
+                    inputs[MAIN] = newest_of_each_key(inputs[MAIN], target.record_key, target.ordering_field)
                 order = [check.name for check in spec.checks]
                 own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")
                 told = sorted((one for one in outcomes if one.name in order), key=lambda one: order.index(one.name))

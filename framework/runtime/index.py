@@ -99,7 +99,7 @@ def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen:
 def bootstrap_index(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, layout: Layout,
 ) -> IndexResult:
-    """Load a target for the first time without looking a key up, then make its index.
+    """Load a target for the first time without looking a key up, then make its index, where that is not the buckets.
 
     Args:
         project: The project.
@@ -109,10 +109,9 @@ def bootstrap_index(
         layout: How HFiles are written.
 
     Raises:
-        StateError: TARGET_NOT_EMPTY, NO_GLOBAL_INDEX, or what a first run is refused for.
+        StateError: TARGET_NOT_EMPTY, or what a first run is refused for.
         FreshetError: The load or the making failed; the same command goes on from there.
     """
-    require_global(spec)
     with index_work(project, spec, state, listen) as work:
         seconds: dict[str, float] = {}
         target = state.table(spec.target.ref)
@@ -128,11 +127,12 @@ def bootstrap_index(
             generation = recorded_generation(state.table(spec.target.ref))
         target = require_rows(spec, state)
         if spec.index.hbase is None:
-            if not has_record_index(work.spark, target.ref.path):
+            if spec.index.is_global and not has_record_index(work.spark, target.ref.path):
                 start = time.monotonic()
                 make_record_index(work, "bootstrapped")
                 seconds["index"] = round(time.monotonic() - start, 3)
-            said = "bootstrapped" if seconds else "nothing to do: the index is there"
+            there = "the index is there" if spec.index.is_global else "the table is loaded"
+            said = "bootstrapped" if seconds else f"nothing to do: {there}"
             return IndexResult(spec.name, said, spec.index.type, rows, seconds=seconds)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
@@ -217,7 +217,7 @@ def require_global(spec: PipelineSpec) -> None:
     if not spec.index.is_global:
         raise StateError(
             "NO_GLOBAL_INDEX", f"{spec.name}: a bucket index has no entries: a row's bucket follows from its key.",
-            "Nothing was done.", f"Its first load is an ordinary run: freshet run {spec.name}",
+            "Nothing was done.", f"Look at the table instead: freshet status {spec.name}",
         )
 
 

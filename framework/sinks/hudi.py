@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from framework.plan.options import IS_DELETED
@@ -15,15 +15,27 @@ from framework.sinks.failures import in_words
 from framework.spec.types import Column
 from framework.state.checkpoint import RUN_ID_KEY
 
+_RANK = "_freshet_rank"
+
 
 def empty_batch(spark: SparkSession, columns: Sequence[Column]) -> DataFrame:
     """Return a DataFrame of the target's columns without rows, for a commit that only carries a checkpoint."""
     return spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in columns))
 
 
-def without_deleted(batch: DataFrame) -> DataFrame:
-    """Return the rows that are not to be deleted: a bulk insert would write the others too."""
-    return batch.where(~F.coalesce(F.col(IS_DELETED), F.lit(False))) if IS_DELETED in batch.columns else batch
+def newest_of_each_key(batch: DataFrame, key: Sequence[str], ordering: str) -> DataFrame:
+    """Return of the rows with one key the newest, and not even that one where it is marked as deleted.
+
+    An upsert does both; a bulk insert would write them all.
+
+    Args:
+        batch: Rows that fit the target.
+        key: Columns of the record key.
+        ordering: The ordering field.
+    """
+    newest = Window.partitionBy(*key).orderBy(F.col(ordering).desc())
+    rows = batch.withColumn(_RANK, F.row_number().over(newest)).where(F.col(_RANK) == 1).drop(_RANK)
+    return rows.where(~F.coalesce(F.col(IS_DELETED), F.lit(False))) if IS_DELETED in batch.columns else rows
 
 
 def write_commit(batch: DataFrame, stage: Commit, run_id: str) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 from framework.runtime.dev_hbase.server import start, stop
 from framework.runtime.jars import resolve_jars
 from framework.runtime.session import session_conf, start_session
-from tests.benchmarks.engine_job import digest
-from tests.benchmarks.orders import INDEXES, SPARK, load_first, pipeline_of, write_project
+from tests.benchmarks.orders import INDEXES, SPARK, digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import COLUMNS, DAYS, Stream
 from tests.benchmarks.timing import ENGINES, freshet, show, spread, timed
 from tests.benchmarks.usage import Usage, as_json, used
@@ -108,11 +107,7 @@ def _files(folder: Path, number: int) -> list[str]:
 
 def _digests(folder: Path, rounds: int) -> dict[str, str]:
     found = {name: timed(_script(folder, name, "read", 0, rounds)).output.splitlines()[-1] for name in SCRIPTS}
-    spark = start_session(SPARK)
-    for index in INDEXES:
-        found[index] = digest(spark.read.format("hudi").load(str(folder / "derived" / pipeline_of(index))), _NAMES)
-    spark.stop()
-    return found
+    return found | digests_of(folder, INDEXES)
 
 
 def land(folder: Path, stream: Stream, number: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from framework.runtime.dev_hbase.server import start, stop
 from tests.benchmarks.engines import HBASE_GIB, land
-from tests.benchmarks.orders import INDEXES, load_first, pipeline_of, write_project
+from tests.benchmarks.orders import INDEXES, digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
 from tests.benchmarks.timing import freshet, show, spread
 from tests.benchmarks.usage import Usage, as_json, used
@@ -32,8 +32,9 @@ def measure(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
     Returns:
         The figures; ``kept`` says that no index grew by more than it may.
     """
-    found = {rows: _size(rows, repetitions) for rows in sizes}
-    kept = True
+    sized = {rows: _size(rows, repetitions) for rows in sizes}
+    found = {rows: usages for rows, (usages, _) in sized.items()}
+    kept = same = all(equal for _, equal in sized.values())
     growth = {}
     for index, most in AT_MOST.items():
         medians = [statistics.median(usage.wall_seconds for usage in found[rows][index]) for rows in (sizes[0], sizes[-1])]
@@ -42,10 +43,10 @@ def measure(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
         print(f"{index}: {growth[index]:g} times as long with {sizes[-1]:,} rows as with {sizes[0]:,} "
               f"(at most {most:g}: {'kept' if growth[index] <= most else 'MISSED'})", flush=True)
     usages = {str(rows): as_json(one) for rows, one in found.items()}
-    return {"changed": CHANGED, "usage": usages, "growth": growth, "kept": kept}
+    return {"changed": CHANGED, "usage": usages, "growth": growth, "equal": same, "kept": kept}
 
 
-def _size(rows: int, repetitions: int) -> dict[str, list[Usage]]:
+def _size(rows: int, repetitions: int) -> tuple[dict[str, list[Usage]], bool]:
     print(f"{rows:,} rows, {CHANGED:,} changed", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     server = start(folder / "hbase", wait_seconds=120, heap_gib=HBASE_GIB)
@@ -69,7 +70,9 @@ def _size(rows: int, repetitions: int) -> dict[str, list[Usage]]:
             print(f"    {medians}, read {statistics.median(u.read_gib for u in usages) * 1024:,.0f} MiB, "
                   f"written {statistics.median(u.written_gib for u in usages) * 1024:,.0f} MiB, "
                   f"CPU {statistics.median(u.cpu_seconds for u in usages):.1f} s", flush=True)
-        return found
+        same = len(set(digests_of(folder, INDEXES).values())) == 1
+        print(f"  all tables equal at the end: {same}", flush=True)
+        return found, same
     finally:
         stop(folder / "hbase", purge=True)
         shutil.rmtree(folder)

@@ -20,6 +20,7 @@ from framework.spec.model import HBaseSpec
 from framework.spec.options import HBASE_IN_SESSION
 
 PARTITIONS = 30
+COLUMNS = ("id", "ts", "amount", "day")
 # HBase keeps blocks of the index in a part of it; in one that is too small it collects garbage all the time.
 _HEAP_GIB = 6
 _COMMON = {

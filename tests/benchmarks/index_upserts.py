@@ -13,7 +13,8 @@ from framework.index.building import Layout, build_index
 from framework.index.hbase import connect, new_generation
 from framework.plan.shares import hbase_options, rate_options
 from framework.spec.model import TableRef
-from tests.benchmarks.index_tables import PARTITIONS, Bench, bench, write
+from tests.benchmarks.engine_job import digest
+from tests.benchmarks.index_tables import COLUMNS, PARTITIONS, Bench, bench, write
 from tests.benchmarks.timing import show, spread
 
 _NO_LIMIT = 10_000_000.0
@@ -36,13 +37,15 @@ def measure(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
         repetitions: Measured rounds of each, after one that warms up.
 
     Returns:
-        The seconds, by size and index.
+        The seconds, by size and index; ``kept`` says that all tables of a size held the same rows at the end.
     """
     with bench() as on:
-        return {str(rows): {"upsert_seconds": _size(on, rows, repetitions)} for rows in sizes}
+        sized = {rows: _size(on, rows, repetitions) for rows in sizes}
+    return {**{str(rows): {"upsert_seconds": grown} for rows, (grown, _) in sized.items()},
+            "kept": all(same for _, same in sized.values())}
 
 
-def _size(on: Bench, rows: int, repetitions: int) -> dict[str, dict[str, float]]:
+def _size(on: Bench, rows: int, repetitions: int) -> tuple[dict[str, dict[str, float]], bool]:
     print(f"{rows:,} rows in {PARTITIONS} partitions")
     plain = on.plain_table(rows)
     tables = {name: on.folder / f"{name.lower()}_{rows}" for name in _INDEXES}
@@ -58,9 +61,11 @@ def _size(on: Bench, rows: int, repetitions: int) -> dict[str, dict[str, float]]
     grown = {name: spread(found[1:]) for name, found in walls.items()}
     for name, figures in grown.items():
         show(f"  upsert of 1%: {name}", figures)
+    digests = {digest(on.spark.read.format("hudi").load(str(table)), list(COLUMNS)) for table in tables.values()}
+    print(f"  all tables equal at the end: {len(digests) == 1}", flush=True)
     for table in (plain, *tables.values()):
         shutil.rmtree(table)
-    return grown
+    return grown, len(digests) == 1
 
 
 def _table(on: Bench, plain: Path, table: Path, name: str, rows: int) -> Mapping[str, str]:

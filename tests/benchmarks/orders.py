@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from framework.runtime.dev_hbase.look import HBase
+from framework.runtime.session import start_session
+from tests.benchmarks.engine_job import digest
 from tests.benchmarks.stream import COLUMNS, DAYS
 from tests.benchmarks.timing import Timed, freshet, timed
 
@@ -71,9 +75,15 @@ def pipeline_of(index: str) -> str:
 
 
 def load_first(root: Path, index: str) -> Timed:
-    """Load a target for the first time: with a global index by bulk load, which a bucket index does not need."""
-    words = ("run", pipeline_of(index)) if index == "BUCKET" else ("index", "bootstrap", pipeline_of(index))
-    return timed(freshet(*words, "-C", str(root)))
+    """Load a target for the first time."""
+    return timed(freshet("index", "bootstrap", pipeline_of(index), "-C", str(root)))
+
+
+def digests_of(root: Path, indexes: Collection[str]) -> dict[str, str]:
+    """Return what tells the targets' rows apart, by index: equal where they hold the same rows."""
+    # A process of its own, so that its JVM is gone before anything is measured.
+    found: dict[str, str] = json.loads(timed([sys.executable, "-m", "tests.benchmarks.orders", str(root), *indexes]).output)
+    return found
 
 
 def _of_index(index: str, buckets: int, hbase: HBase | None, name: str) -> Mapping[str, object]:
@@ -89,3 +99,13 @@ def _of_index(index: str, buckets: int, hbase: HBase | None, name: str) -> Mappi
 def _file(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def _print_digests(root: Path, indexes: Collection[str]) -> None:
+    spark = start_session(SPARK)
+    tables = {index: spark.read.format("hudi").load(str(root / "derived" / pipeline_of(index))) for index in indexes}
+    print(json.dumps({index: digest(table, [name for name, _ in COLUMNS]) for index, table in tables.items()}))
+
+
+if __name__ == "__main__":
+    _print_digests(Path(sys.argv[1]), sys.argv[2:])

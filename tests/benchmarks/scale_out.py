@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.engines import land
-from tests.benchmarks.orders import load_first, pipeline_of, write_project
+from tests.benchmarks.orders import digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
 from tests.benchmarks.timing import freshet, show, spread, timed
 from tests.clusters import spark_cluster
@@ -56,7 +56,7 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
     """
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     try:
-        walls = _on_clusters(folder / "clusters", rows, repetitions)
+        walls, same = _on_clusters(folder / "clusters", rows, repetitions)
         ratios = [one / two for one, two in zip(*walls.values(), strict=True)]
         for number, seconds in walls.items():
             show(f"{rows // 10:,} changed rows of {rows:,}, {number} executor(s)", spread(seconds))
@@ -66,12 +66,12 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
         return {"rows": rows, "seconds": {str(number): seconds for number, seconds in walls.items()}, "ratio": spread(ratios),
                 "cases": [{"changed": changed, "groups": 30 * buckets, "seconds": seconds}
                           for (changed, buckets), seconds in cases.items()],
-                "costs": vars(costs), "ten_terabytes": _on_paper(costs)}
+                "costs": vars(costs), "ten_terabytes": _on_paper(costs), "equal": same, "kept": same}
     finally:
         shutil.rmtree(folder)
 
 
-def _on_clusters(folder: Path, rows: int, repetitions: int) -> dict[int, list[float]]:
+def _on_clusters(folder: Path, rows: int, repetitions: int) -> tuple[dict[int, list[float]], bool]:
     stream = Stream(rows, rows // 10, 0, 0)
     roots = {number: folder / str(number) for number in EXECUTORS}
     for root in roots.values():
@@ -86,7 +86,9 @@ def _on_clusters(folder: Path, rows: int, repetitions: int) -> dict[int, list[fl
                 done = timed(freshet("run", pipeline_of("BUCKET"), "-C", str(root), *_settings(master, executors)))
                 if number > 1:
                     walls[executors].append(done.wall_seconds)
-    return walls
+    same = len({digests_of(root, ("BUCKET",))["BUCKET"] for root in roots.values()}) == 1
+    print(f"both tables equal at the end: {same}", flush=True)
+    return walls, same
 
 
 def _settings(master: str, executors: int) -> list[str]:

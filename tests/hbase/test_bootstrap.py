@@ -179,7 +179,8 @@ def test_a_target_with_other_commits_is_refused(hlake: HBaseLake) -> None:
     error = refused(hlake, "index", "bootstrap", "copy")
     assert (error["code"], "freshet index rebuild copy" in error["next"]) == ("TARGET_NOT_EMPTY", True)
     hlake.pipeline(hoodie={"hoodie.index.type": "BUCKET"})
-    assert refused(hlake, "index", "bootstrap", "copy")["code"] == "NO_GLOBAL_INDEX"
+    error = refused(hlake, "index", "bootstrap", "copy")
+    assert (error["code"], "freshet index migrate --to bucket copy" in error["next"]) == ("TARGET_NOT_EMPTY", True)
 
 
 def loading(lake: HBaseLake, admin: Admin) -> bool:

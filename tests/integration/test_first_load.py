@@ -1,0 +1,67 @@
+"""``freshet index bootstrap`` of a table with buckets: rows go in by bulk insert, and what comes after finds them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hbase.commands import freshet, many, refused
+from tests.integration.lake import Lake, rows
+
+# What a transformer makes of one event: an older version of each row, and of one a newer one.
+SEVERAL = (
+    "SELECT id, ts, amount, false AS _hoodie_is_deleted, day FROM <SRC> UNION ALL "
+    "SELECT id, ts - 1, amount + 100, false, day FROM <SRC> UNION ALL "
+    "SELECT id, ts + 1, amount + 10, id = 'gone', day FROM <SRC> WHERE id IN ('b', 'gone')"
+)
+DELETES = ",\n  _hoodie_is_deleted BOOLEAN"
+ODD = ("a", "b", "ü", "c" * 900, "day:2026", "x,y", "x,id:y", " ")
+# What of the DDL is another one: Hudi draws a bucket from the text that it makes of the key.
+SHAPES = {
+    "as it is": ("", ""),
+    "a key of two columns": ("primaryKey = 'id'", "primaryKey = 'id,day'"),
+    "no partitions": ("PARTITIONED BY (day)\n", ""),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("table_type", ["cow", "mor"])
+def test_a_first_load_and_what_comes_after_it(lake: Lake, table_type: str, shape: str) -> None:
+    lake.pipeline(table_type=table_type, sql=SEVERAL, columns=DELETES, hoodie={"hoodie.bucket.index.num.buckets": 7})
+    file = lake.project_root / "ddl/copy.sql"
+    file.write_text(file.read_text().replace(*SHAPES[shape]))
+    lake.land([*rows(*((key, 5, "1") for key in ODD)), *many(300, ts=5), *rows(("gone", 5, "1"))])
+    done = freshet(lake, "index", "bootstrap", "copy")
+    assert (done["done"], done["index"], done["rows"]) == ("bootstrapped", "BUCKET", 308)
+    (loaded,) = (lake.state().info(commit) for commit in lake.state().commits)
+    assert (loaded.operation, len(loaded.file_ids)) == ("BULK_INSERT", 7)
+    # Of rows with one key the one with the highest ordering value was written, unless it says that the row is deleted.
+    assert [(row[0], row[1]) for row in lake.rows() if row[0] in ("a", "b", "gone")] == [("a", 5), ("b", 6)]
+    again = freshet(lake, "index", "bootstrap", "copy")
+    assert (again["done"], again["rows"]) == ("nothing to do: the table is loaded", 0)
+
+    # Each row is found in its bucket: none stands twice, an older one loses, and no new file group is made.
+    lake.write_file("transformers/copy.sql", "SELECT id, ts, amount, id = 'a' AS _hoodie_is_deleted, day FROM <SRC>")
+    lake.land([*rows(*((key, 7, "2") for key in ODD)), *many(150, ts=7), *rows(("new", 7, "2"))])
+    lake.land(rows(("k000299", 1, "99")), "insert")
+    lake.run_ok()
+    found = {row[0]: row[1] for row in lake.rows()}
+    assert len(lake.rows()) == len(found) == 308, "one is new, and one is deleted"
+    assert all(ts == (5 if "k000150" <= key <= "k000299" else 7) for key, ts in found.items())
+    assert set(lake.state().info(lake.state().commits[-1]).file_ids) <= set(loaded.file_ids)
+    assert freshet(lake, "run", "copy")["runs"][0]["outcome"] == "idle"
+
+
+def test_a_table_that_an_ordinary_run_loaded_is_left_alone(lake: Lake) -> None:
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")))
+    lake.run_ok()
+    lake.land(rows(("b", 1, "1")))
+    assert freshet(lake, "index", "bootstrap", "copy")["done"] == "nothing to do: the table is loaded"
+    assert len(lake.rows()) == 1
+
+
+def test_what_is_no_upsert_is_not_loaded(lake: Lake) -> None:
+    lake.pipeline(hoodie={"hoodie.datasource.write.operation": "delete"})
+    lake.land(rows(("a", 1, "1")))
+    error = refused(lake, "index", "bootstrap", "copy")
+    assert (error["code"], "freshet run copy" in error["next"]) == ("NOT_AN_UPSERT", True)
