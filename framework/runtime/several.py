@@ -12,8 +12,8 @@ from framework.runtime.runner import run_pipeline
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
-#: Half of a small run passes in the driver, one step after the other. On two cores two runs of 1 row each, at a time, take
-#: three quarters of what they take one after the other.
+#: Half of a small run passes in the driver, one step after the other. On two cores each further pipeline of one changed row
+#: takes 1.5 s by itself, 1.1 s with two at a time, and no less with four.
 PARALLEL = 2
 
 
