@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from framework.errors import FreshetError, RetryableError, StateError
 from framework.index.hbase import HBase, IndexTable, connect, new_generation
 from framework.index.jvm import load_classes
+from framework.plan.options import NO_ENTRIES
 from framework.plan.shares import rate_options, rows_of, shares
 from framework.plan.stages import Commit
 from framework.spec.model import HBaseSpec, PipelineSpec
@@ -114,6 +115,8 @@ def with_index(spark: SparkSession, spec: PipelineSpec, opened: Opened | None, c
     A record index merges the rows that move to another partition by freshet's ``Moves``: Hudi 1.0.2 reads and sorts all rows
     of the file groups that they leave. 1,000 that moved out of 30 of them, a million rows, took 20 s, and take 3 s.
     """
+    if commit.options["hoodie.index.type"] == NO_ENTRIES:
+        return commit if opened is None else replace(commit, metadata=opened.commit(commit).metadata)
     if opened is not None:
         return opened.commit(commit)
     if spec.index.type != "RECORD_INDEX":

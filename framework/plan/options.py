@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from framework.plan.shares import hbase_options
 from framework.spec.model import IndexSpec, PipelineSpec
-from framework.spec.options import CONCURRENCY, HBASE_ROLLBACK, RECORD_INDEX_ENABLE
+from framework.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
 from framework.state.checkpoint import METADATA_PREFIX
 from framework.state.table import TableState
 
@@ -54,6 +54,8 @@ LEFT_TO_THE_RUNS: Mapping[str, str] = {
     "hoodie.clustering.inline": "false", "hoodie.clustering.schedule.inline": "false",
 }
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
+#: Hudi's index that has no entries, of which a commit would tell it.
+NO_ENTRIES = "GLOBAL_SIMPLE"
 
 # Hudi's default is 5.
 _EVERY_COMMITS = "hoodie.compact.inline.max.delta.commits"
@@ -163,7 +165,6 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
         spec: The pipeline.
         options: Those of an ordinary commit.
     """
-    of_index = {"HBASE": {HBASE_ROLLBACK: "false"}, "RECORD_INDEX": {RECORD_INDEX_ENABLE: "false"}}
     found = {
         # Fewest files, and each key's neighbours beside it; the default writes as many files as tasks times partitions.
         "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT",
@@ -173,9 +174,11 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
         **options,
         # Its keys stand once each by then.
         "hoodie.combine.before.insert": "false",
-        # No entry yet that a rollback could take back; and with a record index Hudi 1.0.2 brings all keys to the driver.
-        **of_index.get(spec.index.type, {}),
     }
+    if spec.index.is_global:
+        # The index is made afterwards. For one that learns of each row with the commit Hudi 1.0.2 keeps all keys in memory,
+        # and brings them to the driver: of 64 million rows more than 6 GB. This one looks into the files instead.
+        found |= {"hoodie.index.type": NO_ENTRIES, RECORD_INDEX_ENABLE: "false"}
     return dict(sorted(found.items()))
 
 
