@@ -15,7 +15,7 @@ from framework.plan.compile import RunRequest, compile_bootstrap, compile_overri
 from framework.plan.describe import plan_json
 from framework.plan.reads import ReadIncrement, ReadSnapshot
 from framework.plan.stages import Commit, Conform, Plan, RunPython, RunSql
-from framework.spec.model import IndexSpec, PipelineSpec, TableRef, WriteSpec
+from framework.spec.model import HBaseSpec, IndexSpec, PipelineSpec, TableRef, WriteSpec
 from framework.spec.types import Atomic, Column
 from framework.state.checkpoint import (
     CHECKPOINT_KEY,
@@ -311,11 +311,20 @@ class TestCommit:
         assert options["hoodie.metadata.record.index.enable"] == "true"
         assert "hoodie.bucket.index.num.buckets" not in options
 
-    def test_a_record_index_is_made_after_a_bulk_load_and_not_with_it(self) -> None:
-        plan = compile_bootstrap(a_spec(index=IndexSpec("RECORD_INDEX", {})), MemoryState(tables(target=None)))
-        options = stage(plan, Commit).options
-        assert options["hoodie.datasource.write.operation"] == "bulk_insert"
-        assert options["hoodie.metadata.record.index.enable"] == "false"
+    @pytest.mark.parametrize("index", [
+        IndexSpec("RECORD_INDEX", {}), IndexSpec("HBASE", {}, HBaseSpec("127.0.0.1", 2181, "/hbase", "t", 1, {}, {})),
+    ], ids=lambda index: index.type)
+    def test_a_global_index_is_made_after_a_bulk_load_and_not_with_it(self, index: IndexSpec) -> None:
+        commit = stage(compile_bootstrap(a_spec(index=index), MemoryState(tables(target=None))), Commit)
+        assert commit.options["hoodie.datasource.write.operation"] == "bulk_insert"
+        assert commit.options["hoodie.metadata.record.index.enable"] == "false"
+        assert commit.options["hoodie.index.type"] == "GLOBAL_SIMPLE", "which keeps no key in memory until the commit"
+        assert f'"type": "{index.type}"' in commit.metadata[INDEX_KEY], "the table's index is the one of the files"
+
+    def test_buckets_are_where_the_rows_of_a_bulk_load_go(self) -> None:
+        commit = stage(compile_bootstrap(a_spec(), MemoryState(tables(target=None))), Commit)
+        assert (commit.options["hoodie.datasource.write.operation"], commit.options["hoodie.index.type"]) == (
+            "bulk_insert", "BUCKET")
 
 
 class TestOverride:
