@@ -112,6 +112,7 @@ def allowed(
 def with_index(spark: SparkSession, spec: PipelineSpec, opened: Opened | None, commit: Commit) -> Commit:
     """Return the commit with what its index needs besides the plan: of an HBASE index what ``open_index`` found.
 
+    A first load asks no index, and carries the generation of the one that is made afterwards.
     A record index merges the rows that move to another partition by freshet's ``Moves``: Hudi 1.0.2 reads and sorts all rows
     of the file groups that they leave. 1,000 that moved out of 30 of them, a million rows, took 20 s, and take 3 s.
     """
