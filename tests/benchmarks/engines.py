@@ -85,7 +85,7 @@ def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: i
 
 
 def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> list[str]:
-    conf = {**SPARK, "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC",
+    conf = {**SPARK, "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "8",
             "spark.sql.parquet.compression.codec": "zstd", "spark.jars": ",".join(map(str, resolve_jars(ENGINES)))}
     job = {
         "engine": engine, "do": do, "table": str(folder / "others" / engine), "spark": conf, "columns": _NAMES,

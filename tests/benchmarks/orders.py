@@ -15,7 +15,7 @@ from tests.benchmarks.timing import Timed, freshet, timed
 
 INDEXES = ("BUCKET", "RECORD_INDEX", "HBASE")
 #: The driver of every engine. Some 30 files are read and written.
-SPARK = {"spark.master": "local[2]", "spark.driver.memory": "6g", "spark.sql.shuffle.partitions": "8"}
+SPARK = {"spark.master": "local[2]", "spark.driver.memory": "6g"}
 # A bucket takes about so many of these rows; a base file of them has some 60 MB.
 _BUCKET_ROWS = 1_300_000
 _BASE = """\
