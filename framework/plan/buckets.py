@@ -10,7 +10,7 @@ from framework.state.table import TableState
 
 # What Hudi fills a base file up to where it may choose (hoodie.parquet.max.file.size).
 _WANTED_BYTES = 120 << 20
-# A run pays some 60 ms of a core for each file group that it touches, whatever it holds: of fewer nobody notices.
+# A run pays some 50 ms of a core for each file group that it touches, whatever it holds: of fewer nobody notices.
 _MANY_FILES = 100
 _SMALL_BYTES = 10 << 20
 # Each update of COPY_ON_WRITE, and each compaction, writes a whole base file again, in one task.
@@ -38,7 +38,7 @@ def bucket_advice(spec: PipelineSpec, target: TableState | None) -> str:
     seen = f"{spec.name}: the base files of {info.base_files:,} buckets that a commit wrote hold {each}"
     change = f"Set {BUCKET_COUNT}: {fitting} instead of {count}, then: freshet index migrate {spec.name} --to bucket"
     if size < _SMALL_BYTES and info.base_files >= _MANY_FILES and fitting < count:
-        return f"BUCKETS_SMALL: {seen}, and each one that a run touches takes some 60 ms of a core. {change}"
+        return f"BUCKETS_SMALL: {seen}, and each one that a run touches takes some 50 ms of a core. {change}"
     if size > _LARGE_BYTES:
         return f"BUCKETS_LARGE: {seen}, and a changed row has a whole one written again. {change}"
     return ""
