@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from framework.cli.options import project_options
 from framework.cli.output import Output, progress, reporting, trace
 from framework.errors import Exit
-from framework.plan.backfill import BackfillPlan, BackfillRequest, compile_chunk, plan_backfill
+from framework.plan.backfill import BackfillPlan, BackfillRequest, Reprocess, compile_chunk, plan_backfill
 from framework.plan.describe import plan_json, plan_text
 from framework.plan.reads import counted
 from framework.runtime.backfill import BackfillResult, Load, run_backfill, window_of
@@ -28,7 +29,7 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 @click.option("--end", type=_MOMENT, required=True, help="End of the range, exclusive, UTC.")
 @click.option("--chunk", default="", metavar="LENGTH",
               help="Length of a chunk: 6h, 1d, 1w or 1mo.  [default: one partition of the target, or a day]")
-@click.option("--reprocess", type=click.Choice(["none", "failed", "all"]), default="none", show_default=True,
+@click.option("--reprocess", type=click.Choice(get_args(Reprocess)), default="none", show_default=True,
               help="Which of the chunks that were tried already to do again.")
 @click.option("--max-conflicts", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
               help="How often one chunk is repeated when another writer was faster.")
@@ -37,7 +38,7 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 @project_options
 @reporting
 def backfill(
-    output: Output, name: str, start: datetime, end: datetime, chunk: str, reprocess: str, max_conflicts: int,
+    output: Output, name: str, start: datetime, end: datetime, chunk: str, reprocess: Reprocess, max_conflicts: int,
     accept_changes: bool, dry_run: bool, root: Path, env: str | None, overrides: tuple[str, ...],
 ) -> Exit:
     """Compute a range of dates again from snapshots, chunk by chunk, while the pipeline's own runs go on.
@@ -54,7 +55,7 @@ def backfill(
     def load(window: tuple[str, str]) -> Project:
         return load_project(root, env, overrides, names=(name,), environ=os.environ, window=window)
 
-    request = BackfillRequest(start, end, chunk, reprocess, accept_changes)  # type: ignore[arg-type]
+    request = BackfillRequest(start, end, chunk, reprocess, accept_changes)
     if dry_run:
         return _show(load, request, output)
     with progress() as listen:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -95,11 +96,11 @@ def train(java_options: str, class_path: str) -> None:
                 if result.error is not None:
                     raise result.error
         _load_hbase(spark)
-        gateway = spark.sparkContext._gateway
+        gateway: Any = spark.sparkContext._gateway
         spark.stop()
         # It ends when its input does, and archives the classes as the last thing.
-        gateway.proc.stdin.close()  # type: ignore[union-attr]
-        gateway.proc.wait()  # type: ignore[union-attr]
+        gateway.proc.stdin.close()
+        gateway.proc.wait()
 
 
 def _load_hbase(spark: SparkSession) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -174,8 +175,9 @@ def _reading(plan: Plan) -> str:
 
 def _check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
     # Hudi names instants by the writer's local time. A commit that sorts before the present one would hide its checkpoint.
-    pattern = spark._jvm.java.time.format.DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")  # type: ignore[union-attr]
-    now = str(spark._jvm.java.time.LocalDateTime.now().format(pattern))  # type: ignore[union-attr]
+    jvm: Any = spark._jvm
+    pattern = jvm.java.time.format.DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")
+    now = str(jvm.java.time.LocalDateTime.now().format(pattern))
     if newest.ljust(len(now), "0") > now:
         raise StateError(
             "CLOCK_BEHIND", f"{spec.name}: the last commit of {spec.target.ref.path} is of {newest}, and here it is {now}: "
@@ -221,7 +223,8 @@ def jvm_lock(spark: SparkSession, path: Path) -> Iterator[None]:
     Raises:
         RetryableError: ALREADY_RUNNING.
     """
-    file = spark._jvm.java.io.RandomAccessFile(str(path), "rw")  # type: ignore[union-attr]
+    jvm: Any = spark._jvm
+    file = jvm.java.io.RandomAccessFile(str(path), "rw")
     try:
         if file.getChannel().tryLock() is None:
             raise RetryableError("ALREADY_RUNNING", f"another JVM is writing ({path}).", "Nothing was read or written.",

@@ -85,6 +85,7 @@ def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: i
 
 
 def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> list[str]:
+    # Eight partitions for the others, which were all measured so; freshet's batches are cut by their size.
     conf = {**SPARK, "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "8",
             "spark.sql.parquet.compression.codec": "zstd", "spark.jars": ",".join(map(str, resolve_jars(ENGINES)))}
     job = {
