@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -101,7 +101,7 @@ def reporting(command: Command) -> Command:
             sys.exit(found.exit_code)
         sys.exit(code or Exit.OK)
 
-    return wrapped  # type: ignore[return-value]
+    return cast("Command", wrapped)
 
 
 def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -284,19 +284,21 @@ def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
     )
 
 
+def _refusal(words: str, node: nodes.Node) -> SecurityError:
+    error: Any = SecurityError(words)
+    error.lineno = node.lineno
+    return cast(SecurityError, error)
+
+
 def _refuse_unbounded(node: nodes.Node) -> None:
     refused = _REFUSED.get(type(node))
     if refused is not None or (isinstance(node, nodes.For) and node.recursive):
-        error = SecurityError(f"'{refused or 'recursive'}' is not available")
-        error.lineno = node.lineno  # type: ignore[attr-defined]
-        raise error
+        raise _refusal(f"'{refused or 'recursive'}' is not available", node)
     if isinstance(node, (nodes.List, nodes.Tuple, nodes.Dict)) and getattr(node, "ctx", "load") == "load":
         # Lists of lists of lists of one list would print as more text than memory holds.
         names = {n.name for n in node.find_all(nodes.Name)} - {"var", "env"}
         if names or node.find(nodes.Call) or node.find(nodes.Filter):
-            error = SecurityError("a list may hold constants, var.* and env.* only")
-            error.lineno = node.lineno  # type: ignore[attr-defined]
-            raise error
+            raise _refusal("a list may hold constants, var.* and env.* only", node)
 
 
 def _replace_concat(node: nodes.Node) -> None:

@@ -12,7 +12,7 @@ from statistics import median
 
 from framework.runtime.session import start_session
 from tests.benchmarks.phases import event_log_options, spark_seconds
-from tests.benchmarks.timing import Timed, freshet, show, spread, timed
+from tests.benchmarks.timing import Timed, freshet, set_words, show, spread, timed
 from tests.builders import a_project
 from tests.feeds.landing import RawTable
 
@@ -20,8 +20,8 @@ PIPELINES = 5
 _AT_A_TIME = (1, 2, 4)
 # What freshet does to start soon, taken away: an archive of classes fits no class path but its own.
 _WITHOUT = {
-    "without the archive of classes": ("--set", "spark.spark.driver.extraClassPath=/nowhere"),
-    "with the optimising compiler": ("--set", "spark.spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=4"),
+    "without the archive of classes": {"spark.spark.driver.extraClassPath": "/nowhere"},
+    "with the optimising compiler": {"spark.spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4"},
 }
 
 
@@ -54,7 +54,7 @@ def measure(repetitions: int) -> dict[str, object]:
         for number in range(repetitions + 1):
             one = one_row(names[:1])
             several = {n: one_row(names[1:], "--parallel", str(n)).wall_seconds for n in _AT_A_TIME}
-            others = {name: one_row(names[:1], *words).wall_seconds for name, words in _WITHOUT.items()}
+            others = {name: one_row(names[:1], *set_words(own)).wall_seconds for name, own in _WITHOUT.items()}
             if number:
                 alone.append(one.wall_seconds)
                 inside.append(json.loads(one.output)["runs"][0]["seconds"])

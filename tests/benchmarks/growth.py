@@ -6,9 +6,10 @@ import json
 import shutil
 import statistics
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from framework.runtime.dev_hbase.look import HBase
 from framework.runtime.dev_hbase.server import start, stop
 from tests.benchmarks.engines import HBASE_GIB, land
 from tests.benchmarks.orders import INDEXES, digests_of, load_first, pipeline_of, write_project
@@ -30,49 +31,68 @@ def measure(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
         repetitions: Measured rounds, after one that warms the machine up.
 
     Returns:
-        The figures; ``kept`` says that no index grew by more than it may.
+        The figures; ``kept`` says that no index grew by more than it may and that all tables of a size are equal.
     """
-    sized = {rows: _size(rows, repetitions) for rows in sizes}
-    found = {rows: usages for rows, (usages, _) in sized.items()}
-    kept = same = all(equal for _, equal in sized.values())
-    growth = {}
-    for index, most in AT_MOST.items():
-        medians = [statistics.median(usage.wall_seconds for usage in found[rows][index]) for rows in (sizes[0], sizes[-1])]
-        growth[index] = round(medians[1] / medians[0], 2)
-        kept = kept and growth[index] <= most
-        print(f"{index}: {growth[index]:g} times as long with {sizes[-1]:,} rows as with {sizes[0]:,} "
-              f"(at most {most:g}: {'kept' if growth[index] <= most else 'MISSED'})", flush=True)
-    usages = {str(rows): as_json(one) for rows, one in found.items()}
-    return {"changed": CHANGED, "usage": usages, "growth": growth, "equal": same, "kept": kept}
-
-
-def _size(rows: int, repetitions: int) -> tuple[dict[str, list[Usage]], bool]:
-    print(f"{rows:,} rows, {CHANGED:,} changed", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     server = start(folder / "hbase", wait_seconds=120, heap_gib=HBASE_GIB)
     try:
-        stream = Stream(rows, CHANGED, 0, 0)
-        write_project(folder, rows, _NEVER, server, INDEXES)
-        land(folder, stream, 0)
-        for index in INDEXES:
-            print(f"  {index} loaded in {load_first(folder, index).wall_seconds:.1f} s", flush=True)
-        found: dict[str, list[Usage]] = {index: [] for index in INDEXES}
-        for number in range(1, repetitions + 2):
-            land(folder, stream, number)
-            for index in INDEXES[number % 3:] + INDEXES[:number % 3]:
-                usage = used(freshet("run", pipeline_of(index), "-C", str(folder), "--output", "json"))
-                if number > 1:
-                    found[index].append(usage)
-        for index, usages in found.items():
-            show(f"  {index}", spread([usage.wall_seconds for usage in usages]))
-            phases = [json.loads(usage.output)["runs"][0]["seconds"] for usage in usages]
-            medians = {name: round(statistics.median(one[name] for one in phases), 2) for name in phases[0]}
-            print(f"    {medians}, read {statistics.median(u.read_gib for u in usages) * 1024:,.0f} MiB, "
-                  f"written {statistics.median(u.written_gib for u in usages) * 1024:,.0f} MiB, "
-                  f"CPU {statistics.median(u.cpu_seconds for u in usages):.1f} s", flush=True)
-        same = len(set(digests_of(folder, INDEXES).values())) == 1
-        print(f"  all tables equal at the end: {same}", flush=True)
-        return found, same
+        projects = {rows: folder / str(rows) for rows in sizes}
+        for rows, project in projects.items():
+            _load(project, rows, server)
+        found = _rounds(projects, repetitions)
+        for rows, usages in found.items():
+            print(f"{rows:,} rows, {CHANGED:,} changed")
+            for index, one in usages.items():
+                _show(index, one)
+        same = all(len(set(digests_of(project, INDEXES).values())) == 1 for project in projects.values())
+        print(f"all tables of a size equal at the end: {same}", flush=True)
+        growth, kept = _growth(found[sizes[0]], found[sizes[-1]])
+        return {"changed": CHANGED, "usage": {str(rows): as_json(one) for rows, one in found.items()}, "growth": growth,
+                "equal": same, "kept": kept and same}
     finally:
         stop(folder / "hbase", purge=True)
         shutil.rmtree(folder)
+
+
+def _load(project: Path, rows: int, server: HBase) -> None:
+    print(f"{rows:,} rows", flush=True)
+    write_project(project, rows, _NEVER, server, INDEXES)
+    land(project, Stream(rows, CHANGED, 0, 0), 0)
+    for index in INDEXES:
+        print(f"  {index} loaded in {load_first(project, index).wall_seconds:.1f} s", flush=True)
+
+
+def _rounds(projects: Mapping[int, Path], repetitions: int) -> dict[int, dict[str, list[Usage]]]:
+    found: dict[int, dict[str, list[Usage]]] = {rows: {index: [] for index in INDEXES} for rows in projects}
+    sizes = list(projects)
+    for number in range(1, repetitions + 2):
+        for rows, project in projects.items():
+            land(project, Stream(rows, CHANGED, 0, 0), number)
+        first = number % len(sizes)
+        for index in INDEXES:
+            # One size after the other, so that what else the machine does falls on all of them.
+            for rows in sizes[first:] + sizes[:first]:
+                usage = used(freshet("run", pipeline_of(index), "-C", str(projects[rows]), "--output", "json"))
+                if number > 1:
+                    found[rows][index].append(usage)
+    return found
+
+
+def _show(index: str, usages: Sequence[Usage]) -> None:
+    show(f"  {index}", spread([usage.wall_seconds for usage in usages]))
+    phases = [json.loads(usage.output)["runs"][0]["seconds"] for usage in usages]
+    medians = {name: round(statistics.median(one[name] for one in phases), 2) for name in phases[0]}
+    print(f"    {medians}, read {statistics.median(u.read_gib for u in usages) * 1024:,.0f} MiB, "
+          f"written {statistics.median(u.written_gib for u in usages) * 1024:,.0f} MiB, "
+          f"CPU {statistics.median(u.cpu_seconds for u in usages):.1f} s", flush=True)
+
+
+def _growth(smallest: Mapping[str, Sequence[Usage]], largest: Mapping[str, Sequence[Usage]]) -> tuple[dict[str, object], bool]:
+    growth: dict[str, object] = {}
+    kept = True
+    for index, most in AT_MOST.items():
+        pairs = zip(largest[index], smallest[index], strict=True)
+        times = spread([large.wall_seconds / small.wall_seconds for large, small in pairs])
+        kept = show(f"{index}, the largest table to the smallest", times, most, "times") and kept
+        growth[index] = times
+    return growth, kept

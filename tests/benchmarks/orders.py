@@ -19,20 +19,21 @@ SPARK = {"spark.master": "local[2]", "spark.driver.memory": "6g"}
 # A bucket takes about so many of these rows; a base file of them has some 60 MB.
 _BUCKET_ROWS = 1_300_000
 _BASE = """\
-vars: {{root: {root}}}
-warehouse: {{raw: "{{{{ var.root }}}}/raw", derived: "{{{{ var.root }}}}/derived"}}
+vars: {{root: {root}, derived: {root}/derived}}
+warehouse: {{raw: "{{{{ var.root }}}}/raw", derived: "{{{{ var.derived }}}}"}}
 spark: {{{spark}}}
 """
 _DDL = """\
 CREATE TABLE derived.{name} (
   {columns}
 ) USING hudi PARTITIONED BY ({partition})
-TBLPROPERTIES (primaryKey = 'id', preCombineField = 'version', type = 'mor')
+TBLPROPERTIES (primaryKey = 'id', preCombineField = 'version', type = '{table_type}')
 """
 
 
 def write_project(
     root: Path, rows: int, compact_every: int, hbase: HBase | None, indexes: Collection[str], buckets: int = 0,
+    table_type: str = "mor",
 ) -> None:
     """Write the project's files.
 
@@ -46,6 +47,7 @@ def write_project(
         hbase: Where the index HBASE lies.
         indexes: For which indexes.
         buckets: Buckets of each partition; 0 for as many as the rows ask for.
+        table_type: The tables' type, ``mor`` or ``cow``.
     """
     spark = ", ".join(f'{key}: "{value}"' for key, value in SPARK.items())
     _file(root / "configs/base.yml", _BASE.format(root=root, spark=spark))
@@ -54,7 +56,7 @@ def write_project(
         partition = "created_day" if index == "BUCKET" else "day"
         ordered = [*(c for c in COLUMNS if c[0] != partition), *(c for c in COLUMNS if c[0] == partition)]
         columns = ",\n  ".join(f"{column} {kind}" for column, kind in ordered)
-        _file(root / f"ddl/{name}.sql", _DDL.format(name=name, columns=columns, partition=partition))
+        _file(root / f"ddl/{name}.sql", _DDL.format(name=name, columns=columns, partition=partition, table_type=table_type))
         _file(root / f"transformers/{name}.sql", f"SELECT {', '.join(column for column, _ in ordered)} FROM <SRC>\n")
         settings: dict[str, object] = {
             "hoodie.streamer.source.hoodieincr.path": '"{{ var.root }}/raw/orders"',
@@ -62,7 +64,8 @@ def write_project(
             "hoodie.index.type": index, "hoodie.compact.inline": "true",
             "hoodie.compact.inline.max.delta.commits": compact_every,
         }
-        settings |= _of_index(index, buckets or max(1, rows // DAYS // _BUCKET_ROWS), hbase, name)
+        # Several projects may share a cluster.
+        settings |= _of_index(index, buckets or max(1, rows // DAYS // _BUCKET_ROWS), hbase, f"{name}_{root.name}")
         lines = "".join(f"  {key}: {value}\n" for key, value in settings.items())
         stable = "partition_is_stable: true\n" if index == "BUCKET" else ""
         head = f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{stable}hoodie:\n"
@@ -86,14 +89,14 @@ def digests_of(root: Path, indexes: Collection[str]) -> dict[str, str]:
     return found
 
 
-def _of_index(index: str, buckets: int, hbase: HBase | None, name: str) -> Mapping[str, object]:
+def _of_index(index: str, buckets: int, hbase: HBase | None, table: str) -> Mapping[str, object]:
     if index == "BUCKET":
         return {"hoodie.bucket.index.num.buckets": buckets}
     if index != "HBASE":
         return {}
     assert hbase is not None
     # At a rate that holds nothing up: the cluster has no other user.
-    return {**hbase.hoodie, "hoodie.index.hbase.table": name, "hoodie.index.hbase.max.qps.per.region.server": 1_000_000}
+    return {**hbase.hoodie, "hoodie.index.hbase.table": table, "hoodie.index.hbase.max.qps.per.region.server": 1_000_000}
 
 
 def _file(path: Path, text: str) -> None:

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.benchmarks.timing import set_words
+
 # What Hudi 1.0.2 writes into the descriptions of its jobs, first match wins.
 _PHASES = (
     ("index", re.compile(r"tag|index|look ?up|bucket", re.IGNORECASE)),
@@ -21,8 +23,7 @@ _PHASES = (
 def event_log_options(folder: Path) -> list[str]:
     """Return the words that make a freshet command keep Spark's event log in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    settings = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{folder}"}
-    return [word for key, value in settings.items() for word in ("--set", f"spark.{key}={value}")]
+    return set_words({"spark.spark.eventLog.enabled": "true", "spark.spark.eventLog.dir": f"file://{folder}"})
 
 
 def spark_seconds(folder: Path) -> Mapping[str, float]:

@@ -15,7 +15,7 @@ from framework.runtime.java import find_java_home
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
-from tests.benchmarks.timing import freshet, timed
+from tests.benchmarks.timing import freshet, set_words, timed
 
 # Whose code a frame is, first match wins; frames of the JDK and of Scala belong to whoever called them.
 _OWNERS: Mapping[str, re.Pattern[str]] = {
@@ -67,7 +67,7 @@ def recorded(recording: Path) -> list[str]:
     """Return the words that make a freshet command sample the stacks of its driver into a file."""
     option = f"-XX:StartFlightRecording:filename={recording},settings=profile,dumponexit=true"
     # Without the archive of classes: with one, Java 17.0.15 ends by a SIGSEGV as soon as it records.
-    return ["--set", f"spark.spark.driver.extraJavaOptions={option}", "--set", "spark.spark.driver.extraClassPath=/nowhere"]
+    return set_words({"spark.spark.driver.extraJavaOptions": option, "spark.spark.driver.extraClassPath": "/nowhere"})
 
 
 def summary_of(recording: Path) -> dict[str, object]:

@@ -126,7 +126,9 @@ def _growth(figures: Figures) -> str:
         _lines(axes, {index: {int(rows): [one[key] for one in usage[rows][index]] for rows in usage}
                       for index in next(iter(usage.values()))}, label)
     figure.suptitle(f"{figures['changed']:,} changed rows")
-    return _image(figure) + _table(["largest against smallest table", "times"], figures["growth"].items())
+    return _image(figure) + _table(
+        ["largest against smallest table, pair by pair", "times"],
+        ((index, times["median"]) for index, times in figures["growth"].items()))
 
 
 def _index_load(figures: Figures) -> str:
@@ -156,6 +158,13 @@ def _spreads(figures: Figures) -> str:
     phases, jobs = figures.get("phases", {}), figures.get("spark", {})
     return _image(figure) + "".join(_table([what, "seconds"], found.items())
                                     for what, found in (("of a run", phases), ("of its jobs", jobs)) if found)
+
+
+def _tuning(figures: Figures) -> str:
+    lines = [(setting, case, f"{statistics.median(found['seconds'][setting]):.2f}",
+              f"{statistics.median(found['seconds']['as it is']):.2f}", f"{times['median']:.2f}")
+             for case, found in figures["cases"].items() for setting, times in found["times"].items()]
+    return _table(["setting", "a run of", "without, s", "with, s", "times as long without"], lines)
 
 
 def _profiles(figures: Figures) -> str:
@@ -189,6 +198,7 @@ _DRAWN: Mapping[str, Callable[[Figures], str]] = {
     "main-job": _main_job, "dimension": _compared, "fact": _compared, "engines": _engines, "growth": _growth,
     "index-load": _index_load, "index-upserts": _index_upserts,
     "control-plane": _spreads, "fixed-cost": _spreads, "profiles": _profiles, "scale-out": _scale_out,
+    "tuning": _tuning,
     "expectations": _expectations,
 }
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
-from tests.benchmarks.timing import freshet, show, spread, timed
+from tests.benchmarks.timing import freshet, set_words, show, spread, timed
 from tests.clusters import spark_cluster
 
 EXECUTORS = (1, 2)
@@ -94,7 +94,7 @@ def _on_clusters(folder: Path, rows: int, repetitions: int) -> tuple[dict[int, l
 def _settings(master: str, executors: int) -> list[str]:
     conf = {"spark.master": master, "spark.executor.memory": "2500m", "spark.executor.cores": "1",
             "spark.cores.max": str(executors), "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    return [word for key, value in conf.items() for word in ("--set", f"spark.{key}={value}")]
+    return set_words({f"spark.{key}": value for key, value in conf.items()})
 
 
 def _case(root: Path, rows: int, changed: int, buckets: int, repetitions: int) -> list[float]:

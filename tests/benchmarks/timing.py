@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -64,6 +64,11 @@ def failed(command: Sequence[str], code: int, errors: str) -> RuntimeError:
 def freshet(*words: str) -> list[str]:
     """Return the command line of one freshet command."""
     return [sys.executable, "-m", "framework", *words]
+
+
+def set_words(settings: Mapping[str, object]) -> list[str]:
+    """Return the words that give a freshet command settings of its own."""
+    return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

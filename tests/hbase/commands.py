@@ -91,8 +91,9 @@ class Admin:
     """
 
     def __init__(self, lake: HBaseLake, name: str = "copy") -> None:
-        self._lake, spec, jvm = lake, lake.hbase_spec(name), lake.spark._jvm
-        self._hbase = jvm.org.apache.hudi.org.apache.hadoop.hbase  # type: ignore[union-attr]
+        self._lake, spec = lake, lake.hbase_spec(name)
+        jvm: Any = lake.spark._jvm
+        self._hbase = jvm.org.apache.hudi.org.apache.hadoop.hbase
         self._table = self._hbase.TableName.valueOf(spec.table)
         conf = self._hbase.HBaseConfiguration.create()
         for key, value in client_settings(spec).items():

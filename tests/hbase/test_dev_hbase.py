@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.dev_hbase.server import stop
+from framework.runtime.dev_hbase import settings
+from framework.runtime.dev_hbase.look import HBase, look
+from framework.runtime.dev_hbase.server import start, stop
 from tests.hbase.conftest import Client
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,3 +89,18 @@ def test_the_hbase_of_these_tests_serves(hbase: HBase, client: Client) -> None:
         client.create_table(connection, "served", "_s")
         client.put(connection, "served", "a", "_s", "1")
         assert [client.get(connection, "served", row, "_s") for row in ("a", "b")] == ["1", None]
+
+
+def test_its_log_cannot_fill_the_disk(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Without its files it repeats one complaint for ever. What it says when it starts is enough to see the limit at work.
+    monkeypatch.setattr(settings, "_LOG4J", settings._LOG4J.replace("16MB", "8KB"))
+    start(directory, wait_seconds=120)
+    kept = {file.name: file.stat().st_size for file in directory.glob("*log*")}
+    assert set(kept) == {"hbase.log", "hbase.log.1"}
+    assert sum(kept.values()) < 40_000
+    # That it is ready stays known when the log has long forgotten it.
+    for file in directory.glob("*log*"):
+        file.write_text("")
+    assert look(directory).state == "up"
+    stop(directory, purge=True)
+    assert not directory.exists()

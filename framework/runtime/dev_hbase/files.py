@@ -17,6 +17,7 @@ from framework.errors import FreshetError, RetryableError
 from framework.runtime.jars import jar_dir
 
 ZNODE = "/hbase"
+LOG = "hbase.log"
 _VERSION = 1
 _TEMPORARY = ".hbase-"
 _POLL_SECONDS = 0.1
@@ -32,6 +33,7 @@ class State:
         pid: Id of its last process; 0 where there was none.
         mark: That process's ``start_mark``.
         launched_ms: Milliseconds since 1970 just before it was started.
+        initialized: Whether that process was seen to be ready; its log says so once, and does not keep it.
     """
 
     port: int
@@ -39,6 +41,7 @@ class State:
     pid: int = 0
     mark: str = ""
     launched_ms: int = 0
+    initialized: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,13 @@ class Place:
 
     @property
     def log(self) -> Path:
-        """What the last process said."""
-        return self.directory / "hbase.log"
+        """What the last process said; what it said before is at most one more file, with a number."""
+        return self.directory / LOG
+
+    @property
+    def logs(self) -> list[Path]:
+        """The log and what was said before, as far as they are there."""
+        return sorted(self.directory.glob(f"{LOG}*"))
 
     @property
     def conf(self) -> Path:
@@ -160,7 +168,7 @@ def delete_files(place: Place) -> None:
         if folder.exists():
             shutil.rmtree(folder)
     # The state goes last of what matters, so that a purge that was killed can be repeated.
-    for file in (place.log, *place.directory.glob(f"{_TEMPORARY}*"), place.state, place.lock):
+    for file in (*place.logs, *place.directory.glob(f"{_TEMPORARY}*"), place.state, place.lock):
         file.unlink(missing_ok=True)
     with suppress(OSError):
         place.directory.rmdir()

@@ -83,7 +83,7 @@ def look_at(place: Place, kept: State | None) -> HBase:
     if kept is None or not is_alive(kept):
         return HBase("down", place.directory, kept.port if kept else 0, 0, kept.region_servers if kept else 0, 0, place.log)
     count = _registered(kept)
-    up = count >= kept.region_servers and _is_initialized(place)
+    up = count >= kept.region_servers and (kept.initialized or _says_so(place))
     return HBase("up" if up else "starting", place.directory, kept.port, count, kept.region_servers, kept.pid, place.log)
 
 
@@ -118,9 +118,8 @@ def forget_the_dead(state: State) -> bool:
         return False
 
 
-def _is_initialized(place: Place) -> bool:
+def _says_so(place: Place) -> bool:
     try:
-        with open(place.log, encoding="utf-8", errors="replace") as log:
-            return any(_READY in line for line in log)
+        return any(_READY in log.read_text(encoding="utf-8", errors="replace") for log in place.logs)
     except FileNotFoundError:
-        return True  # the user deleted it since
+        return False  # it was given its number just now: look again

@@ -162,10 +162,14 @@ def _command(tell: Tell, heap_gib: int) -> list[str]:
 
 def _launch(place: Place, state: State, command: list[str], wait_seconds: float) -> HBase:
     # The state first: what follows is then known to be freshet's.
-    write_state(place, replace(state, pid=0, mark=""))
+    state = replace(state, pid=0, mark="", initialized=False)
+    write_state(place, state)
     write_settings(place, state)
     launched_ms = time.time_ns() // 1_000_000
-    with open(place.log, "wb") as log:
+    for said_before in place.logs:
+        said_before.unlink()
+    # What Java itself says goes to the file that HBase's logging appends to.
+    with open(place.log, "ab") as log:
         # A session of its own: the keyboard's interrupt and the terminal's end are not for it.
         process = subprocess.Popen(
             [*command, f"--localRegionServers={state.region_servers}", "start"],
@@ -194,6 +198,7 @@ def _wait_until_up(place: Place, state: State, wait_seconds: float, fresh: bool)
         # Once, as soon as ZooKeeper answers: long before the new master could have taken the old one's node.
         forgotten = forgotten or forget_the_dead(state)
         time.sleep(_POLL_SECONDS)
+    write_state(place, replace(state, initialized=True))
     return found
 
 

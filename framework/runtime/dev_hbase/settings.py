@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from framework.runtime.dev_hbase.files import ZNODE, Place, State
+from framework.runtime.dev_hbase.files import LOG, ZNODE, Place, State
 
 _CACHED, _NOT_FLUSHED = 0.3, 0.2  # of the heap, over all region servers
-_LOG4J = """\
+# Where its files are deleted under it, HBase says so for ever, in 100 MB a second (HBase 2.4, from its 15th minute on).
+_LOG_MB = 16
+_LOG4J = f"""\
 # WARN for the libraries: the log is for whoever asks why HBase did not start.
 status = off
 rootLogger.level = warn
-rootLogger.appenderRef.stdout.ref = stdout
+rootLogger.appenderRef.log.ref = log
 logger.hbase.name = org.apache.hadoop.hbase
 logger.hbase.level = info
-appender.stdout.type = Console
-appender.stdout.name = stdout
-appender.stdout.layout.type = PatternLayout
-appender.stdout.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+appender.log.type = RollingFile
+appender.log.name = log
+appender.log.fileName = {LOG}
+appender.log.filePattern = {LOG}.%i
+appender.log.policies.type = Policies
+appender.log.policies.size.type = SizeBasedTriggeringPolicy
+appender.log.policies.size.size = {_LOG_MB}MB
+appender.log.strategy.type = DefaultRolloverStrategy
+appender.log.strategy.max = 1
+appender.log.layout.type = PatternLayout
+appender.log.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
 """
 
 
