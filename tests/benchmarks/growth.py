@@ -65,12 +65,14 @@ def _load(project: Path, rows: int, server: HBase) -> None:
 def _rounds(projects: Mapping[int, Path], repetitions: int) -> dict[int, dict[str, list[Usage]]]:
     found: dict[int, dict[str, list[Usage]]] = {rows: {index: [] for index in INDEXES} for rows in projects}
     sizes = list(projects)
-    for number in range(1, repetitions + 2):
-        for rows, project in projects.items():
+    for rows, project in projects.items():
+        for number in range(1, repetitions + 2):
             land(project, Stream(rows, CHANGED, 0, 0), number)
-        first = number % len(sizes)
-        for index in INDEXES:
-            # One size after the other, so that what else the machine does falls on all of them.
+    # One index after the other, so that none reads from disk what the tables of another drove out of the system's cache; within
+    # it one size after the other, so that what else the machine does falls on all of them.
+    for index in INDEXES:
+        for number in range(1, repetitions + 2):
+            first = number % len(sizes)
             for rows in sizes[first:] + sizes[:first]:
                 usage = used(freshet("run", pipeline_of(index), "-C", str(projects[rows]), "--output", "json"))
                 if number > 1:

@@ -61,6 +61,8 @@ def write_project(
         settings: dict[str, object] = {
             "hoodie.streamer.source.hoodieincr.path": '"{{ var.root }}/raw/orders"',
             "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy": "READ_UPTO_LATEST_COMMIT",
+            # A round is one commit; further ones may have been landed.
+            "hoodie.streamer.source.hoodieincr.num_instants": 1,
             "hoodie.index.type": index, "hoodie.compact.inline": "true",
             "hoodie.compact.inline.max.delta.commits": compact_every,
         }

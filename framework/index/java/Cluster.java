@@ -56,7 +56,11 @@ public class Cluster {
 
   /** The settings of Hadoop as Spark has them, in the driver and in executors: spark.hadoop.* among them. */
   static Configuration ofSpark() {
-    return SparkHadoopUtil.get().newConfiguration(SparkEnv.get().conf());
+    Configuration conf = SparkHadoopUtil.get().newConfiguration(SparkEnv.get().conf());
+    // What the session says of the HFiles of Hudi's metadata table is not for those of an index table.
+    conf.unset("hbase.writer.unified.encoded.blocksize.ratio");
+    conf.unset("hfile.index.block.max.size");
+    return conf;
   }
 
   static Configuration configuration(Map settings) throws Exception {
