@@ -38,9 +38,9 @@ _HUDI = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
     # Parquet's older layout of a list, Avro's default, holds no null: one would fail the whole write. Both are read.
     "spark.hadoop.parquet.avro.write-old-list-structure": "false",
-    # Blocks of 64 KB in the record index, a sixteenth of what Hudi 1.0.2 asks HBase's writer for; `hoodie.hfile.block.size` does
-    # not reach the metadata table. A look-up unpacks the block of each key, and 20,000 keys are in every block of a large index.
-    # The list of a file's blocks stays one list, as it was, and no tree.
+    # Blocks of 64 KB in the record index, a sixteenth of what Hudi 1.0.2 asks HBase's writer for: `hoodie.hfile.block.size`
+    # does not reach the metadata table. A look-up unpacks the whole block of each key, which of a large index and 20,000 keys
+    # is nearly every block of a megabyte. The list of a file's blocks stays one list, as it was, and no tree.
     "spark.hadoop.hbase.writer.unified.encoded.blocksize.ratio": "0.0625",
     "spark.hadoop.hfile.index.block.max.size": "67108864",
 }

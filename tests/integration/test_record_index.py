@@ -14,15 +14,15 @@ KEYS = 12_000
 ONE_FILE = {"hoodie.metadata.record.index.min.filegroup.count": 1, "hoodie.metadata.record.index.max.filegroup.count": 1}
 
 
-def blocks(lake: Lake) -> tuple[int, int]:
-    """Return how many blocks the index's only HFile has, and how many levels its list of them."""
+def blocks(lake: Lake) -> int:
+    """Return how many blocks the index's only HFile has."""
     (file,) = lake.root.glob("derived/copy/.hoodie/metadata/record_index/*.hfile")
     jvm: Any = lake.spark._jvm
     conf = lake.spark.sparkContext._jsc.hadoopConfiguration()
     path, hfile = jvm.org.apache.hadoop.fs.Path(str(file)), jvm.org.apache.hudi.org.apache.hadoop.hbase.io.hfile
     reader = hfile.HFile.createReader(path.getFileSystem(conf), path, hfile.CacheConfig.DISABLED, True, conf)
     try:
-        return reader.getTrailer().getDataIndexCount(), reader.getTrailer().getNumDataIndexLevels()
+        return int(reader.getTrailer().getDataIndexCount())
     finally:
         reader.close()
 
@@ -32,9 +32,8 @@ def test_each_key_is_found_in_whichever_block_it_stands(lake: Lake, table_type: 
     lake.pipeline(table_type=table_type, hoodie=RECORD_INDEX | ONE_FILE)
     lake.land(many(KEYS, ts=5))
     assert freshet(lake, "index", "bootstrap", "copy")["rows"] == KEYS
-    count, levels = blocks(lake)
     # A key and its place are some 90 bytes.
-    assert (12 <= count <= 30, levels) == (True, 1)
+    assert 12 <= blocks(lake) <= 30
 
     lake.land(many(KEYS + 1, ts=6))
     lake.run_ok()
