@@ -24,6 +24,7 @@ from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.runner import new_run_id, run_once
 from framework.sinks.hudi import empty_batch, write_commit
 from framework.spec.model import HBaseSpec, PipelineSpec, Project
+from framework.spec.options import OPERATION
 from framework.state.checkpoint import INDEX_KEY
 from framework.state.table import StateReader, TableState
 
@@ -185,6 +186,8 @@ def make_record_index(work: Work, reason: str) -> None:
     """Make a record index from the table's base files: Hudi does, with the commit of a writer that keeps one, where none is."""
     work.phase("making the record index")
     commit = commit_stage(work.spec, Window("index", reason=reason), None, empty=True)
+    # An upsert looks keys up, though there are none; where the index is only being made, Hudi reads the whole table for that.
+    commit = replace(commit, options={**commit.options, OPERATION: "insert"})
     with jvm_lock(work.spark, work.lease.writer_file):
         write_commit(empty_batch(work.spark, work.spec.target.columns), commit, new_run_id())
 

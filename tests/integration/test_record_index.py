@@ -32,6 +32,9 @@ def test_each_key_is_found_in_whichever_block_it_stands(lake: Lake, table_type: 
     lake.pipeline(table_type=table_type, hoodie=RECORD_INDEX | ONE_FILE)
     lake.land(many(KEYS, ts=5))
     assert freshet(lake, "index", "bootstrap", "copy")["rows"] == KEYS
+    # The index was made with a commit of no rows, which looks nothing up: Hudi would read all keys of the table anew.
+    loaded, indexed = (lake.state().info(commit).operation for commit in lake.state().commits)
+    assert (loaded, indexed) == ("BULK_INSERT", "INSERT")
     # A key and its place are some 90 bytes.
     assert 12 <= blocks(lake) <= 30
 
