@@ -29,7 +29,7 @@ from framework.quality.gate import Gated, check_batch
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.queries import check_table
 from framework.sinks.failures import in_words
-from framework.sinks.hudi import empty_batch, newest_of_each_key
+from framework.sinks.hudi import empty_batch, newest_of_each_key, use_large_tasks
 from framework.sinks.merge import merge_columns
 from framework.sources.hudi import load_table, read_increment, read_snapshot
 from framework.sources.inputs import drive_rows, read_lookback, read_partitions
@@ -144,6 +144,7 @@ def make_batch(
                     stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
                 if stage.options["hoodie.datasource.write.operation"] == "bulk_insert":
                     target = spec.target
+                    use_large_tasks(spark)
                     inputs[MAIN] = newest_of_each_key(inputs[MAIN], target.record_key, target.ordering_field)
                 order = [check.name for check in spec.checks]
                 own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import SparkSession
 
+from framework.sinks.hudi import use_large_tasks
 from tests.hbase.commands import freshet, many, refused
 from tests.integration.lake import Lake, rows
 
@@ -65,3 +67,15 @@ def test_what_is_no_upsert_is_not_loaded(lake: Lake) -> None:
     lake.land(rows(("a", 1, "1")))
     error = refused(lake, "index", "bootstrap", "copy")
     assert (error["code"], "freshet run copy" in error["next"]) == ("NOT_AN_UPSERT", True)
+
+
+def test_its_tasks_are_large_unless_a_setting_says_how_large(spark: SparkSession) -> None:
+    key = "spark.sql.adaptive.advisoryPartitionSizeInBytes"
+    session = spark.newSession()
+    before = spark.range(1000).repartition("id").rdd.getNumPartitions()
+    use_large_tasks(session)
+    assert (session.conf.get(key), spark.conf.get(key)) == ("512m", "67108864b"), "of the load's session alone"
+    assert session.range(1000).repartition("id").rdd.getNumPartitions() == before, "a small load keeps all cores busy"
+    session.conf.set(key, "100m")
+    use_large_tasks(session)
+    assert session.conf.get(key) == "100m"
