@@ -34,7 +34,7 @@ _PARTS: Mapping[str, Part] = {
     "index-load": lambda o: index_load.compare(o.index_rows, o.repetitions),
     "index-upserts": lambda o: index_upserts.measure(o.index_rows, o.repetitions),
     "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds),
-    "growth": lambda o: growth.measure(o.growth_rows, o.repetitions),
+    "growth": lambda o: growth.measure(o.growth_rows, o.repetitions, o.growth_indexes),
     "tuning": lambda o: tuning.measure(o.tuning_rows, o.repetitions),
     "profiles": lambda o: profiles.measure(o.profile_rows),
     "scale-out": lambda o: scale_out.measure(o.scale_rows, o.repetitions),
@@ -53,6 +53,8 @@ def main() -> int:
     parser.add_argument("--engine-rounds", type=int, default=10, help="rounds of the engines, a compaction among them")
     parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
                         help="rows of the tables that grow")
+    parser.add_argument("--growth-indexes", choices=growth.AT_MOST, nargs="+", default=list(growth.AT_MOST),
+                        help="indexes of the tables that grow")
     parser.add_argument("--tuning-rows", type=int, default=2_000_000, help="rows of the tables whose settings are taken back")
     parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
     parser.add_argument("--scale-rows", type=int, default=8_000_000, help="rows of the table of the cluster")
