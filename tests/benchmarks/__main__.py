@@ -34,7 +34,7 @@ _PARTS: Mapping[str, Part] = {
     "index-load": lambda o: index_load.compare(o.index_rows, o.repetitions),
     "index-upserts": lambda o: index_upserts.measure(o.index_rows, o.repetitions),
     "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds),
-    "growth": lambda o: growth.measure(o.growth_rows, o.repetitions, o.growth_indexes),
+    "growth": lambda o: growth.measure(o.growth_rows, o.repetitions, o.growth_indexes, o.growth_region_servers),
     "tuning": lambda o: tuning.measure(o.tuning_rows, o.repetitions),
     "profiles": lambda o: profiles.measure(o.profile_rows),
     "scale-out": lambda o: scale_out.measure(o.scale_rows, o.repetitions),
@@ -55,6 +55,7 @@ def main() -> int:
                         help="rows of the tables that grow")
     parser.add_argument("--growth-indexes", choices=growth.AT_MOST, nargs="+", default=list(growth.AT_MOST),
                         help="indexes of the tables that grow")
+    parser.add_argument("--growth-region-servers", type=int, default=1, help="region servers of their HBase")
     # Fewer than 3 million in 30 partitions lie in files below 4 MB, which are small by either limit of small files.
     parser.add_argument("--tuning-rows", type=int, default=4_000_000, help="rows of the tables whose settings are taken back")
     parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
