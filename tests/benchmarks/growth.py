@@ -55,7 +55,8 @@ def measure(
         print(f"all tables of a size equal at the end: {'not compared, of one index' if same is None else same}", flush=True)
         growth, kept = _growth(found[sizes[0]], found[sizes[-1]])
         return {
-            "changed": CHANGED, "region_servers": region_servers, "growth": growth, "equal": same, "kept": kept and same is not False,
+            "changed": CHANGED, "region_servers": region_servers, "growth": growth, "equal": same,
+            "kept": kept and same is not False,
             "usage": {str(rows): as_json(one) for rows, one in found.items()},
         }
     finally:
