@@ -162,9 +162,11 @@ def test_a_process_killed_between_the_two_commits(lake: Lake) -> None:
     lake.pipeline(top=NEGATIVE % "")
     lake.land(rows(("a", 1, "-1.00"), ("b", 1, "2.00"), day=DAY))
     command = [sys.executable, "-m", "framework", "run", "copy", "--project", str(lake.project_root)]
+    timeline = lake.root / "derived/copy_quarantine/.hoodie/timeline"
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            until(lambda: bool(list((lake.root / "derived/copy_quarantine/.hoodie/timeline").glob("*_*.commit"))), process)
+            # Hudi makes a local file and then fills it; until it has, no reader finds a commit in it.
+            until(lambda: any(file.stat().st_size for file in timeline.glob("*_*.commit")), process)
         finally:
             process.kill()
     assert [row[0] for row in waiting(lake)] == ["a"]
