@@ -19,6 +19,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from tests.benchmarks.timing import RESULTS
+from tests.benchmarks.tuning import AS_IT_IS
 
 Figures = Mapping[str, Any]
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
@@ -161,10 +162,15 @@ def _spreads(figures: Figures) -> str:
 
 
 def _tuning(figures: Figures) -> str:
-    lines = [(setting, case, f"{statistics.median(found['seconds'][setting]):.2f}",
-              f"{statistics.median(found['seconds']['as it is']):.2f}", f"{times['median']:.2f}")
-             for case, found in figures["cases"].items() for setting, times in found["times"].items()]
-    return _table(["setting", "a run of", "without, s", "with, s", "times as long without"], lines)
+    def row(case: str, way: str, times: str) -> tuple[str, ...]:
+        usages = figures["cases"][case]["usage"][way]
+        return (case, way, times, *(f"{statistics.median(usage[what] for usage in usages):.2f}"
+                                    for what in ("wall_seconds", "cpu_seconds", "peak_gib")))
+
+    lines = [line for case, found in figures["cases"].items()
+             for line in (row(case, AS_IT_IS, ""), *(row(case, way, f"{times['median']:.2f}")
+                                                     for way, times in found["times"].items()))]
+    return _table(["a run of", "taken back, or done instead", "times as long", "seconds", "CPU", "largest memory, GiB"], lines)
 
 
 def _profiles(figures: Figures) -> str:
