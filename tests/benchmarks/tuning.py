@@ -61,8 +61,8 @@ CASES: Mapping[str, Case] = {
     "MERGE_ON_READ, the driver": Case("BUCKET", "mor", False, 0, instead={
         "2 GB of memory, not 6": {"spark.spark.driver.memory": "2g"},
         "1 GB of memory": {"spark.spark.driver.memory": "1g"},
-        "the serial collector": {"spark.spark.driver.extraJavaOptions": "-XX:+UseSerialGC"},
-        "the parallel collector": {"spark.spark.driver.extraJavaOptions": "-XX:+UseParallelGC"},
+        "Java's own collector, G1": {"spark.spark.driver.extraJavaOptions": "-XX:+UseG1GC"},
+        "the parallel collector": {"spark.spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Xmn128m"},
         "Kryo without reference tracking": {"spark.spark.kryo.referenceTracking": "false"},
         "no metadata table": {"hoodie.metadata.enable": "false"},
     }),

@@ -102,6 +102,21 @@ def test_a_short_job_does_without_the_optimising_compiler_unless_the_user_wants_
     assert [option for option in options if "Tiered" in option] == ["-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=4"]
 
 
+@pytest.mark.parametrize(("cores", "short", "own", "collector"), [
+    (2, True, "", ["-XX:+UseSerialGC"]),
+    (2, True, "-Dsome=thing", ["-XX:+UseSerialGC"]),
+    (2, True, "-XX:+UseG1GC", ["-XX:+UseG1GC"]),
+    (2, False, "", []),
+    (16, True, "", []),
+])
+def test_a_short_job_on_few_cores_has_the_serial_collector_unless_the_user_names_one(
+    cores: int, short: bool, own: str, collector: list[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    options = session_conf({JAVA_OPTIONS: own}, (), short=short)[JAVA_OPTIONS].split()
+    assert [option for option in options if option.endswith("GC")] == collector
+
+
 @pytest.mark.usefixtures("spark_home")
 def test_hbases_settings_stand_in_the_archive_unless_a_project_has_its_own() -> None:
     plain = {HBASE_IN_SESSION: "true"}
