@@ -52,7 +52,7 @@ def hbase() -> None:
 @click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=60, show_default=True, metavar="SECONDS",
               help="How long it may take until it is ready.")
 @click.option("--heap", "heap_gib", type=click.IntRange(1), default=1, show_default=True, metavar="GIB",
-              help="What its Java may take at most, and of more than 1 takes at once; index blocks get three tenths of it.")
+              help="What its Java may take at most; it keeps blocks of indexes in three tenths of that.")
 @reporting
 def up(
     output: Output, region_servers: int | None, directory: Path | None, wait_seconds: float, heap_gib: int,

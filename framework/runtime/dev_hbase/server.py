@@ -53,7 +53,7 @@ def start(
         region_servers: How many; None for as many as the last time, at first one.
         wait_seconds: How long it may take, without the download of the jars.
         tell: Told in words what takes time.
-        heap_gib: What its Java may take at most, in GiB. More than one is taken at once, see ``_heap``.
+        heap_gib: What its Java may take at most, in GiB.
 
     Returns:
         The HBase, up.
@@ -153,17 +153,11 @@ def _command(tell: Tell, heap_gib: int) -> list[str]:
         tell("fetching HBase's jars (50 MB), once")
     jars = [*map(str, resolve_jars(HBASE_JARS)), f"{pyspark_jar_dir()}/*"]
     return [
-        str(java), *_heap(heap_gib), "-Djava.net.preferIPv4Stack=true", "--add-opens=java.base/java.nio=ALL-UNNAMED",
+        str(java), f"-Xmx{heap_gib}g", "-Djava.net.preferIPv4Stack=true", "--add-opens=java.base/java.nio=ALL-UNNAMED",
         # Relative, because a directory's name may hold what separates entries.
         "-cp", os.pathsep.join(["conf", *jars]),
         "org.apache.hadoop.hbase.master.HMaster",
     ]
-
-
-def _heap(gib: int) -> list[str]:
-    # A large heap has every page from the start, as that of a server that has run for days. On a virtual machine a page is slow
-    # to come: with 8 GB not yet touched the look-up of 20,000 of 16 million keys took 2.9 s, and 1.7 s some rounds later.
-    return [f"-Xmx{gib}g", *([f"-Xms{gib}g", "-XX:+AlwaysPreTouch"] if gib > 1 else [])]
 
 
 def _launch(place: Place, state: State, command: list[str], wait_seconds: float) -> HBase:
