@@ -78,9 +78,7 @@ def session_conf(
     java_options = _JAVA_OPTIONS.format(log4j=Path(__file__).with_name("log4j2.properties"))
     if short:
         java_options = f"{java_options} {_SHORT_JOB}"
-        # Java refuses to start with two collectors.
-        chosen = re.search(r"-XX:\+Use\w+GC\b", conf.get("spark.driver.extraJavaOptions", ""))
-        if chosen is None and (os.cpu_count() or 1) <= _FEW_CORES:
+        if not _names_a_collector(conf) and (os.cpu_count() or 1) <= _FEW_CORES:
             java_options = f"{java_options} {_COLLECTOR}"
     merged = {**_DEFAULTS, **_HUDI, **conf}
     if class_data is not None:
@@ -94,6 +92,14 @@ def session_conf(
     if named:
         merged["spark.jars"] = named
     return dict(sorted(merged.items()))
+
+
+def _names_a_collector(conf: Mapping[str, str]) -> bool:
+    # Java refuses to start with two, wherever it is told of them.
+    told = [conf.get(f"spark.driver.{key}JavaOptions", "") for key in ("extra", "default")]
+    read_by_java = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
+    told += [os.environ.get(name, "") for name in read_by_java]
+    return re.search(r"-XX:\+Use\w+GC\b", " ".join(told)) is not None
 
 
 def without_secrets(conf: Mapping[str, str]) -> dict[str, str]:

@@ -117,6 +117,14 @@ def test_a_short_job_on_few_cores_has_the_serial_collector_unless_the_user_names
     assert [option for option in options if option.endswith("GC")] == collector
 
 
+@pytest.mark.parametrize("name", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS"])
+def test_a_collector_named_elsewhere_is_the_only_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert "UseSerialGC" not in session_conf({"spark.driver.defaultJavaOptions": "-XX:+UseZGC"}, (), short=True)[JAVA_OPTIONS]
+    monkeypatch.setenv(name, "-Xmx4g -XX:+UseZGC")
+    assert "UseSerialGC" not in session_conf({}, (), short=True)[JAVA_OPTIONS]
+
+
 @pytest.mark.usefixtures("spark_home")
 def test_hbases_settings_stand_in_the_archive_unless_a_project_has_its_own() -> None:
     plain = {HBASE_IN_SESSION: "true"}
