@@ -23,8 +23,8 @@ def _layout(command: Command) -> Command:
     for option in (
         click.option("--encoding", type=click.Choice(["none", "prefix", "diff", "fast_diff"]), default="fast_diff",
                      show_default=True, help="HBase's encoding of a block of keys."),
-        click.option("--compression", type=click.Choice(["none", "gz", "snappy", "lz4", "zstd"]), default="none",
-                     show_default=True, help="Compression of the HFiles; the region servers must have it."),
+        click.option("--compression", type=click.Choice(["none", "gz", "snappy", "lz4", "zstd"]), default="gz",
+                     show_default=True, help="Compression of the index; its region servers must have it, as all have gz."),
         click.option("--hfile-mb", type=click.IntRange(min=1), default=512, show_default=True,
                      help="About how large an HFile, and so a region, is; their number follows."),
     ):
@@ -66,7 +66,7 @@ def bootstrap(
     \b
     Examples:
       freshet index bootstrap trip_earnings
-      freshet index bootstrap trip_earnings --hfile-mb 1024 --compression gz
+      freshet index bootstrap trip_earnings --hfile-mb 1024 --compression snappy
     """
     from framework.index.building import Layout
     from framework.runtime.index import bootstrap_index

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import FreshetError, StateError
 from framework.index.entries import table_entries
-from framework.index.hbase import HBase
+from framework.index.hbase import COMPRESSION, ENCODING, HBase
 from framework.index.opening import parallel_tasks
 from framework.index.ranges import MOST_RANGES, bounds_of, in_key_order, look_at_keys
 from framework.spec.model import TableRef
@@ -24,6 +24,8 @@ _CELL_BYTES = 40
 _VALUES_BYTES = 17 + 38 + 20
 # By FAST_DIFF, which keeps of a key only where it differs from the one before.
 _ENCODED = 0.35
+# Of what is left; by any of HBase's algorithms about.
+_COMPRESSED = 0.35
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Layout:
     """
 
     hfile_bytes: int = 512 * 1024 * 1024
-    compression: str = "NONE"
-    encoding: str = "FAST_DIFF"
+    compression: str = COMPRESSION
+    encoding: str = ENCODING
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,10 @@ def hfile_count(entries: int, key_bytes: int, layout: Layout, tasks: int) -> int
         layout: How HFiles are written.
         tasks: Tasks that run at a time; there are as many HFiles at least, unless the index is small.
     """
-    whole = (3 * key_bytes + (3 * _CELL_BYTES + _VALUES_BYTES) * entries) * (_ENCODED if layout.encoding != "NONE" else 1)
+    whole = float(3 * key_bytes + (3 * _CELL_BYTES + _VALUES_BYTES) * entries)
+    if layout.encoding != "NONE":
+        whole *= _ENCODED
+    if layout.compression != "NONE":
+        whole *= _COMPRESSED
     by_size = math.ceil(whole / layout.hfile_bytes)
     return max(1, min(by_size, MOST_RANGES), min(tasks, entries // 50_000))
