@@ -21,7 +21,7 @@ CHANGED = 20_000
 #: How many times as long a run may take on the largest table as on the smallest.
 AT_MOST = {"BUCKET": 1.2, "HBASE": 1.2, "RECORD_INDEX": 1.5}
 _NEVER = 1_000
-# The indexes of the four tables take 12 GB together.
+# The indexes of the four tables take 2.3 GB together, about what such a heap keeps of them.
 _HBASE_GIB = 8
 
 

@@ -14,7 +14,7 @@ KEYS = (
     "%00", "line\nbreak", "_hoodie", "null", "0",
 )
 # So small that a few entries fill one: the regions begin at keys of every kind.
-SMALL = Layout(hfile_bytes=400)
+SMALL = Layout(hfile_bytes=150)
 COMPOSITE = """\
 CREATE TABLE derived.copy (
   id STRING NOT NULL,
