@@ -18,8 +18,8 @@ from framework.plan.shares import client_settings
 from framework.spec.model import HBaseSpec
 
 _CONNECT_SECONDS = 3.0
-# Entries repeat their times and file groups: 16 million took 2.2 GB without compression and 0.4 with it, and no longer to
-# write; of what a region server cannot keep in memory it reads that much less. All region servers have gz.
+# Entries repeat their times and file groups: 16 million took 2.3 GB without compression and 0.5 with it, and a fifth
+# longer to make; of what a region server cannot keep in memory it reads that much less. All region servers have gz.
 COMPRESSION, ENCODING = "GZ", "FAST_DIFF"
 State = Literal["ready", "building"]
 
