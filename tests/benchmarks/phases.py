@@ -12,6 +12,7 @@ from tests.benchmarks.timing import set_words
 
 # What Hudi 1.0.2 writes into the descriptions of its jobs, first match wins.
 _PHASES = (
+    ("metadata table", re.compile(r"_metadata$|/\.hoodie/metadata/", re.MULTILINE)),
     ("index", re.compile(r"tag|index|look ?up|bucket", re.IGNORECASE)),
     ("write", re.compile(r"doing partition and writing|insert|upsert|write ?status|bulk", re.IGNORECASE)),
     ("services", re.compile(r"clean|compact|archiv|cluster|rollback", re.IGNORECASE)),
@@ -39,7 +40,7 @@ def spark_seconds(folder: Path) -> Mapping[str, float]:
             event = json.loads(line)
             if event["Event"] == "SparkListenerJobStart":
                 properties = event.get("Properties") or {}
-                words = " ".join(str(properties.get(key, "")) for key in ("spark.job.description", "spark.jobGroup.id"))
+                words = "\n".join(str(properties.get(key, "")) for key in ("spark.job.description", "spark.jobGroup.id"))
                 begun[event["Job ID"]] = (_phase(words), event["Submission Time"])
             elif event["Event"] == "SparkListenerJobEnd" and event["Job ID"] in begun:
                 phase, since = begun.pop(event["Job ID"])
