@@ -23,7 +23,7 @@ def _layout(command: Command) -> Command:
     for option in (
         click.option("--encoding", type=click.Choice(["none", "prefix", "diff", "fast_diff"]), default="fast_diff",
                      show_default=True, help="HBase's encoding of a block of keys."),
-        click.option("--compression", type=click.Choice(["none", "gz", "snappy", "lz4", "zstd"]), default="gz",
+        click.option("--compression", type=click.Choice(["none", "gz", "snappy", "lz4"]), default="gz",
                      show_default=True, help="Compression of the index; its region servers must have it, as all have gz."),
         click.option("--hfile-mb", type=click.IntRange(min=1), default=512, show_default=True,
                      help="About how large an HFile, and so a region, is; their number follows."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any, Literal
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from framework.errors import RetryableError
+from framework.errors import RetryableError, StateError
 from framework.index.jvm import load_classes
 from framework.plan.shares import client_settings
 from framework.spec.model import HBaseSpec
@@ -87,8 +88,23 @@ class HBase:
             marks: What is noted at it.
             compression: HBase's name of an algorithm.
             encoding: HBase's name of a data block encoding.
+
+        Raises:
+            StateError: HBASE_CODEC: the cluster cannot write blocks that are compressed so.
+            RetryableError: HBASE_UNREACHABLE.
         """
-        self._call(self.java.create, self.spec.table, list(splits), dict(marks), compression, encoding)
+        try:
+            self.java.create(self.spec.table, list(splits), dict(marks), compression, encoding)
+        except Py4JJavaError as error:
+            why = _cause(error)
+            # HBase tries a codec before it makes a table, and names it, by itself or by its library, in what it throws.
+            if "DoNotRetryIOException" in why and re.search(rf"\b{compression}\b", why, re.IGNORECASE):
+                raise StateError(
+                    "HBASE_CODEC", f"the HBase cluster {self.spec.cluster} cannot compress by {compression.lower()}: {why}.",
+                    f"The index table {self.spec.table} was not made.",
+                    "Run the same command with --compression gz, which every region server has.", cluster=self.spec.cluster,
+                ) from error
+            raise unreachable(self.spec, why) from error
 
     def mark(self, marks: Mapping[str, str]) -> None:
         """Note things at the index table."""

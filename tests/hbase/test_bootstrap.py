@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from framework.errors import StateError
 from framework.index.building import Layout
 from framework.metrics.events import Event
 from framework.runtime.index import bootstrap_index
@@ -135,6 +136,15 @@ def test_a_bad_row_fails_the_first_load_and_nothing_is_published(hlake: HBaseLak
     hlake.land(rows(("a", 2, "1")))
     assert freshet(hlake, "index", "bootstrap", "copy")["entries"] == 2
     hlake.agree()
+
+
+def test_a_codec_that_the_cluster_lacks_is_named(hlake: HBaseLake) -> None:
+    hlake.pipeline()
+    with hlake.cluster() as cluster, pytest.raises(StateError, match="cannot compress by zstd") as refusal:
+        cluster.create([], {}, "ZSTD")
+    assert (refusal.value.code, "--compression gz" in refusal.value.next_step) == ("HBASE_CODEC", True)
+    with Admin(hlake) as admin:
+        assert not admin.exists()
 
 
 def test_hfiles_follow_from_the_size_and_regions_from_the_hfiles(hlake: HBaseLake) -> None:
