@@ -65,6 +65,7 @@ def main() -> int:
     kept = True
     for name in options.only:
         figures = _PARTS[name](options)
+        print(f"configuration: {json.dumps(figures['configuration'])}")
         print(f"kept as {save(name, figures)}", flush=True)
         kept = kept and bool(figures.get("kept", True))
     return 0 if kept else 1

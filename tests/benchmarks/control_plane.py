@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from framework.runtime.session import start_session
+from tests.benchmarks import configuration
 from tests.benchmarks.timing import freshet, show, spread, timed
 from tests.builders import a_project
 from tests.feeds.landing import RawTable
@@ -37,10 +38,11 @@ def measure() -> dict[str, object]:
         for commits in TIMELINES:
             for table in ("raw/events", "derived/p0"):
                 _lengthen(project / "data" / table, commits)
-            for word in ("run", "plan", "status"):
+            for word in ("run", "validate", "compile", "plan", "status"):
                 _time(f"{word} p0, timelines of {commits:,} commits", freshet(word, "p0", "-C", str(project)), results)
         kept = all(found["kept"] for found in results.values() if isinstance(found, dict))
-        return {**results, "kept": kept and not results["idle tick starts a JVM"]}
+        return {**results, "kept": kept and not results["idle tick starts a JVM"],
+                "configuration": configuration.of_pipelines(project, ["p0"])}
     finally:
         shutil.rmtree(folder)
 

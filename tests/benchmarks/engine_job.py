@@ -41,10 +41,11 @@ class Delta:
     def __init__(self, table: str, vectors: bool) -> None:
         self.table, self.vectors = table, vectors
         self.conf = _DELTA
+        self.options = {"delta.enableDeletionVectors": str(vectors).lower()}
 
     def first(self, spark: SparkSession, rows: DataFrame) -> None:
         writer = rows.repartition("day").write.format("delta").partitionBy("day")
-        writer.option("delta.enableDeletionVectors", str(self.vectors).lower()).save(self.table)
+        writer.options(**self.options).save(self.table)
 
     def change(self, spark: SparkSession, rows: DataFrame) -> None:
         rows.createOrReplaceTempView("changes")
@@ -65,11 +66,12 @@ class Iceberg:
     def __init__(self, table: str, on_read: bool) -> None:
         self.on_read = on_read
         self.conf = {**_ICEBERG, "spark.sql.catalog.lake.warehouse": table}
+        mode = "merge-on-read" if on_read else "copy-on-write"
+        self.options = {"write.parquet.compression-codec": "zstd", "write.merge.mode": mode, "format-version": "2"}
 
     def first(self, spark: SparkSession, rows: DataFrame) -> None:
-        mode = "merge-on-read" if self.on_read else "copy-on-write"
         writer = rows.repartition("day").sortWithinPartitions("day").writeTo("lake.db.orders").using("iceberg")
-        for key, value in (("write.parquet.compression-codec", "zstd"), ("write.merge.mode", mode), ("format-version", "2")):
+        for key, value in self.options.items():
             writer = writer.tableProperty(key, value)
         writer.partitionedBy(F.col("day")).create()
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from framework.runtime.dev_hbase.server import start, stop
 from framework.runtime.jars import resolve_jars
 from framework.runtime.session import session_conf, start_session
+from tests.benchmarks import configuration
+from tests.benchmarks.engine_job import engine_of
 from tests.benchmarks.orders import INDEXES, SPARK, digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import COLUMNS, DAYS, Stream
 from tests.benchmarks.timing import ENGINES, freshet, show, spread, timed
@@ -58,7 +60,8 @@ def compare(rows: int, rounds: int) -> dict[str, object]:
                 print(f"  round {number - 1}, {name}: {usage.wall_seconds:.1f} s", flush=True)
                 if number > 1:
                     found[name].append(usage)
-        return _show(folder, stream, found, rounds)
+        settings = configuration.of_pipelines(folder, [pipeline_of(index) for index in INDEXES])
+        return {**_show(folder, stream, found, rounds), "configuration": {**settings, **_settings_of_scripts(folder)}}
     finally:
         stop(folder / "hbase", purge=True)
         shutil.rmtree(folder)
@@ -97,6 +100,12 @@ def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> lis
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(job))
     return [sys.executable, "-m", "tests.benchmarks.engine_job", str(file)]
+
+
+def _settings_of_scripts(folder: Path) -> configuration.Settings:
+    jobs = {name: json.loads((folder / "jobs" / f"{name}.json").read_text()) for name in SCRIPTS}
+    return {name: {"spark": {**job["spark"], **engine.conf}, "table": engine.options}
+            for name, job in jobs.items() for engine in [engine_of(job)]}
 
 
 def _files(folder: Path, number: int) -> list[str]:

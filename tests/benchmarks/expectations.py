@@ -16,7 +16,9 @@ from pyspark.sql import functions as F
 
 from framework.quality.expectations import evaluate_aggregates, passes, row_conditions
 from framework.runtime.session import start_session
+from tests.benchmarks import configuration
 
+_SPARK = {"spark.master": "local[2]", "spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
 _OSLO = "city = 'c1'"
 SUITE: list[dict[str, dict[str, Any]]] = [
     *({"expect_column_values_to_not_be_null": {"column": c}} for c in ("id", "city", "fare", "tip", "at", "day")),
@@ -58,11 +60,9 @@ def compare(rows: int = 1_000_000) -> dict[str, object]:
         The figures; ``kept`` says that two passes were enough, and that both ways gave the same verdicts.
     """
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
-    spark = start_session({
-        "spark.master": "local[2]", "spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4",
-    })
+    spark = start_session(_SPARK)
     try:
-        return _compare(spark, str(folder / "batch"), rows)
+        return {**_compare(spark, str(folder / "batch"), rows), "configuration": configuration.of_session(_SPARK)}
     finally:
         spark.stop()
         shutil.rmtree(folder)

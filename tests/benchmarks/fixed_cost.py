@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import tempfile
+import time
 from itertools import count
 from pathlib import Path
 from statistics import median
 
+from pyspark import SparkConf
+
+from framework.runtime import session
 from framework.runtime.session import start_session
+from framework.spec.project import load_project
+from tests.benchmarks import configuration
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import Timed, freshet, set_words, show, spread, timed
 from tests.builders import a_project
@@ -41,6 +48,7 @@ def measure(repetitions: int) -> dict[str, object]:
             a_project(folder, name, source="events")
         alone: list[float] = []
         inside: list[dict[str, float]] = []
+        starts: list[dict[str, float]] = []
         together: dict[int, list[float]] = {at_a_time: [] for at_a_time in _AT_A_TIME}
         without: dict[str, list[float]] = {name: [] for name in _WITHOUT}
 
@@ -58,6 +66,7 @@ def measure(repetitions: int) -> dict[str, object]:
             if number:
                 alone.append(one.wall_seconds)
                 inside.append(json.loads(one.output)["runs"][0]["seconds"])
+                starts.append(json.loads(timed([sys.executable, "-m", "tests.benchmarks.fixed_cost", str(folder)]).output))
                 for n, seconds in several.items():
                     together[n].append(seconds)
                 for name, seconds in others.items():
@@ -70,13 +79,16 @@ def measure(repetitions: int) -> dict[str, object]:
         phases = {phase: round(median(seconds[phase] for seconds in inside), 3) for phase in inside[0]}
         phases["before and after"] = round(median(alone) - phases["total"], 3)
         print(f"  where they go, medians: {phases}")
+        start = {part: round(median(seconds[part] for seconds in starts), 3) for part in starts[0]}
+        print(f"  of the session, a start by itself: {start}")
         jobs = spark_seconds(folder / "events")
         print(f"  of it in Spark's jobs: {jobs}")
         walls_of = {f"{PIPELINES - 1} pipelines, {n} at a time": spread(walls) for n, walls in together.items()}
         for name, figures in walls_of.items():
             show(name, figures)
-        return {"alone": spread(alone), "phases": phases, "spark": jobs, **walls_of,
-                **{name: spread(walls) for name, walls in without.items()}}
+        return {"alone": spread(alone), "phases": phases, "start": start, "spark": jobs, **walls_of,
+                **{name: spread(walls) for name, walls in without.items()},
+                "configuration": configuration.of_pipelines(folder, names)}
     finally:
         shutil.rmtree(folder)
 
@@ -87,5 +99,25 @@ def _land_here(folder: Path, number: int) -> None:
     RawTable(str(folder / "data/raw/events"), ("id",), "updated_at").land(rows)
 
 
+def _start_here(folder: Path) -> None:
+    launch, java = session.launch_gateway, 0.0
+
+    def launched(conf: SparkConf) -> object:
+        nonlocal java
+        begin = time.perf_counter()
+        gateway = launch(conf)
+        java = time.perf_counter() - begin
+        return gateway
+
+    session.launch_gateway = launched
+    spec = load_project(folder, None, (), names=("p0",), environ=os.environ).pipelines[0]
+    begin = time.perf_counter()
+    start_session(spec.spark_conf, short=True)
+    print(json.dumps({"java": java, "spark": time.perf_counter() - begin - java}))
+
+
 if __name__ == "__main__":
-    _land_here(Path(sys.argv[1]), int(sys.argv[2]))
+    if len(sys.argv) > 2:
+        _land_here(Path(sys.argv[1]), int(sys.argv[2]))
+    else:
+        _start_here(Path(sys.argv[1]))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from framework.runtime.dev_hbase.look import HBase
 from framework.runtime.dev_hbase.server import start, stop
+from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import INDEXES, digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
@@ -58,6 +59,8 @@ def measure(
             "changed": CHANGED, "region_servers": region_servers, "growth": growth, "equal": same,
             "kept": kept and same is not False,
             "usage": {str(rows): as_json(one) for rows, one in found.items()},
+            "configuration": {f"{name}, {rows:,} rows": settings for rows, project in projects.items()
+                              for name, settings in configuration.of_pipelines(project, map(pipeline_of, indexes)).items()},
         }
     finally:
         stop(folder / "hbase", purge=True)

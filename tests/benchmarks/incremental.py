@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from framework.runtime.session import start_session
 from framework.spec.model import PipelineSpec
 from framework.spec.project import load_project
+from tests.benchmarks import configuration
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, spread, timed
 from tests.benchmarks.usage import Usage, as_json, used
@@ -90,7 +91,8 @@ def _compare(folder: Path, case: Case, rows: int, rounds: int) -> dict[str, obje
             found["recompute"].append(recomputed)
     same = _equal(case, spec.target.ref.path, str(copy))
     phases = {**json.loads(found["incremental"][-1].output)["runs"][0]["seconds"], "spark": spark_seconds(folder / "events")}
-    return _show(case, rows, found, phases, same)
+    settings = {**configuration.of_pipelines(ROOT, [case.pipeline], overrides), **configuration.of_scripts([job])}
+    return {**_show(case, rows, found, phases, same), "configuration": settings}
 
 
 def _show(

@@ -10,7 +10,8 @@ from framework.index.building import Layout, build_index
 from framework.index.hbase import connect, new_generation
 from framework.plan.shares import hbase_options
 from framework.spec.model import TableRef
-from tests.benchmarks.index_tables import Bench, bench, write
+from tests.benchmarks import configuration
+from tests.benchmarks.index_tables import COMMON, SPARK, Bench, bench, write
 from tests.benchmarks.timing import show, spread
 
 LEAST_AGAINST_HUDI = 10.0
@@ -35,7 +36,8 @@ def compare(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
     """
     with bench() as on:
         found = {str(rows): _size(on, rows, repetitions) for rows in sizes}
-    return {**found, "kept": all(one["kept"] for one in found.values())}
+    settings = {**configuration.of_session(SPARK), "by Hudi": {"hudi": {**COMMON, **_UNLIMITED}}}
+    return {**found, "kept": all(one["kept"] for one in found.values()), "configuration": settings}
 
 
 def _size(on: Bench, rows: int, repetitions: int) -> dict[str, object]:

@@ -23,7 +23,8 @@ PARTITIONS = 30
 COLUMNS = ("id", "ts", "amount", "day")
 # HBase keeps blocks of the index in a part of it; in one that is too small it collects garbage all the time.
 _HEAP_GIB = 6
-_COMMON = {
+SPARK = {"spark.master": "local[2]", "spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "8", HBASE_IN_SESSION: "true"}
+COMMON = {
     "hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id",
     "hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.partitionpath.field": "day",
     "hoodie.parquet.compression.codec": "zstd", "hoodie.metadata.index.column.stats.enable": "false",
@@ -70,10 +71,7 @@ def bench() -> Iterator[Bench]:
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     server = start(folder / "hbase", wait_seconds=120, heap_gib=_HEAP_GIB)
     try:
-        spark = start_session({
-            "spark.master": "local[2]", "spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "8",
-            HBASE_IN_SESSION: "true",
-        })
+        spark = start_session(SPARK)
         try:
             yield Bench(spark, server, folder)
         finally:
@@ -86,6 +84,6 @@ def bench() -> Iterator[Bench]:
 def write(rows: DataFrame, table: Path, operation: str, options: Mapping[str, str]) -> None:
     """Write rows by Hudi alone."""
     rows.write.format("hudi").options(**{
-        **_COMMON, "hoodie.datasource.write.operation": operation, "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+        **COMMON, "hoodie.datasource.write.operation": operation, "hoodie.datasource.write.table.type": "MERGE_ON_READ",
         "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT", **options,
     }).mode("append").save(str(table))

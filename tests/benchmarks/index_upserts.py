@@ -13,8 +13,9 @@ from framework.index.building import Layout, build_index
 from framework.index.hbase import connect, new_generation
 from framework.plan.shares import hbase_options, rate_options
 from framework.spec.model import TableRef
+from tests.benchmarks import configuration
 from tests.benchmarks.engine_job import digest
-from tests.benchmarks.index_tables import COLUMNS, PARTITIONS, Bench, bench, write
+from tests.benchmarks.index_tables import COLUMNS, COMMON, PARTITIONS, SPARK, Bench, bench, write
 from tests.benchmarks.timing import show, spread
 
 _NO_LIMIT = 10_000_000.0
@@ -42,7 +43,9 @@ def measure(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
     with bench() as on:
         sized = {rows: _size(on, rows, repetitions) for rows in sizes}
     return {**{str(rows): {"upsert_seconds": grown} for rows, (grown, _) in sized.items()},
-            "kept": all(same for _, same in sized.values())}
+            "kept": all(same for _, same in sized.values()),
+            "configuration": {**configuration.of_session(SPARK),
+                              **{name: {"hudi": {**COMMON, **own}} for name, own in _INDEXES.items()}}}
 
 
 def _size(on: Bench, rows: int, repetitions: int) -> tuple[dict[str, dict[str, float]], bool]:

@@ -18,6 +18,7 @@ from framework.runtime.jars import resolve_jars
 from framework.runtime.session import session_conf, start_session
 from framework.spec.model import PipelineSpec
 from framework.spec.project import load_project
+from tests.benchmarks import configuration
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, show, spread, timed
 from tests.benchmarks.warm_job import land_increment, source_of
 from tests.feeds.rides import RideFeed
@@ -81,7 +82,8 @@ def _compare(folder: Path, trips: int, repetitions: int) -> dict[str, object]:
     timed(_script(folder / "defaults.json", _as_people_write_it(_job(spec, plain, before))))
     same = _equal(str(target), str(copy), str(plain))
     print(f"{trips:,} rows, 1% changed, {repetitions} rounds; the three tables equal at the end: {same}")
-    return {"rows": trips, "seconds": walls, "equal": same, **_show(walls, same)}
+    settings = {**configuration.of_pipelines(ROOT, [PIPELINE], overrides), **configuration.of_scripts(folder.glob("*.json"))}
+    return {"rows": trips, "seconds": walls, "equal": same, **_show(walls, same), "configuration": settings}
 
 
 def _show(walls: dict[str, list[float]], same: bool) -> dict[str, object]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from framework.runtime.java import find_java_home
+from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
@@ -58,7 +59,7 @@ def measure(rows: int) -> dict[str, object]:
             timed(freshet("run", pipeline_of("BUCKET"), "-C", str(folder), *recorded(recording)))
             found[name] = summary = summary_of(recording)
             _show(f"{name}; {rows:,} rows, {stream.updates + stream.inserts:,} changed", summary)
-        return found
+        return {**found, "configuration": configuration.of_pipelines(folder, [pipeline_of("BUCKET")])}
     finally:
         shutil.rmtree(folder)
 

@@ -43,9 +43,9 @@ def write_page(results: Path) -> Path:
         figures = json.loads(file.read_text(encoding="utf-8"))
         draw = _DRAWN.get(figures["part"])
         shown = draw(figures) if draw else ""
-        taken = html.escape(json.dumps(figures["taken"], indent=1))
+        taken = html.escape(json.dumps({**figures["taken"], "configuration": figures["configuration"]}, indent=1))
         verdict = {True: "all bounds kept", False: "a bound was MISSED"}.get(figures.get("kept"), "no bound")
-        sections.append(f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}<details><summary>taken on</summary>"
+        sections.append(f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}<details><summary>taken on and with</summary>"
                         f"<pre>{taken}</pre></details>")
     page = results / "report.html"
     page.write_text(f"<!doctype html><meta charset=utf-8><title>freshet: how fast</title><style>{_STYLE}</style>"
@@ -156,9 +156,8 @@ def _spreads(figures: Figures) -> str:
     found = {name: value for name, value in figures.items() if isinstance(value, dict) and "median" in value}
     figure, axes = plt.subplots(figsize=(9, 0.32 * len(found) + 1), layout="constrained")
     _bars(axes, {name: [value["min"], value["median"], value["max"]] for name, value in found.items()}, "seconds")
-    phases, jobs = figures.get("phases", {}), figures.get("spark", {})
-    return _image(figure) + "".join(_table([what, "seconds"], found.items())
-                                    for what, found in (("of a run", phases), ("of its jobs", jobs)) if found)
+    parts = (("of a run", "phases"), ("of its start of Spark", "start"), ("of its jobs", "spark"))
+    return _image(figure) + "".join(_table([what, "seconds"], figures[key].items()) for what, key in parts if key in figures)
 
 
 def _tuning(figures: Figures) -> str:

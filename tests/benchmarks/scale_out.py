@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
@@ -66,7 +67,8 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
         return {"rows": rows, "seconds": {str(number): seconds for number, seconds in walls.items()}, "ratio": spread(ratios),
                 "cases": [{"changed": changed, "groups": 30 * buckets, "seconds": seconds}
                           for (changed, buckets), seconds in cases.items()],
-                "costs": vars(costs), "ten_terabytes": _on_paper(costs), "equal": same, "kept": same}
+                "costs": vars(costs), "ten_terabytes": _on_paper(costs), "equal": same, "kept": same,
+                "configuration": configuration.of_pipelines(folder / "clusters/1", [pipeline_of("BUCKET")])}
     finally:
         shutil.rmtree(folder)
 

@@ -96,13 +96,14 @@ def save(part: str, figures: dict[str, object]) -> Path:
 
 
 def machine() -> dict[str, object]:
-    """Return the machine, and the versions of what decides about speed."""
+    """Return the machine, the commit, and the versions of what decides about speed."""
     with open("/proc/meminfo", encoding="utf-8") as lines:
         memory = int(next(lines).split()[1]) / 2**20
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
     java = subprocess.run([java_command(find_java_home()), "-version"], capture_output=True, text=True, check=False).stderr
     jars = [jar.name.removesuffix(".jar") for wanted in (SPARK_JARS, ENGINES) for jar in declared_jars(wanted)]
     return {
-        "python": platform.python_version(), "cores": os.cpu_count(), "memory_gib": round(memory, 1),
-        "system": platform.platform(), "java": java.splitlines()[0] if java else "", "jars": jars,
+        "commit": commit.stdout.strip(), "cores": os.cpu_count(), "memory_gib": round(memory, 1), "system": platform.platform(),
+        "python": platform.python_version(), "java": java.splitlines()[0] if java else "", "jars": jars,
         **{name: version(name) for name in ("pyspark", "fastavro", "pydantic", "sqlglot", "great-expectations")},
     }

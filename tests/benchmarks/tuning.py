@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
@@ -82,6 +83,7 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     try:
         found: dict[str, object] = {}
+        settings: configuration.Settings = {}
         kept = True
         for number, (name, case) in enumerate(CASES.items()):
             print(f"{name}; {rows:,} rows", flush=True)
@@ -99,7 +101,9 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
             print(f"  all tables equal at the end: {same}", flush=True)
             kept = kept and same
             found[name] = {"usage": as_json(usages), "times": times, "equal": same}
-        return {"rows": rows, "cases": found, "kept": kept}
+            settings |= {f"{name}: {of}": one for of, one in configuration.of_pipelines(
+                folder / str(number), [pipeline_of(case.index)]).items()}
+        return {"rows": rows, "cases": found, "kept": kept, "configuration": settings}
     finally:
         shutil.rmtree(folder)
 
