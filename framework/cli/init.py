@@ -9,14 +9,17 @@ from importlib import resources
 from pathlib import Path
 
 import click
+from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from framework.cli.output import Output, reporting
 from framework.errors import Exit, FreshetError
+from framework.plan.buckets import buckets_for
 from framework.spec.json_schema import json_schema
 from framework.spec.suggest import Problems
 from framework.spec.yaml_text import MapNode, ScalarNode, parse_yaml
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
 _CONFIG = "configs/base.yml"
 _IGNORED = ".gitignore"
 _PROJECT = {_CONFIG: "base.yml", "configs/local.yml": "local.yml", _IGNORED: "gitignore"}
@@ -29,14 +32,18 @@ _PIPELINE = {
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
 @click.option("--pipeline", "name", default=None, metavar="NAME", help="Add a pipeline of this name to the project in FOLDER.")
 @click.option("--source", default="orders", show_default=True, metavar="TABLE", help="Raw table that the pipeline reads.")
+@click.option("--partition-size", "size", default="100MB", show_default=True, metavar="SIZE",
+              help="What a partition of the new table will hold as Parquet, or all of a table without partitions. It gets a "
+                   "bucket for each 120 MB.")
 @reporting
-def init(output: Output, folder: Path, name: str | None, source: str) -> Exit:
+def init(output: Output, folder: Path, name: str | None, source: str, size: str) -> Exit:
     """Scaffold a project in FOLDER, or one more pipeline in it. Never overwrites a file.
 
     \b
     Examples:
       freshet init my_project                           configs and a first pipeline, order_totals
       freshet init --pipeline refunds --source refunds  one more, in the project here
+      freshet init --pipeline visits --partition-size 2GB   its days will hold 2 GB each: 16 buckets
     """
     target = "order_totals" if name is None else name
     for word, hint in ((target, "--pipeline"), (source, "--source")):
@@ -46,7 +53,9 @@ def init(output: Output, folder: Path, name: str | None, source: str) -> Exit:
             )
     files = {**_PROJECT, **_PIPELINE} if name is None else _PIPELINE
     root = _raw_root(_template("base.yml") if name is None else _config_of(folder))
-    marks = {"@NAME@": target, "@SOURCE@": source, "@RAW@": root}
+    held = _size(size)
+    marks = {"@NAME@": target, "@SOURCE@": source, "@RAW@": root,
+             "@SIZE@": held.human_readable(decimal=True), "@BUCKETS@": str(buckets_for(held))}
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
     schema = "configs/pipeline.schema.json"
     if not (folder / schema).exists():
@@ -71,6 +80,15 @@ def init(output: Output, folder: Path, name: str | None, source: str) -> Exit:
     text = "\n".join([*told, f"next: {following}"])
     output.result(text, {"folder": str(folder), "files": sorted(contents), "next": following})
     return Exit.OK
+
+
+def _size(text: str) -> ByteSize:
+    try:
+        # Whatever comes after a size Pydantic overlooks.
+        return TypeAdapter(ByteSize).validate_python(text if _SIZE.fullmatch(text) else "")
+    except ValidationError as error:
+        said = f"{text!r} is not a size: write one such as 500MB or 2GB."
+        raise click.BadParameter(said, param_hint="--partition-size") from error
 
 
 def _config_of(folder: Path) -> str:

@@ -60,7 +60,7 @@ def measure(
             "kept": kept and same is not False,
             "usage": {str(rows): as_json(one) for rows, one in found.items()},
             "configuration": {f"{name}, {rows:,} rows": settings for rows, project in projects.items()
-                              for name, settings in configuration.of_pipelines(project, map(pipeline_of, indexes)).items()},
+                              for name, settings in configuration.of_pipelines(project, [*map(pipeline_of, indexes)]).items()},
         }
     finally:
         stop(folder / "hbase", purge=True)

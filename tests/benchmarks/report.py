@@ -45,8 +45,8 @@ def write_page(results: Path) -> Path:
         shown = draw(figures) if draw else ""
         taken = html.escape(json.dumps({**figures["taken"], "configuration": figures["configuration"]}, indent=1))
         verdict = {True: "all bounds kept", False: "a bound was MISSED"}.get(figures.get("kept"), "no bound")
-        sections.append(f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}<details><summary>taken on and with</summary>"
-                        f"<pre>{taken}</pre></details>")
+        sections.append(f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}"
+                        f"<details><summary>taken on and with</summary><pre>{taken}</pre></details>")
     page = results / "report.html"
     page.write_text(f"<!doctype html><meta charset=utf-8><title>freshet: how fast</title><style>{_STYLE}</style>"
                     f"<h1>freshet: how fast</h1>{''.join(sections)}\n", encoding="utf-8")

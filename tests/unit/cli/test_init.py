@@ -94,3 +94,24 @@ def test_a_name_is_a_name(freshet: Freshet, tmp_path: Path, option: str, name: s
     refused = freshet("init", str(tmp_path / "p"), option, name)
     assert refused.exit_code == 2
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize(("size", "buckets", "said"), [
+    (None, "1", "100.0MB"), ("2GB", "16", "2.0GB"), ("1.5 TB", "11921", "1.5TB"), ("700", "1", "700B"),
+])
+def test_the_buckets_follow_from_what_a_partition_will_hold(
+    freshet: Freshet, tmp_path: Path, size: str | None, buckets: str, said: str,
+) -> None:
+    freshet("init", str(tmp_path), *(("--partition-size", size) if size else ()))
+    assert f"For partitions of some {said}, one for" in (tmp_path / "pipelines/order_totals.yml").read_text()
+    plan = parsed(freshet("compile", "-C", str(tmp_path), "--output", "json"))["plans"][0]
+    options = next(stage["options"] for stage in plan["stages"] if stage["stage"] == "commit")
+    assert options["hoodie.bucket.index.num.buckets"] == buckets
+
+
+@pytest.mark.parametrize("size", ["", "large", "-1GB", "2XB", "nan", "1e400 GB", "2GB\nhoodie: {}", "1.2.3GB"])
+def test_a_size_is_a_size(freshet: Freshet, tmp_path: Path, size: str) -> None:
+    refused = freshet("init", str(tmp_path / "p"), "--partition-size", size)
+    assert refused.exit_code == 2
+    assert "is not a size: write one such as 500MB or 2GB." in " ".join(refused.stderr.split())
+    assert not (tmp_path / "p").exists()
