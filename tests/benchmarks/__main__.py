@@ -35,7 +35,7 @@ _PARTS: Mapping[str, Part] = {
     "index-upserts": lambda o: index_upserts.measure(o.index_rows, o.repetitions),
     "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds),
     "growth": lambda o: growth.measure(o.growth_rows, o.repetitions, o.growth_indexes, o.growth_region_servers),
-    "tuning": lambda o: tuning.measure(o.tuning_rows, o.repetitions),
+    "tuning": lambda o: tuning.measure(o.tuning_rows, o.repetitions, o.tuning_cases),
     "profiles": lambda o: profiles.measure(o.profile_rows),
     "scale-out": lambda o: scale_out.measure(o.scale_rows, o.repetitions),
 }
@@ -58,6 +58,8 @@ def main() -> int:
     parser.add_argument("--growth-region-servers", type=int, default=1, help="region servers of their HBase")
     # Fewer than 3 million in 30 partitions lie in files below 4 MB, which are small by either limit of small files.
     parser.add_argument("--tuning-rows", type=int, default=4_000_000, help="rows of the tables whose settings are taken back")
+    parser.add_argument("--tuning-cases", choices=tuning.CASES, nargs="+", default=list(tuning.CASES), metavar="CASE",
+                        help=f"runs whose settings are taken back: {', '.join(map(repr, tuning.CASES))}")
     parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
     parser.add_argument("--scale-rows", type=int, default=8_000_000, help="rows of the table of the cluster")
     options = parser.parse_args()

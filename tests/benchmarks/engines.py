@@ -72,7 +72,7 @@ def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: i
     same = len(set(digests.values())) == 1
     print(f"{stream.rows:,} rows in {DAYS} partitions; a round updates {stream.updates:,} at random, moves {stream.moves:,} "
           f"of these to another day (with BUCKET the partition stays) and inserts {stream.inserts:,}; {rounds} rounds, one "
-          f"compaction among them where merging is put off; all tables equal at the end: {same}")
+          f"compaction among them where merging is put off; all tables hold the newest rows of the source at the end: {same}")
     totals = {}
     for name, usages in found.items():
         totals[name] = sum(usage.wall_seconds for usage in usages)

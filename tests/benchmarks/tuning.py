@@ -6,6 +6,7 @@ And what others bring that freshet does not choose, so that they can be looked a
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +16,13 @@ from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
-from tests.benchmarks.timing import freshet, set_words, show, spread
+from tests.benchmarks.timing import set_words, show, spread
 from tests.benchmarks.usage import Usage, as_json, used
 
 _NEVER = 1_000
 AS_IT_IS = "as it is"
+# Among settings, what is run instead of freshet itself.
+_MODULE = "module"
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Case:
         buckets: Buckets of each of the 30 partitions; 0 for as many as the rows ask for.
         without: By the name of a setting, what takes it back.
         instead: By the name of a setting that freshet does not choose, what makes it. May be slower or faster.
+        checked: Whether the batch is joined with all rows of the source, and checked.
     """
 
     index: str
@@ -41,6 +45,7 @@ class Case:
     buckets: int
     without: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     instead: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    checked: bool = False
 
 
 CASES: Mapping[str, Case] = {
@@ -59,9 +64,13 @@ CASES: Mapping[str, Case] = {
     "RECORD_INDEX, rows move": Case("RECORD_INDEX", "mor", True, 0, {
         "small files up to 4 MB, not 100": {"hoodie.parquet.small.file.limit": 100 << 20},
     }),
+    "MERGE_ON_READ, checked": Case("BUCKET", "mor", False, 0, {
+        "a checked batch is kept, not computed again for the write": {_MODULE: "tests.benchmarks.unkept"},
+    }, checked=True),
     "MERGE_ON_READ, the driver": Case("BUCKET", "mor", False, 0, instead={
         "2 GB of memory, not 6": {"spark.spark.driver.memory": "2g"},
         "1 GB of memory": {"spark.spark.driver.memory": "1g"},
+        "the optimising compiler": {"spark.spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4"},
         "Java's own collector, G1": {"spark.spark.driver.extraJavaOptions": "-XX:+UseG1GC"},
         "the parallel collector": {"spark.spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Xmn128m"},
         "Kryo without reference tracking": {"spark.spark.kryo.referenceTracking": "false"},
@@ -70,12 +79,13 @@ CASES: Mapping[str, Case] = {
 }
 
 
-def measure(rows: int, repetitions: int) -> dict[str, object]:
+def measure(rows: int, repetitions: int, cases: Sequence[str]) -> dict[str, object]:
     """Take the settings of each case back, one at a time, and print how much longer a run then takes.
 
     Args:
         rows: Rows of each table.
         repetitions: Measured rounds, after one that warms up.
+        cases: Names of those to be measured.
 
     Returns:
         The seconds by case; ``kept`` says that no setting lengthens a run and that all tables of a case are equal.
@@ -83,9 +93,10 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     try:
         found: dict[str, object] = {}
-        settings: configuration.Settings = {}
+        settings: dict[str, Mapping[str, Mapping[str, str]]] = {}
         kept = True
-        for number, (name, case) in enumerate(CASES.items()):
+        for number, name in enumerate(cases):
+            case = CASES[name]
             print(f"{name}; {rows:,} rows", flush=True)
             usages, same = _rounds(folder / str(number), case, rows, repetitions)
             print("  as it is")
@@ -98,7 +109,7 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
                 times[setting] = spread([other.wall_seconds / as_it_is.wall_seconds for other, as_it_is in pairs])
                 show("    times as long", times[setting], unit="times")
                 kept = kept and (setting in case.instead or times[setting]["median"] >= 1)
-            print(f"  all tables equal at the end: {same}", flush=True)
+            print(f"  all tables hold the newest rows of the source at the end: {same}", flush=True)
             kept = kept and same
             found[name] = {"usage": as_json(usages), "times": times, "equal": same}
             settings |= {f"{name}: {of}": one for of, one in configuration.of_pipelines(
@@ -116,7 +127,7 @@ def _show(usages: Sequence[Usage]) -> None:
 
 def _rounds(root: Path, case: Case, rows: int, repetitions: int) -> tuple[dict[str, list[Usage]], bool]:
     stream = Stream(rows, rows // 100, rows // 500, rows // 1000 if case.moves else 0)
-    write_project(root, rows, _NEVER, None, (case.index,), case.buckets, case.table_type)
+    write_project(root, rows, _NEVER, None, (case.index,), case.buckets, case.table_type, case.checked)
     land(root, stream, 0)
     load_first(root, case.index)
     ways = {AS_IT_IS: {}, **case.without, **case.instead}
@@ -130,8 +141,9 @@ def _rounds(root: Path, case: Case, rows: int, repetitions: int) -> tuple[dict[s
         # In turn, and another one first each time: whoever comes second finds the source's files cached.
         first = number % len(names)
         for name in names[first:] + names[:first]:
-            words = set_words({**ways[name], "vars.derived": homes[name] / "derived"})
-            usage = used(freshet("run", pipeline_of(case.index), "-C", str(root), *words))
+            own = {**ways[name], "vars.derived": homes[name] / "derived"}
+            module = str(own.pop(_MODULE, "framework"))
+            usage = used([sys.executable, "-m", module, "run", pipeline_of(case.index), "-C", str(root), *set_words(own)])
             if number > 1:
                 usages[name].append(usage)
-    return usages, len({digests_of(home, (case.index,))[case.index] for home in homes.values()}) == 1
+    return usages, len({*digests_of(root, (case.index,), homes.values()).values()}) == 1
