@@ -28,7 +28,7 @@ _PARTS: Mapping[str, Part] = {
     "control-plane": lambda o: control_plane.measure(),
     "fixed-cost": lambda o: fixed_cost.measure(o.repetitions),
     "main-job": lambda o: main_job.compare(o.rows, o.repetitions),
-    "expectations": lambda o: expectations.compare(o.rows),
+    "expectations": lambda o: expectations.compare(o.rows, o.repetitions),
     "dimension": lambda o: incremental.compare(incremental.DIMENSION, o.table_rows, o.repetitions),
     "fact": lambda o: incremental.compare(incremental.FACT, o.table_rows, o.repetitions),
     "index-load": lambda o: index_load.compare(o.index_rows, o.repetitions),

@@ -17,8 +17,10 @@ from pyspark.sql import functions as F
 from framework.quality.expectations import evaluate_aggregates, passes, row_conditions
 from framework.runtime.session import start_session
 from tests.benchmarks import configuration
+from tests.benchmarks.timing import show, spread
 
 _SPARK = {"spark.master": "local[2]", "spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
+_MOST_PASSES = 2
 _OSLO = "city = 'c1'"
 SUITE: list[dict[str, dict[str, Any]]] = [
     *({"expect_column_values_to_not_be_null": {"column": c}} for c in ("id", "city", "fare", "tip", "at", "day")),
@@ -50,11 +52,12 @@ SUITE: list[dict[str, dict[str, Any]]] = [
 ]
 
 
-def compare(rows: int = 1_000_000) -> dict[str, object]:
+def compare(rows: int, repetitions: int) -> dict[str, object]:
     """Evaluate a suite of 30 expectations both ways on the same file, and print passes and time.
 
     Args:
         rows: Rows of the batch.
+        repetitions: Measured rounds, after one that warms up.
 
     Returns:
         The figures; ``kept`` says that two passes were enough, and that both ways gave the same verdicts.
@@ -62,42 +65,40 @@ def compare(rows: int = 1_000_000) -> dict[str, object]:
     folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
     spark = start_session(_SPARK)
     try:
-        return {**_compare(spark, str(folder / "batch"), rows), "configuration": configuration.of_session(_SPARK)}
+        return {**_compare(spark, str(folder / "batch"), rows, repetitions), "configuration": configuration.of_session(_SPARK)}
     finally:
         spark.stop()
         shutil.rmtree(folder)
 
 
-def _compare(spark: SparkSession, path: str, rows: int) -> dict[str, object]:
+def _compare(spark: SparkSession, path: str, rows: int, repetitions: int) -> dict[str, object]:
     _land(spark, path, rows)
     batch = spark.read.parquet(path)
     whole = gx_batch(batch)
-    # Both import and compile what they need.
-    _together(batch.limit(10))
-    gx_validate(whole, SUITE[:1])
-    found: dict[str, dict[str, float]] = {}
-    verdicts: dict[str, list[bool]] = {}
     ways: dict[str, Callable[[], list[bool]]] = {
         "together": lambda: _together(batch),
         "one by one": lambda: [bool(gx_validate(whole, [item])[0]["success"]) for item in SUITE],
     }
-    for way, evaluate in ways.items():
-        start = time.perf_counter()
-
-        def kept(way: str = way, evaluate: Callable[[], list[bool]] = evaluate) -> None:
-            verdicts[way] = evaluate()
-
-        read, cpu = measured(spark, kept)
-        seconds = round(time.perf_counter() - start, 2)
-        found[way] = {"passes": round(read / rows, 2), "seconds": seconds, "cpu_seconds": round(cpu, 2)}
-    same = verdicts["together"] == verdicts["one by one"]
-    few = found["together"]["passes"] <= 2
-    print(f"Great Expectations: a suite of {len(SUITE)} on {rows:,} rows; same verdicts: {same}")
-    for way, figures in found.items():
-        limit = f"  (at most 2 passes: {'kept' if few else 'MISSED'})" if way == "together" else ""
-        print(f"  {way:<28} passes {figures['passes']:<7g} run time, s {figures['seconds']:<7g} "
-              f"CPU of tasks, s {figures['cpu_seconds']:<7g}{limit}", flush=True)
-    return {"rows": rows, "expectations": len(SUITE), **found, "same_verdicts": same, "kept": few and same}
+    passes_of: dict[str, list[float]] = {way: [] for way in ways}
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    verdicts: list[list[bool]] = []
+    for number in range(repetitions + 1):
+        for way in sorted(ways, reverse=bool(number % 2)):
+            start = time.perf_counter()
+            read = rows_read(spark, lambda evaluate=ways[way]: verdicts.append(evaluate()))
+            if number:
+                seconds[way].append(time.perf_counter() - start)
+                passes_of[way].append(read / rows)
+    same = all(found == verdicts[0] for found in verdicts)
+    print(f"Great Expectations: a suite of {len(SUITE)} on {rows:,} rows, {repetitions} rounds; same verdicts: {same}")
+    few = show("together, passes over the batch", spread(passes_of["together"]), _MOST_PASSES, "passes")
+    show("one by one, passes over the batch", spread(passes_of["one by one"]), unit="passes")
+    for way, found in seconds.items():
+        show(f"{way}, run time", spread(found))
+    ratios = [one / all_of_it for one, all_of_it in zip(seconds["one by one"], seconds["together"], strict=True)]
+    show("one by one to together", spread(ratios), unit="times")
+    return {"rows": rows, "expectations": len(SUITE), "seconds": seconds, "passes": passes_of, "ratio": spread(ratios),
+            "same_verdicts": same, "kept": few and same}
 
 
 def _together(batch: DataFrame) -> list[bool]:
@@ -139,15 +140,14 @@ def gx_validate(whole: Any, items: list[dict[str, dict[str, Any]]]) -> list[dict
     return sorted(results, key=lambda result: int(result["expectation_config"]["meta"]["index"]))
 
 
-def measured(spark: SparkSession, work: Callable[[], object]) -> tuple[int, float]:
-    """Return how many rows were read from files while something was done, and the CPU seconds of Spark's tasks."""
+def rows_read(spark: SparkSession, work: Callable[[], object]) -> int:
+    """Return how many rows were read from files while something was done."""
     before = _stages(spark).keys()
     work()
-    stages = [figures for stage, figures in _stages(spark).items() if stage not in before]
-    return sum(read for read, _ in stages), sum(cpu for _, cpu in stages) / 1e9
+    return sum(read for stage, read in _stages(spark).items() if stage not in before)
 
 
-def _stages(spark: SparkSession) -> dict[int, tuple[int, int]]:
+def _stages(spark: SparkSession) -> dict[int, int]:
     context = spark.sparkContext._jsc.sc()
     # Figures of a stage come by the listener bus, some time after its end.
     context.listenerBus().waitUntilEmpty(60_000)
@@ -155,7 +155,7 @@ def _stages(spark: SparkSession) -> dict[int, tuple[int, int]]:
     quantiles = gateway.new_array(gateway.jvm.double, 0)
     found = context.statusStore().stageList(None, False, False, quantiles, gateway.jvm.java.util.ArrayList())
     stages = [found.apply(number) for number in range(found.size())]
-    return {stage.stageId(): (stage.inputRecords(), stage.executorCpuTime()) for stage in stages}
+    return {stage.stageId(): stage.inputRecords() for stage in stages}
 
 
 def _land(spark: SparkSession, path: str, rows: int) -> None:
@@ -173,6 +173,3 @@ def _land(spark: SparkSession, path: str, rows: int) -> None:
         F.date_add(F.to_date(F.lit("2026-01-01")), drawn("day", 7).cast("int")).alias("day"),
     ).write.parquet(path)
 
-
-if __name__ == "__main__":
-    compare()

@@ -16,7 +16,7 @@ from framework.errors import DataError
 from framework.quality.expectations import Outcome, evaluate_aggregates, passes, row_conditions
 from framework.spec.expectation_names import CATALOGUE_FILE
 from framework.spec.generate_expectation_names import facts
-from tests.benchmarks.expectations import gx_batch, gx_validate, measured
+from tests.benchmarks.expectations import gx_batch, gx_validate, rows_read
 
 SCHEMA = "id INT, fare DOUBLE, city STRING, low INT, high INT, note STRING, day DATE, seen STRING"
 ROWS = [
@@ -106,7 +106,7 @@ def counts(batch: DataFrame, suite: list[Any]) -> list[tuple[int, int, float]]:
 
 
 def read(spark: SparkSession, work: Callable[[], object]) -> int:
-    return measured(spark, work)[0]
+    return rows_read(spark, work)
 
 
 @pytest.fixture(scope="module")
