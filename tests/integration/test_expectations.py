@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -105,10 +104,6 @@ def counts(batch: DataFrame, suite: list[Any]) -> list[tuple[int, int, float]]:
     return [(row[f"u{c.index}"], row[f"n{c.index}"], c.mostly) for c in found]
 
 
-def read(spark: SparkSession, work: Callable[[], object]) -> int:
-    return rows_read(spark, work)
-
-
 @pytest.fixture(scope="module")
 def theirs(batch: DataFrame) -> list[dict[str, Any]]:
     """What GX itself says of each; as one suite, because each by itself would take three times as long."""
@@ -141,9 +136,9 @@ def test_verdicts_on_the_whole_batch_are_those_of_gx(batch: DataFrame, theirs: l
 def test_one_pass_for_all_conditions_and_one_for_all_aggregates(spark: SparkSession, batch: DataFrame) -> None:
     without = [item for item in BOTH if not {
         "expect_column_value_z_scores_to_be_less_than", "expect_column_most_common_value_to_be_in_set"} & set(item)]
-    assert read(spark, lambda: row_conditions(without, batch)) == 0
-    assert read(spark, lambda: counts(batch, without)) == len(ROWS)
-    assert read(spark, lambda: evaluate_aggregates(without, batch)) == len(ROWS)
+    assert rows_read(spark, lambda: row_conditions(without, batch)) == 0
+    assert rows_read(spark, lambda: counts(batch, without)) == len(ROWS)
+    assert rows_read(spark, lambda: evaluate_aggregates(without, batch)) == len(ROWS)
 
 
 @pytest.mark.parametrize("where", ["false", "city IS NULL"])
