@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from framework.plan.checks import CheckBatch
 from framework.plan.options import IS_DELETED
 from framework.quality.contract import ORIGINAL, REASONS
+from framework.quality.kept import by_few_tasks, keep_rows
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.queries import SAMPLE, judge_query
 from framework.quality.rows import FITS, RowCheck, live, not_evaluated, with_row_checks
@@ -66,7 +66,7 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     marked, row_checks = with_row_checks(spark, stage, batch)
     drops = [one for one in row_checks if one.check.severity == "drop"]
     rules = F.array_compact(F.array(F.lit(None).cast("string"), *(F.when(F.col(d.bad), F.lit(d.check.name)) for d in drops)))
-    marked = marked.withColumn(RULES, F.array_distinct(rules)).persist(StorageLevel.MEMORY_AND_DISK)
+    marked = keep_rows(marked.withColumn(RULES, F.array_distinct(rules)))
     times = _times(stage, own)
     is_live = live() if IS_DELETED in own else F.lit(True)
     totals = marked.agg(
@@ -81,6 +81,7 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         *((F.unix_seconds(F.current_timestamp()) - F.unix_seconds(f"newest_{n}")).alias(f"age_{n}")
           for n, _ in enumerate(times)),
     ).drop(*(f"newest_{n}" for n, _ in enumerate(times))).collect()[0]
+    marked = by_few_tasks(marked, int(totals["rows"]))
     kept = marked.where(F.size(RULES) == 0) if drops else marked
     clean = kept.select(*(F.col(f"`{name}`") for name in own))
     outcomes = [_judged(stage, checks, totals, marked, own) for checks in _by_check(row_checks)]

@@ -128,7 +128,7 @@ def make_batch(
                     raise in_words(spec.target.ref, str(error)) from error
                 inputs[MAIN], outcomes = gated.rows, gated.outcomes
             case MergeColumns():
-                inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN])
+                inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN], is_kept=gated is not None)
             case CheckTable():
                 if any(one.status == "failed" for one in outcomes):
                     # Nothing will be published: what it would make of the table is not worth the look.

@@ -7,6 +7,7 @@ right on every table type, and one writer at a time (the target's lease, and the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F
 
 from framework.plan.options import IS_DELETED
 from framework.plan.stages import MergeColumns
+from framework.quality.kept import by_few_tasks, keep_rows
 from framework.sources.hudi import load_table
 
 _BATCH, _TARGET = "b", "t"
@@ -21,7 +23,7 @@ _PRESENT, _ORDER, _GONE = "__freshet_in_batch", "__freshet_order", "__freshet_go
 _CARRIED = "__freshet_carried_"
 
 
-def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame) -> DataFrame:
+def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame, is_kept: bool) -> DataFrame:
     """Join the batch with the rows that it changes.
 
     Args:
@@ -30,19 +32,22 @@ def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame) ->
         batch: Key, partition and ordering columns, and the owned ones. True in ``_hoodie_is_deleted`` says that the source's
             row is gone, however new the target's is: where the column is owned, the target's row goes too, otherwise the
             owned columns become null.
+        is_kept: Whether the batch's rows are kept already.
 
     Returns:
         Whole rows of the target: those that the batch changes or adds, or for a full outer join all of them.
     """
-    folded = _one_row_per_key(stage, batch).withColumn(_PRESENT, F.lit(True))
     if stage.target_exists:
         stands = load_table(spark, stage.table.path)
         if stage.partition_by and not stage.global_index:
             # Read twice: for its partitions now, for its rows in the join.
-            folded = folded.persist()
-            stands = stands.where(_in_partitions_of(stage, folded))
+            kept = batch if is_kept else keep_rows(batch)
+            partitions = _partitions_of(stage, kept)
+            batch = batch if is_kept else by_few_tasks(kept, sum(partitions.values()))
+            stands = stands.where(_lies_in(stage, list(partitions)))
     else:
         stands = spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in stage.columns))
+    folded = _one_row_per_key(stage, batch).withColumn(_PRESENT, F.lit(True))
     by = [*stage.record_key, *(() if stage.global_index else stage.partition_by)]
     found = reduce(lambda one, other: one & other, (_b(name) == _t(name) for name in by))
     how = "full_outer" if stage.keep_others else "left" if stage.insert_missing else "inner"
@@ -81,12 +86,16 @@ def _carried_by(stage: MergeColumns, name: str) -> Column:
     return F.col(f"`{name}`").isNotNull() if stage.null_is_unchanged else F.lit(True)
 
 
-def _in_partitions_of(stage: MergeColumns, folded: DataFrame) -> Column:
-    values = [tuple(row) for row in folded.select(*(F.col(f"`{p}`").cast("string") for p in stage.partition_by))
-              .distinct().collect()]
+def _partitions_of(stage: MergeColumns, batch: DataFrame) -> dict[tuple[str, ...], int]:
+    """Return how many rows a batch has by partition."""
+    counts = batch.groupBy(*(F.col(f"`{name}`").cast("string") for name in stage.partition_by)).count()
+    return {tuple(row[:-1]): row[-1] for row in counts.collect()}
+
+
+def _lies_in(stage: MergeColumns, partitions: Sequence[tuple[str, ...]]) -> Column:
     found = F.lit(True)
     for position, name in enumerate(stage.partition_by):
-        found = found & F.col(f"`{name}`").cast("string").isin(sorted({value[position] for value in values}))
+        found = found & F.col(f"`{name}`").cast("string").isin(sorted({values[position] for values in partitions}))
     return found
 
 

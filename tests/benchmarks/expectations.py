@@ -142,20 +142,21 @@ def gx_validate(whole: Any, items: list[dict[str, dict[str, Any]]]) -> list[dict
 
 def rows_read(spark: SparkSession, work: Callable[[], object]) -> int:
     """Return how many rows were read from files while something was done."""
-    before = _stages(spark).keys()
+    before = stages(spark).keys()
     work()
-    return sum(read for stage, read in _stages(spark).items() if stage not in before)
+    return sum(stage.inputRecords() for number, stage in stages(spark).items() if number not in before)
 
 
-def _stages(spark: SparkSession) -> dict[int, int]:
+def stages(spark: SparkSession) -> dict[int, Any]:
+    """Return what Spark knows of its stages, by number."""
     context = spark.sparkContext._jsc.sc()
     # Figures of a stage come by the listener bus, some time after its end.
     context.listenerBus().waitUntilEmpty(60_000)
     gateway = spark.sparkContext._gateway
     quantiles = gateway.new_array(gateway.jvm.double, 0)
     found = context.statusStore().stageList(None, False, False, quantiles, gateway.jvm.java.util.ArrayList())
-    stages = [found.apply(number) for number in range(found.size())]
-    return {stage.stageId(): stage.inputRecords() for stage in stages}
+    known = [found.apply(number) for number in range(found.size())]
+    return {stage.stageId(): stage for stage in known}
 
 
 def _land(spark: SparkSession, path: str, rows: int) -> None:
