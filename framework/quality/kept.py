@@ -2,7 +2,7 @@
 
 Spark 3.5 leaves the last stage of what is kept in all of ``spark.sql.shuffle.partitions``, 200 by default, however few its rows
 are (SPARK-46995), and Hudi writes with as many tasks as its batch has. 48,000 rows joined with 4 million, checked and upserted
-into 30 file groups took 28 s so, and take TODO s by few tasks; computed twice instead of kept they take 15 s (2 cores; ``python
+into 30 file groups took 28 s so, and take 13 s by few tasks; computed twice instead of kept they take 17 s (2 cores; ``python
 -m tests.benchmarks --only tuning``).
 """
 

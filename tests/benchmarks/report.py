@@ -43,7 +43,7 @@ def write_page(results: Path) -> Path:
         figures = json.loads(file.read_text(encoding="utf-8"))
         draw = _DRAWN.get(figures["part"])
         shown = draw(figures) if draw else ""
-        taken = html.escape(json.dumps({**figures["taken"], "configuration": figures["configuration"]}, indent=1))
+        taken = html.escape(json.dumps({**figures["taken"], "configuration": figures.get("configuration")}, indent=1))
         verdict = {True: "all bounds kept", False: "a bound was MISSED"}.get(figures.get("kept"), "no bound")
         sections.append(f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}"
                         f"<details><summary>taken on and with</summary><pre>{taken}</pre></details>")
