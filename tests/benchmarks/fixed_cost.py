@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,6 +16,7 @@ from statistics import median
 from pyspark import SparkConf
 
 from framework.runtime import session
+from framework.runtime.java import find_java_home
 from framework.runtime.session import start_session
 from framework.spec.project import load_project
 from tests.benchmarks import configuration
@@ -71,7 +73,10 @@ def measure(repetitions: int) -> dict[str, object]:
                     together[n].append(seconds)
                 for name, seconds in others.items():
                     without[name].append(seconds)
-        one_row(names[:1], *event_log_options(folder / "events"))
+        saved = folder / "perfdata"
+        counting = {"spark.spark.driver.extraJavaOptions": f"-XX:+PerfDataSaveToFile -XX:PerfDataSaveFile={saved}"}
+        one_row(names[:1], *event_log_options(folder / "events"), *set_words(counting))
+        classes = _classes_of(saved)
         print(f"one changed row, {repetitions} rounds")
         show("freshet run of one pipeline, whole process", spread(alone))
         for name, walls in without.items():
@@ -83,14 +88,30 @@ def measure(repetitions: int) -> dict[str, object]:
         print(f"  of the session, a start by itself: {start}")
         jobs = spark_seconds(folder / "events")
         print(f"  of it in Spark's jobs: {jobs}")
+        print(f"  Java's classes: {classes}")
         walls_of = {f"{PIPELINES - 1} pipelines, {n} at a time": spread(walls) for n, walls in together.items()}
         for name, figures in walls_of.items():
             show(name, figures)
-        return {"alone": spread(alone), "phases": phases, "start": start, "spark": jobs, **walls_of,
+        return {"alone": spread(alone), "phases": phases, "start": start, "spark": jobs, "classes": classes, **walls_of,
                 **{name: spread(walls) for name, walls in without.items()},
                 "configuration": configuration.of_pipelines(folder, names)}
     finally:
         shutil.rmtree(folder)
+
+
+def _classes_of(saved: Path) -> dict[str, float]:
+    """Return how many classes a Java loaded, how many of them out of the archive, and the seconds that this took its threads.
+
+    Args:
+        saved: What Java saved of its performance counters at its end.
+    """
+    jstat = find_java_home() / "bin" / "jstat"
+    text = subprocess.run([str(jstat), "-J-Djstat.showUnsupported=true", "-snap", saved.as_uri()],
+                          capture_output=True, text=True, check=True).stdout
+    counters = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    loaded, shared = (int(counters[f"java.cls.{name}"]) for name in ("loadedClasses", "sharedLoadedClasses"))
+    seconds = int(counters["sun.cls.time"]) / int(counters["sun.os.hrt.frequency"])
+    return {"loaded": loaded + shared, "out of the archive": shared, "seconds": round(seconds, 2)}
 
 
 def _land_here(folder: Path, number: int) -> None:

@@ -156,8 +156,9 @@ def _spreads(figures: Figures) -> str:
     found = {name: value for name, value in figures.items() if isinstance(value, dict) and "median" in value}
     figure, axes = plt.subplots(figsize=(9, 0.32 * len(found) + 1), layout="constrained")
     _bars(axes, {name: [value["min"], value["median"], value["max"]] for name, value in found.items()}, "seconds")
-    parts = (("of a run", "phases"), ("of its start of Spark", "start"), ("of its jobs", "spark"))
-    return _image(figure) + "".join(_table([what, "seconds"], figures[key].items()) for what, key in parts if key in figures)
+    parts = (("seconds of a run", "phases"), ("seconds of its start of Spark", "start"), ("seconds of its jobs", "spark"),
+             ("Java's classes", "classes"))
+    return _image(figure) + "".join(_table([what, ""], figures[key].items()) for what, key in parts if key in figures)
 
 
 def _tuning(figures: Figures) -> str:
