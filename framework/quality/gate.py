@@ -81,7 +81,7 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         *((F.unix_seconds(F.current_timestamp()) - F.unix_seconds(f"newest_{n}")).alias(f"age_{n}")
           for n, _ in enumerate(times)),
     ).drop(*(f"newest_{n}" for n, _ in enumerate(times))).collect()[0]
-    marked = by_few_tasks(marked, int(totals["rows"]))
+    marked = by_few_tasks(marked)
     kept = marked.where(F.size(RULES) == 0) if drops else marked
     clean = kept.select(*(F.col(f"`{name}`") for name in own))
     outcomes = [_judged(stage, checks, totals, marked, own) for checks in _by_check(row_checks)]

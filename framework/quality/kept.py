@@ -8,11 +8,14 @@ into 30 file groups took 28 s so, and take 13 s by few tasks; computed twice ins
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-# Of rows of 640 bytes they are what Spark gives a task by default, 64 MB.
-_ROWS_A_TASK = 100_000
+# Of what it shuffles Spark gives a task as much by default (spark.sql.adaptive.advisoryPartitionSizeInBytes).
+_BYTES_A_TASK = 64 << 20
+_MOST_TASKS = 2**31 - 1
 
 
 def keep_rows(rows: DataFrame) -> DataFrame:
@@ -20,12 +23,10 @@ def keep_rows(rows: DataFrame) -> DataFrame:
     return rows.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def by_few_tasks(kept: DataFrame, count: int) -> DataFrame:
-    """Return kept rows such that no more tasks read them than it takes; never more than now.
-
-    Args:
-        kept: The rows.
-        count: How many they are.
-    """
-    cores = kept.sparkSession.sparkContext.defaultParallelism
-    return kept.coalesce(max(cores, -(-count // _ROWS_A_TASK)))
+def by_few_tasks(kept: DataFrame) -> DataFrame:
+    """Return rows that are kept, and computed by now, such that no more tasks read them than it takes; never more than now."""
+    # A plan that is made anew knows the size of what is kept.
+    plan: Any = kept.select("*")._jdf.queryExecution().optimizedPlan()
+    # Where it does not, Spark gives a size that no memory has.
+    tasks = min(-(-int(plan.stats().sizeInBytes()) // _BYTES_A_TASK), _MOST_TASKS)
+    return kept.coalesce(max(kept.sparkSession.sparkContext.defaultParallelism, tasks))

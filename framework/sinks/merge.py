@@ -7,7 +7,6 @@ right on every table type, and one writer at a time (the target's lease, and the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -42,9 +41,8 @@ def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame, is
         if stage.partition_by and not stage.global_index:
             # Read twice: for its partitions now, for its rows in the join.
             kept = batch if is_kept else keep_rows(batch)
-            partitions = _partitions_of(stage, kept)
-            batch = batch if is_kept else by_few_tasks(kept, sum(partitions.values()))
-            stands = stands.where(_lies_in(stage, list(partitions)))
+            stands = stands.where(_in_partitions_of(stage, kept))
+            batch = batch if is_kept else by_few_tasks(kept)
     else:
         stands = spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in stage.columns))
     folded = _one_row_per_key(stage, batch).withColumn(_PRESENT, F.lit(True))
@@ -86,16 +84,12 @@ def _carried_by(stage: MergeColumns, name: str) -> Column:
     return F.col(f"`{name}`").isNotNull() if stage.null_is_unchanged else F.lit(True)
 
 
-def _partitions_of(stage: MergeColumns, batch: DataFrame) -> dict[tuple[str, ...], int]:
-    """Return how many rows a batch has by partition."""
-    counts = batch.groupBy(*(F.col(f"`{name}`").cast("string") for name in stage.partition_by)).count()
-    return {tuple(row[:-1]): row[-1] for row in counts.collect()}
-
-
-def _lies_in(stage: MergeColumns, partitions: Sequence[tuple[str, ...]]) -> Column:
+def _in_partitions_of(stage: MergeColumns, batch: DataFrame) -> Column:
+    values = [tuple(row) for row in batch.select(*(F.col(f"`{p}`").cast("string") for p in stage.partition_by))
+              .distinct().collect()]
     found = F.lit(True)
     for position, name in enumerate(stage.partition_by):
-        found = found & F.col(f"`{name}`").cast("string").isin(sorted({values[position] for values in partitions}))
+        found = found & F.col(f"`{name}`").cast("string").isin(sorted({value[position] for value in values}))
     return found
 
 
