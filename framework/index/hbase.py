@@ -101,7 +101,7 @@ class HBase:
             if "DoNotRetryIOException" in why and re.search(rf"\b{compression}\b", why, re.IGNORECASE):
                 raise StateError(
                     "HBASE_CODEC", f"the HBase cluster {self.spec.cluster} cannot compress by {compression.lower()}: {why}.",
-                    f"The index table {self.spec.table} was not made.",
+                    f"There is no index table {self.spec.table} now, and runs are refused until there is.",
                     "Run the same command with --compression gz, which every region server has.", cluster=self.spec.cluster,
                 ) from error
             raise unreachable(self.spec, why) from error

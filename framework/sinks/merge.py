@@ -39,7 +39,8 @@ def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame, is
     if stage.target_exists:
         stands = load_table(spark, stage.table.path)
         if stage.partition_by and not stage.global_index:
-            # Read twice: for its partitions now, for its rows in the join.
+            # Read twice: for its partitions now, for its rows in the join. What is kept must not end with the fold: its 200
+            # tasks, and those of all that follows, took 4 to 5 of 23 s (48,000 rows into 4 million, two cores).
             kept = batch if is_kept else keep_rows(batch)
             stands = stands.where(_in_partitions_of(stage, kept))
             batch = batch if is_kept else by_few_tasks(kept)
