@@ -31,7 +31,7 @@ _PARTS: Mapping[str, Part] = {
     "expectations": lambda o: expectations.compare(o.rows, o.repetitions),
     "dimension": lambda o: incremental.compare(incremental.DIMENSION, o.table_rows, o.repetitions),
     "fact": lambda o: incremental.compare(incremental.FACT, o.table_rows, o.repetitions),
-    "index-load": lambda o: index_load.compare(o.index_rows, o.repetitions),
+    "index-load": lambda o: index_load.compare(o.index_rows, o.repetitions, o.index_rows_by_hudi),
     "index-upserts": lambda o: index_upserts.measure(o.index_rows, o.repetitions),
     "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds),
     "growth": lambda o: growth.measure(o.growth_rows, o.repetitions, o.growth_indexes, o.growth_region_servers),
@@ -46,11 +46,13 @@ def main() -> int:
     parser.add_argument("--only", choices=_PARTS, nargs="+", default=list(_PARTS), help="some of the parts")
     parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the main job's source before the first increment")
-    parser.add_argument("--table-rows", type=int, default=1_000_000, help="rows of the dimension and of the fact")
+    parser.add_argument("--table-rows", type=int, default=10_000_000, help="rows of the dimension and of the fact")
     parser.add_argument("--index-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000],
                         help="rows of the tables that are indexed")
+    parser.add_argument("--index-rows-by-hudi", type=int, default=1_000_000,
+                        help="of them the largest of which Hudi makes the index by its own ways, too")
     parser.add_argument("--engine-rows", type=int, default=10_000_000, help="rows of the engines' tables")
-    parser.add_argument("--engine-rounds", type=int, default=10, help="rounds of the engines, a compaction among them")
+    parser.add_argument("--engine-rounds", type=int, default=5, help="rounds of the engines, a compaction among them")
     parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
                         help="rows of the tables that grow")
     parser.add_argument("--growth-indexes", choices=growth.AT_MOST, nargs="+", default=list(growth.AT_MOST),
