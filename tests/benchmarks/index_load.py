@@ -7,7 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from framework.index.building import Layout, build_index
-from framework.index.hbase import connect, new_generation
+from framework.index.entries import compared, hbase_entries, table_entries
+from framework.index.hbase import HBase, connect, new_generation
 from framework.plan.shares import hbase_options
 from framework.spec.model import TableRef
 from tests.benchmarks import configuration
@@ -54,10 +55,13 @@ def _size(on: Bench, rows: int, repetitions: int, *, by_hudi: bool) -> dict[str,
             built = build_index(on.spark, cluster, ref, new_generation(), Layout(), lambda words: None, no_logs=True)
             loads.append(time.perf_counter() - begin)
             assert built.entries == rows
+            last = number == _WARM_UPS + repetitions - 1
+            if last:
+                _check(on, cluster, ref.path)
             cluster.drop()
         # Of Hudi's, which take longer, one round warms up.
         if by_hudi and number >= _WARM_UPS - 1:
-            by_upsert, by_puts = _by_hudi(on, rows)
+            by_upsert, by_puts = _by_hudi(on, rows, checked=last)
             upserts.append(by_upsert)
             puts.append(by_puts)
     shutil.rmtree(ref.path)
@@ -85,7 +89,7 @@ def _against_hudi(upserts: list[float], puts: list[float], loads: list[float], *
             "kept": in_time and fast}
 
 
-def _by_hudi(on: Bench, rows: int) -> tuple[float, float]:
+def _by_hudi(on: Bench, rows: int, *, checked: bool) -> tuple[float, float]:
     """Return the seconds that Hudi's index takes of an upsert of all rows, and of an insert, which looks no key up."""
     spec = on.index_table(f"hudis_{rows}")
     # Both in base files: with an index that can name log files Hudi would begin file groups of MERGE_ON_READ by logs.
@@ -95,17 +99,26 @@ def _by_hudi(on: Bench, rows: int) -> tuple[float, float]:
     def seconds(operation: str, options: Mapping[str, str]) -> float:
         begin = time.perf_counter()
         write(on.rows(rows), table, operation, {**without, **options})
-        taken = time.perf_counter() - begin
-        shutil.rmtree(table)
-        return taken
+        return time.perf_counter() - begin
 
     def indexed(operation: str) -> float:
         with connect(on.spark, spec) as cluster:
             cluster.create([bytes([first]) for first in b"123456789abcdef"], {})
             taken = seconds(operation, {**_UNLIMITED, **hbase_options(spec)})
+            if checked:
+                _check(on, cluster, str(table))
             cluster.drop()
-            return taken
+        shutil.rmtree(table)
+        return taken
 
     plainly = seconds("insert", {})
+    shutil.rmtree(table)
     by_puts = indexed("insert") - plainly
     return indexed("upsert") - plainly, by_puts
+
+
+def _check(on: Bench, cluster: HBase, table: str) -> None:
+    """End the benchmark where an index does not name the partition and the file group of each row of its table, and no more."""
+    held = compared(table_entries(on.spark, table, no_logs=True), hbase_entries(on.spark, cluster))
+    wrong = held.where("damage is not null").count()
+    assert wrong == 0, f"{wrong:,} entries of the index are not those of {table}."
