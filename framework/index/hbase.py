@@ -20,7 +20,8 @@ from framework.spec.model import HBaseSpec
 
 _CONNECT_SECONDS = 3.0
 # Entries repeat their times and file groups: 16 million took 2.3 GB without compression and 0.5 with it, and a fifth
-# longer to make; of what a region server cannot keep in memory it reads that much less. All region servers have gz.
+# longer to make; of what a region server cannot keep in memory it reads that much less: 20,000 rows of 64 million took 1.27
+# times as long as of one million, and take 1.12 times. All region servers have gz.
 COMPRESSION, ENCODING = "GZ", "FAST_DIFF"
 State = Literal["ready", "building"]
 
