@@ -161,12 +161,13 @@ def test_a_backfill_killed_at_three_places_is_resumed_by_the_same_command(lake: 
     with backfilling(lake, gate) as process:
         until(lambda: gate.reached(DAYS[0]), process)
         gate.open(DAYS[0])
-        lock = lake.root / "derived/copy/.hoodie/lock"
-        until(lambda: bool(chunks(lake)) and not lock.exists(), process)
+        lock, timeline = lake.root / "derived/copy/.hoodie/lock", lake.root / "derived/copy/.hoodie/timeline"
+        begun = len(list(timeline.glob("*_*.commit")))
+        # By the files' names alone, as the moment is short; on a busy machine it may pass, and the kill come before chunk 2.
+        until(lambda: len(list(timeline.glob("*_*.commit"))) > begun and not lock.exists(), process)
         process.kill()
-        _, err = process.communicate()
+        process.communicate()
     assert chunks(lake) == [(DAYS[0], "done")]
-    assert "chunk 1/3" not in err
 
     # Between two chunks: the second is done, the third cannot be.
     gate.open(DAYS[1])
