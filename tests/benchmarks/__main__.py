@@ -33,7 +33,7 @@ _PARTS: Mapping[str, Part] = {
     "fact": lambda o: incremental.compare(incremental.FACT, o.table_rows, o.repetitions),
     "index-load": lambda o: index_load.compare(o.index_rows, o.repetitions, o.index_rows_by_hudi),
     "index-upserts": lambda o: index_upserts.measure(o.index_rows, o.repetitions),
-    "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds),
+    "engines": lambda o: engines.compare(o.engine_rows, o.engine_rounds, o.engine_names),
     "growth": lambda o: growth.measure(o.growth_rows, o.repetitions, o.growth_indexes, o.growth_region_servers),
     "tuning": lambda o: tuning.measure(o.tuning_rows, o.repetitions, o.tuning_cases),
     "profiles": lambda o: profiles.measure(o.profile_rows),
@@ -53,6 +53,8 @@ def main() -> int:
                         help="of them the largest of which Hudi makes the index by its own ways, too")
     parser.add_argument("--engine-rows", type=int, default=10_000_000, help="rows of the engines' tables")
     parser.add_argument("--engine-rounds", type=int, default=5, help="rounds of the engines, a compaction among them")
+    known = (*engines.OURS, *engines.OTHERS)
+    parser.add_argument("--engine-names", choices=known, nargs="+", default=list(known), help="the engines")
     parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
                         help="rows of the tables that grow")
     parser.add_argument("--growth-indexes", choices=growth.AT_MOST, nargs="+", default=list(growth.AT_MOST),
@@ -65,6 +67,8 @@ def main() -> int:
     parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
     parser.add_argument("--scale-rows", type=int, default=8_000_000, help="rows of the table of the cluster")
     options = parser.parse_args()
+    if not all(set(options.engine_names) & set(which) for which in (engines.INDEXES, engines.OTHERS)):
+        parser.error("--engine-names: name one of freshet's indexes and one of the others to hold it against")
     print(json.dumps(machine()), flush=True)
     kept = True
     for name in options.only:

@@ -25,14 +25,6 @@ _ICEBERG = {
     "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
     "spark.sql.catalog.lake.type": "hadoop",
 }
-# Hudi's index that joins the batch with the keys of the whole table; freshet does not write it.
-_GLOBAL_SIMPLE = {
-    "hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true",
-    "hoodie.table.name": "orders", "hoodie.datasource.write.recordkey.field": "id",
-    "hoodie.datasource.write.precombine.field": "version", "hoodie.datasource.write.partitionpath.field": "day",
-    "hoodie.datasource.write.table.type": "MERGE_ON_READ", "hoodie.parquet.compression.codec": "zstd",
-    "hoodie.metadata.index.column.stats.enable": "false",
-}
 
 
 class Delta:
@@ -88,42 +80,10 @@ class Iceberg:
         return spark.table("lake.db.orders")
 
 
-class GlobalSimple:
-    """Hudi by a script, with an index that freshet does not write; compacted inline."""
-
-    def __init__(self, table: str, conf: dict[str, str], compact_every: int) -> None:
-        self.table, self.conf = table, conf
-        self.options = {**_GLOBAL_SIMPLE, "hoodie.compact.inline": "true",
-                        "hoodie.compact.inline.max.delta.commits": str(compact_every)}
-
-    def first(self, spark: SparkSession, rows: DataFrame) -> None:
-        self._write(rows, "bulk_insert")
-
-    def change(self, spark: SparkSession, rows: DataFrame) -> None:
-        self._write(rows, "upsert")
-
-    def compact(self, spark: SparkSession) -> None:
-        """With the commit that it follows."""
-
-    def read(self, spark: SparkSession) -> DataFrame:
-        rows = spark.read.format("hudi").load(self.table)
-        return rows.drop(*(name for name in rows.columns if name.startswith("_hoodie_")))
-
-    def _write(self, rows: DataFrame, operation: str) -> None:
-        options = {**self.options, "hoodie.datasource.write.operation": operation, "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT"}
-        rows.write.format("hudi").options(**options).mode("append").save(self.table)
-
-
-def engine_of(job: dict[str, Any]) -> Delta | Iceberg | GlobalSimple:
+def engine_of(job: dict[str, Any]) -> Delta | Iceberg:
     """Return the engine that a job names."""
-    table = str(job["table"])
-    match job["engine"]:
-        case "delta" | "delta_vectors" as name:
-            return Delta(table, name == "delta_vectors")
-        case "iceberg" | "iceberg_on_read" as name:
-            return Iceberg(table, name == "iceberg_on_read")
-        case _:
-            return GlobalSimple(table, job["hudi"], int(job["compact_every"]))
+    table, name = str(job["table"]), job["engine"]
+    return Delta(table, name == "delta_vectors") if name.startswith("delta") else Iceberg(table, name == "iceberg_on_read")
 
 
 def digest(rows: DataFrame, columns: list[str]) -> str:

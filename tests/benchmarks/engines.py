@@ -6,13 +6,14 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from framework.runtime.dev_hbase.server import start, stop
 from framework.runtime.jars import resolve_jars
-from framework.runtime.session import session_conf, start_session
-from tests.benchmarks import configuration
+from framework.runtime.session import start_session
+from tests.benchmarks import configuration, global_simple
 from tests.benchmarks.engine_job import engine_of
 from tests.benchmarks.orders import INDEXES, SPARK, digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import COLUMNS, DAYS, Stream
@@ -20,20 +21,21 @@ from tests.benchmarks.timing import ENGINES, freshet, show, spread, timed
 from tests.benchmarks.usage import Usage, as_json, used
 
 OTHERS = ("delta", "delta_vectors", "iceberg", "iceberg_on_read")
-#: By scripts; the last is Hudi with an index that freshet does not write.
-SCRIPTS = (*OTHERS, "global_simple")
+#: Through freshet; the last by a module that admits it, as freshet offers it to nobody.
+OURS = (*INDEXES, global_simple.NAME)
 LEAST = 1.5
 #: Memory of the HBase that the index lies in, for its blocks; a cluster of its own has it elsewhere.
 HBASE_GIB = 4
 _NAMES = [name for name, _ in COLUMNS]
 
 
-def compare(rows: int, rounds: int) -> dict[str, object]:
+def compare(rows: int, rounds: int, names: Sequence[str]) -> dict[str, object]:
     """Give every engine the same rounds, and print what each used, compactions included.
 
     Args:
         rows: Rows of the table before the first round.
         rounds: Rounds; within them each table that puts merging off is compacted once. A further one before them warms up.
+        names: Engines, of ``OURS`` and ``OTHERS``; at least one of ``INDEXES`` and of ``OTHERS`` each.
 
     Returns:
         The figures.
@@ -43,32 +45,34 @@ def compare(rows: int, rounds: int) -> dict[str, object]:
     try:
         stream = Stream(rows, rows // 100, rows // 500, rows // 1000)
         # The warm-up and the first load count among the commits, too.
-        write_project(folder, rows, rounds + 1, server, INDEXES)
+        write_project(folder, rows, rounds + 1, server, [name for name in names if name in OURS])
         land(folder, stream, 0)
-        for name in (*INDEXES, *SCRIPTS):
-            loaded = load_first(folder, name) if name in INDEXES else timed(_script(folder, name, "first", 0, rounds))
+        for name in names:
+            loaded = (load_first(folder, name, _module_of(name)) if name in OURS
+                      else timed(_script(folder, name, "first", 0, rounds)))
             print(f"  {name} loaded in {loaded.wall_seconds:.1f} s", flush=True)
-        found: dict[str, list[Usage]] = {name: [] for name in (*INDEXES, *SCRIPTS)}
+        found: dict[str, list[Usage]] = {name: [] for name in names}
         for number in range(1, rounds + 2):
             land(folder, stream, number)
-            names = list(found)
             # Each is first in turn: whoever comes later finds the source's files cached.
-            for name in names[number % len(names):] + names[:number % len(names)]:
+            first = number % len(names)
+            for name in (*names[first:], *names[:first]):
                 usage = used(
-                    freshet("run", pipeline_of(name), "-C", str(folder)) if name in INDEXES
+                    freshet("run", pipeline_of(name), "-C", str(folder), module=_module_of(name)) if name in OURS
                     else _script(folder, name, "change", number, rounds))
                 print(f"  round {number - 1}, {name}: {usage.wall_seconds:.1f} s", flush=True)
                 if number > 1:
                     found[name].append(usage)
-        settings = configuration.of_pipelines(folder, [pipeline_of(index) for index in INDEXES])
-        return {**_show(folder, stream, found, rounds), "configuration": {**settings, **_settings_of_scripts(folder)}}
+        global_simple.admit()
+        settings = configuration.of_pipelines(folder, [pipeline_of(name) for name in names if name in OURS])
+        return {**_show(folder, stream, found, rounds), "configuration": {**settings, **_settings_of_scripts(folder, names)}}
     finally:
         stop(folder / "hbase", purge=True)
         shutil.rmtree(folder)
 
 
 def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: int) -> dict[str, object]:
-    digests = _digests(folder, rounds)
+    digests = _digests(folder, rounds, found)
     same = len(set(digests.values())) == 1
     print(f"{stream.rows:,} rows in {DAYS} partitions; a round updates {stream.updates:,} at random, moves {stream.moves:,} "
           f"of these to another day (with BUCKET the partition stays) and inserts {stream.inserts:,}; {rounds} rounds, one "
@@ -79,12 +83,16 @@ def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: i
         show(f"{name}, a round", spread([usage.wall_seconds for usage in usages]))
         print(f"  all rounds {totals[name]:.1f} s, CPU {sum(u.cpu_seconds for u in usages):.1f} s, "
               f"memory {sum(u.gib_seconds for u in usages):.0f} GiB s, written {sum(u.written_gib for u in usages):.2f} GiB")
-    best, other = min(INDEXES, key=lambda name: totals[name]), min(OTHERS, key=lambda name: totals[name])
+    best, other = (min(set(totals).intersection(which), key=lambda name: totals[name]) for which in (INDEXES, OTHERS))
     ratio = round(totals[other] / totals[best], 2)
     kept = ratio >= LEAST
     print(f"{other} takes {ratio:g} times as long as {best} (at least {LEAST:g}: {'kept' if kept else 'MISSED'})", flush=True)
     return {"rows": stream.rows, "rounds": rounds, "usage": as_json(found), "totals": totals, "digests": digests, "equal": same,
             "best": best, "other": other, "ratio": ratio, "kept": kept and same}
+
+
+def _module_of(index: str) -> str:
+    return global_simple.__name__ if index == global_simple.NAME else "framework"
 
 
 def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> list[str]:
@@ -93,7 +101,6 @@ def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> lis
             "spark.sql.parquet.compression.codec": "zstd", "spark.jars": ",".join(map(str, resolve_jars(ENGINES)))}
     job = {
         "engine": engine, "do": do, "table": str(folder / "others" / engine), "spark": conf, "columns": _NAMES,
-        "hudi": session_conf(SPARK, resolve_jars()), "compact_every": rounds + 1,
         "compact": do == "change" and number == rounds + 1, "files": _files(folder, number) if do != "read" else [],
     }
     file = folder / "jobs" / f"{engine}.json"
@@ -102,8 +109,8 @@ def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> lis
     return [sys.executable, "-m", "tests.benchmarks.engine_job", str(file)]
 
 
-def _settings_of_scripts(folder: Path) -> configuration.Settings:
-    jobs = {name: json.loads((folder / "jobs" / f"{name}.json").read_text()) for name in SCRIPTS}
+def _settings_of_scripts(folder: Path, names: Sequence[str]) -> configuration.Settings:
+    jobs = {name: json.loads((folder / "jobs" / f"{name}.json").read_text()) for name in names if name in OTHERS}
     return {name: {"spark": {**job["spark"], **engine.conf}, "table": engine.options}
             for name, job in jobs.items() for engine in [engine_of(job)]}
 
@@ -115,9 +122,9 @@ def _files(folder: Path, number: int) -> list[str]:
     return [str(path) for path in (folder / "raw/orders").glob(f"*_{begun[number]}.parquet")]
 
 
-def _digests(folder: Path, rounds: int) -> dict[str, str]:
-    found = {name: timed(_script(folder, name, "read", 0, rounds)).output.splitlines()[-1] for name in SCRIPTS}
-    return found | digests_of(folder, INDEXES)
+def _digests(folder: Path, rounds: int, names: Collection[str]) -> dict[str, str]:
+    found = {name: timed(_script(folder, name, "read", 0, rounds)).output.splitlines()[-1] for name in names if name in OTHERS}
+    return found | digests_of(folder, [name for name in names if name in OURS])
 
 
 def land(folder: Path, stream: Stream, number: int) -> None:

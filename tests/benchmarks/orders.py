@@ -91,9 +91,9 @@ def pipeline_of(index: str) -> str:
     return f"orders_{index.lower()}"
 
 
-def load_first(root: Path, index: str) -> Timed:
-    """Load a target for the first time."""
-    return timed(freshet("index", "bootstrap", pipeline_of(index), "-C", str(root)))
+def load_first(root: Path, index: str, module: str = "framework") -> Timed:
+    """Load a target for the first time, by freshet or a module that changes something of it first."""
+    return timed(freshet("index", "bootstrap", pipeline_of(index), "-C", str(root), module=module))
 
 
 def digests_of(root: Path, indexes: Collection[str], homes: Collection[Path] = ()) -> dict[str, str]:

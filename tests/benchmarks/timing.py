@@ -61,9 +61,9 @@ def failed(command: Sequence[str], code: int, errors: str) -> RuntimeError:
     return RuntimeError(f"{' '.join(command)} ended with {code}:\n{errors[-3000:]}")
 
 
-def freshet(*words: str) -> list[str]:
-    """Return the command line of one freshet command."""
-    return [sys.executable, "-m", "framework", *words]
+def freshet(*words: str, module: str = "framework") -> list[str]:
+    """Return the command line of one freshet command, or of a module's that changes something of freshet's first."""
+    return [sys.executable, "-m", module, *words]
 
 
 def set_words(settings: Mapping[str, object]) -> list[str]:

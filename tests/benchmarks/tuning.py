@@ -6,7 +6,6 @@ And what others bring that freshet does not choose, so that they can be looked a
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
-from tests.benchmarks.timing import set_words, show, spread
+from tests.benchmarks.timing import freshet, set_words, show, spread
 from tests.benchmarks.usage import Usage, as_json, used
 
 _NEVER = 1_000
@@ -143,7 +142,7 @@ def _rounds(root: Path, case: Case, rows: int, repetitions: int) -> tuple[dict[s
         for name in names[first:] + names[:first]:
             own = {**ways[name], "vars.derived": homes[name] / "derived"}
             module = str(own.pop(_MODULE, "framework"))
-            usage = used([sys.executable, "-m", module, "run", pipeline_of(case.index), "-C", str(root), *set_words(own)])
+            usage = used(freshet("run", pipeline_of(case.index), "-C", str(root), *set_words(own), module=module))
             if number > 1:
                 usages[name].append(usage)
     return usages, len({*digests_of(root, (case.index,), homes.values()).values()}) == 1
