@@ -337,7 +337,9 @@ def test_what_changes_the_fingerprint(tmp_path: Path) -> None:
 def test_the_work_of_loading_grows_with_the_number_of_pipelines(tmp_path: Path) -> None:
     """And not with its square. How many seconds it takes, `python -m tests.benchmarks --only control-plane` measures."""
     def work(count: int) -> int:
-        root = a_project(tmp_path / f"{count}", files=chain(*((f"p{i}", f"p{i - 1}") for i in range(count))))
+        # Names of its own, so that nothing is known of an earlier project.
+        names = [f"n{count}x{number}" for number in range(count + 1)]
+        root = a_project(tmp_path / f"{count}", files=chain(*zip(names[1:], names, strict=False)))
         return calls(lambda: load_project(root, environ={}))
 
     work(2)  # what is loaded once
