@@ -19,6 +19,7 @@ from framework.runtime.dev_hbase.server import stop as stop_hbase
 from tests.kit.commands import ended, freshet, many, start
 from tests.kit.hbase import Admin, HBaseLake
 
+pytestmark = pytest.mark.waits
 RATE = 500
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08")
 

@@ -11,6 +11,8 @@ from tests.kit.commands import kill, slow, start, until
 from tests.kit.gate import Gate
 from tests.kit.lake import Lake, rows
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.fixture
 def waiting(lake: Lake) -> Lake:
