@@ -30,7 +30,7 @@ def in_whole_files(source: TableState, taken: Sequence[Instant]) -> bool:
     # Hudi shows all rows by the newest schema; the files of an older one would have to be cast.
     extras = [source.info(i).extra for i in (*taken, source.commits[-1])]
     schemas = {extra.get("schema", "") for extra in extras}
-    if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras):
+    if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras) or source.has_schema_history():
         return False
     # Nor can Hudi read the path of a time: it shows null.
     types = {field["name"]: json.dumps(field["type"]) for field in json.loads(schemas.pop())["fields"]}

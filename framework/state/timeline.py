@@ -68,6 +68,9 @@ class TimelineState:
             load=lru_cache(maxsize=None)(partial(_load, storage, timeline)),
             load_archived=lru_cache(maxsize=2)(partial(_load_archived, storage, f"{timeline}/history")),
             retained_from=_retained_from(storage, timeline, instants),
+            load_taken_back=lru_cache(maxsize=None)(partial(_taken_back, storage, timeline)),
+            # Where Hudi keeps them; each schema's file is there before the commit that brings it.
+            has_schema_history=lru_cache(maxsize=1)(lambda: bool(storage.names(f"{base}/.hoodie/.schema"))),
         )
 
 
@@ -103,15 +106,19 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         # Hudi 1.0 may write "column:simple" for a partition field of a custom key generator.
         return tuple(part.split(":")[0] for part in properties.get(key, "").split(",") if part)
 
+    plain_paths = properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS
     return TableConfig(
         table_type=properties.get("hoodie.table.type", "COPY_ON_WRITE"),
         record_key=listed("hoodie.table.recordkey.fields"),
         partition_by=listed("hoodie.table.partition.fields"),
         ordering_field=properties.get("hoodie.table.precombine.field", ""),
         records_changes=properties.get("hoodie.table.cdc.enabled") == "true",
-        whole_files=all(properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items())
-        and properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS,
+        whole_files=all(properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items()) and plain_paths,
+        plain_paths=plain_paths,
         hive_style=properties.get("hoodie.datasource.write.hive_style_partitioning") == "true",
+        url_encoded=properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true",
+        meta_fields=properties.get("hoodie.populate.meta.fields", "true").lower() == "true",
+        own_merge=properties.get("hoodie.record.merge.mode", "CUSTOM") == "CUSTOM",
     )
 
 
@@ -167,6 +174,14 @@ def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
         partitions=tuple(sorted({*(raw.get("partitionToWriteStats") or {}), *(raw.get("partitionToReplaceFileIds") or {})})),
         base_files=len(base), base_bytes=total("fileSizeInBytes", base), extra=raw.get("extraMetadata") or {},
     )
+
+
+def _taken_back(storage: Storage, timeline: str, rollback: Instant) -> tuple[str, ...]:
+    try:
+        raw = _read_action(storage, f"{timeline}/{rollback.requested}_{rollback.completed}.{rollback.action}")
+    except FileNotFoundError:
+        return ()
+    return tuple(raw.get("commitsRollback") or ())
 
 
 def _retained_from(storage: Storage, timeline: str, instants: tuple[Instant, ...]) -> str:

@@ -1,0 +1,83 @@
+"""Choose the versions of a table that an increment is the difference of. Pure.
+
+A version of a table is what the commits that had completed by then made of it, and Hudi's time travel goes by request time: a
+version "at" a moment shows whatever was requested before, also what completed later.
+"""
+
+from __future__ import annotations
+
+from framework.errors import StateError
+from framework.plan.reads import NEVER, Version, Window
+from framework.state.table import TableState
+
+
+def version_before(name: str, source: TableState, window: Window, read_upto: str) -> Version:
+    """Return a version of a table that holds the rows as they stood before a window.
+
+    Args:
+        name: The pipeline's name, for messages.
+        source: The table.
+        window: What was chosen to be read of it; without commits of its own, all that there is stood before.
+        read_upto: Completion time of the last commit read before.
+
+    Returns:
+        A version that no commit is seen in that completed later. Rows that such a commit and one that overtook it have both
+        deleted may be in it still.
+
+    Raises:
+        StateError: VERSION_CLEANED: the cleaner has kept what the window needs, but no version before it.
+    """
+    found = version_at(source, read_upto)
+    kept = source.retained_from
+    if window.kind == "increment" and not kept.endswith("+") and not is_kept(source, found):
+        raise StateError(
+            "VERSION_CLEANED",
+            f"{source.ref.name}: its rows as they stood at {read_upto}, before what is new, are needed to tell what was "
+            f"deleted or changed, and its cleaner has kept only what follows {kept}.",
+            "Nothing was read or written.",
+            f"freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT, reads all again; to prevent it, raise "
+            "hoodie.clean.commits.retained of the table above the commits between two runs.",
+            version=found.as_of, retained_from=kept,
+        )
+    return found
+
+
+def version_at(source: TableState, read_upto: str) -> Version:
+    """Return the version that the commits made which had completed by a time."""
+    end = min((i.requested for i in source.data_commits if i.completed > read_upto), default="9")
+    # Of a table service too: it moved the same rows, and the files that it replaced may be cleaned by now.
+    times = [read_upto, *(time for i in source.commits for time in (i.requested, i.completed))]
+    as_of = max((time for time in times if time < end), default=NEVER)
+    return Version(as_of, tuple(sorted(
+        i.requested for i in source.data_commits if i.completed <= read_upto and i.requested > as_of)))
+
+
+def is_kept(source: TableState, version: Version) -> bool:
+    """Say whether the cleaner has left a version whole, as far as the cleans tell."""
+    # So Hudi refuses time travel: by the earliest commit that a clean has retained. One by file versions names none.
+    kept = source.retained_from
+    return not kept or (not kept.endswith("+") and version.as_of >= kept)
+
+
+def deletes_some(source: TableState, window: Window) -> bool:
+    """Say whether the window's commits may have deleted rows, a row's move to another partition included."""
+    taken = [i for i in source.data_commits if i.requested in window.requested]
+    # What a payload of the table's own makes of the rows in a log shows when they are read.
+    open_ended = source.config.own_merge and source.config.table_type == "MERGE_ON_READ"
+    return bool(taken) and (open_ended or any(i.action == "replacecommit" or source.info(i).deletes for i in taken))
+
+
+def version_at_end(source: TableState, end_inclusive: str) -> str:
+    """Return the time to travel to for a window's end.
+
+    Args:
+        source: The table.
+        end_inclusive: Completion time of the window's last commit.
+
+    Returns:
+        A time that all commits that had completed by then are seen at, and of the later ones only those that these overtook.
+    """
+    inside = max((i.requested for i in source.data_commits if i.completed <= end_inclusive), default=end_inclusive)
+    later = min((i.requested for i in source.data_commits if i.completed > end_inclusive and i.requested > inside), default="9")
+    times = [inside, end_inclusive, *(i.completed for i in source.commits)]
+    return max(time for time in times if time < later)
