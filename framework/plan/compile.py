@@ -19,14 +19,14 @@ from framework.plan.parts import (
     with_deletes,
 )
 from framework.plan.quarantine import hidden_runs
-from framework.plan.reads import ReadIncrement, ReadQuarantine, Version, Window
+from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
-from framework.plan.versions import deletes_some, is_kept, version_at, version_at_end, version_before
-from framework.plan.window import completion_of, next_window
+from framework.plan.versions import version_at_end, versions_held
+from framework.plan.window import next_window
 from framework.spec.model import PipelineSpec
-from framework.state.checkpoint import MAIN, Checkpoint, Position
+from framework.state.checkpoint import MAIN, Checkpoint, Position, seen_after
 from framework.state.table import StateReader, TableState
 
 
@@ -92,8 +92,8 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         if error.code != "CHECKPOINT_UNREADABLE":
             raise
     position = Position(instant or "", spec.source.table.path)
-    seen = before.furthest(spec.source.table.path) if before else None
-    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).with_main(position), seen=seen)
+    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
+                    seen=seen_after(before, position))
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window("override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)
@@ -189,9 +189,8 @@ def _plan(
     if override is None and window.kind not in ("idle", "deferred"):
         others = positions(spec, looked_at[1], window) if looked_at else {}
         kept = before.positions if before else {}
-        seen = before.furthest(spec.source.table.path) if before else None
-        after = Checkpoint({**kept, **others, MAIN: Position(window.end_inclusive, spec.source.table.path)},
-                           seen if seen and seen.instant > window.end_inclusive else None)
+        position = Position(window.end_inclusive, spec.source.table.path)
+        after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
     stages: tuple[Stage, ...] = ()
     notices: tuple[Notice, ...] = ()
     if window.kind in ("start_at_latest", "override"):
@@ -218,24 +217,10 @@ def _read(spec: PipelineSpec, window: Window, source: TableState | None, before:
     deletes = with_deletes(spec, source)
     if source is None or window.kind == "driven":
         return ReadIncrement(spec.source.table, window, deletes)
+    held = versions_held(spec.name, source, window, before) if deletes and before else ()
     return ReadIncrement(
-        spec.source.table, window, deletes, _before(spec, window, source, before) if deletes and before else (),
-        version_at_end(source, window.end_inclusive), touched_partitions(source, window),
+        spec.source.table, window, deletes, held, version_at_end(source, window.end_inclusive), touched_partitions(source, window),
     )
-
-
-def _before(spec: PipelineSpec, window: Window, source: TableState, before: Checkpoint) -> tuple[Version, ...]:
-    """Return the versions that the target may hold rows of; none where nothing was deleted, or nobody can tell what."""
-    furthest = before.furthest(source.ref.path)
-    if window.kind == "whole_table":
-        # Of what the source has cleaned, nobody knows what it deleted: the plan says so.
-        held = [version_at(source, furthest.instant)] if furthest else []
-        return tuple(version for version in held if is_kept(source, version))
-    if before.main is None or not deletes_some(source, window):
-        return ()
-    read_upto = completion_of(spec.name, source, before.main)
-    upto = [furthest.instant] if furthest and furthest.instant > read_upto else []
-    return tuple(version_before(spec.name, source, window, instant) for instant in (*upto, read_upto))
 
 
 def _notices(

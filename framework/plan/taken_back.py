@@ -18,8 +18,8 @@ def refuse_taken_back(name: str, source: TableState, read_upto: str) -> None:
         StateError: SOURCE_RESTORED or SOURCE_ROLLED_BACK: commits that were read before were taken back since.
     """
     since = [i for i in source.instants if i.action in ("restore", "rollback") and i.completed > read_upto]
-    # Every failed write is rolled back, too. One that was read had completed by then; and commits are taken back from the newest
-    # on, so that the one that the position names is among them.
+    # Every failed write is rolled back, too. One that was read had completed by then; and commits are taken back from the
+    # newest on, so that the one that the position names is among them.
     taken = [i for i in since if i.action == "restore" or any(r < read_upto for r in source.load_taken_back(i))]
     if not taken or any(i.completed == read_upto for i in source.commits) or _archived(source, read_upto):
         return

@@ -8,7 +8,36 @@ from __future__ import annotations
 
 from framework.errors import StateError
 from framework.plan.reads import NEVER, Version, Window
+from framework.plan.window import completion_of
+from framework.state.checkpoint import Checkpoint
 from framework.state.table import TableState
+
+
+def versions_held(name: str, source: TableState, window: Window, before: Checkpoint) -> tuple[Version, ...]:
+    """Return the versions that the target may hold rows of that the source has deleted since, the newest first.
+
+    Args:
+        name: The pipeline's name, for messages.
+        source: The main source.
+        window: What is read of it.
+        before: The target's checkpoint.
+
+    Returns:
+        None where nothing was deleted, or where the whole table is read and nobody can tell any more what was.
+
+    Raises:
+        StateError: VERSION_CLEANED.
+    """
+    furthest = before.furthest(source.ref.path)
+    if window.kind == "whole_table":
+        found = [version_at(source, furthest.instant)] if furthest else []
+        return tuple(version for version in found if is_kept(source, version))
+    if before.main is None or not deletes_some(source, window):
+        return ()
+    read_upto = completion_of(name, source, before.main)
+    # Where the position was set back, the target is as it was before that.
+    upto = [furthest.instant] if furthest and furthest.instant > read_upto else []
+    return tuple(version_before(name, source, window, instant) for instant in (*upto, read_upto))
 
 
 def version_before(name: str, source: TableState, window: Window, read_upto: str) -> Version:

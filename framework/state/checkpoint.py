@@ -86,6 +86,12 @@ class Checkpoint:
         return {"version": VERSION, "positions": positions, **({"seen": _position_json(self.seen)} if self.seen else {})}
 
 
+def seen_after(before: Checkpoint | None, position: Position) -> Position | None:
+    """Return how far the main source had been read where that is further than a new position; None where it is not."""
+    furthest = before.furthest(position.table) if before else None
+    return furthest if furthest and furthest.instant > position.instant else None
+
+
 def _position_json(position: Position) -> dict[str, str]:
     return {"kind": "hudi", "table": position.table, "instant": position.instant, "basis": position.basis}
 
