@@ -218,9 +218,8 @@ def _read(spec: PipelineSpec, window: Window, source: TableState | None, before:
     if source is None or window.kind == "driven":
         return ReadIncrement(spec.source.table, window, deletes)
     held = versions_held(spec.name, source, window, before) if deletes and before else ()
-    return ReadIncrement(
-        spec.source.table, window, deletes, held, version_at_end(source, window.end_inclusive), touched_partitions(source, window),
-    )
+    as_of = version_at_end(source, window.end_inclusive)
+    return ReadIncrement(spec.source.table, window, deletes, held, as_of, touched_partitions(source, window))
 
 
 def _notices(

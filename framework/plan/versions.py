@@ -10,7 +10,7 @@ from framework.errors import StateError
 from framework.plan.reads import NEVER, Version, Window
 from framework.plan.window import completion_of
 from framework.state.checkpoint import Checkpoint
-from framework.state.table import TableState
+from framework.state.table import Instant, TableState
 
 
 def versions_held(name: str, source: TableState, window: Window, before: Checkpoint) -> tuple[Version, ...]:
@@ -58,7 +58,7 @@ def version_before(name: str, source: TableState, window: Window, read_upto: str
     """
     found = version_at(source, read_upto)
     kept = source.retained_from
-    if window.kind == "increment" and not kept.endswith("+") and not is_kept(source, found):
+    if window.kind == "increment" and not is_kept(source, found):
         raise StateError(
             "VERSION_CLEANED",
             f"{source.ref.name}: its rows as they stood at {read_upto}, before what is new, are needed to tell what was "
@@ -83,9 +83,15 @@ def version_at(source: TableState, read_upto: str) -> Version:
 
 def is_kept(source: TableState, version: Version) -> bool:
     """Say whether the cleaner has left a version whole, as far as the cleans tell."""
-    # So Hudi refuses time travel: by the earliest commit that a clean has retained. One by file versions names none.
     kept = source.retained_from
-    return not kept or (not kept.endswith("+") and version.as_of >= kept)
+    if not kept.endswith("+"):
+        # So Hudi refuses time travel: by the earliest commit that a clean has retained. One by file versions names none.
+        return version.as_of >= kept
+    newest: dict[str, str] = {}
+    for instant, info in source.newest_first():
+        for group in (*info.file_ids, *info.replaced_ids) if instant.requested <= version.as_of else ():
+            newest[group] = max(newest.get(group, ""), instant.requested)
+    return all(instant > version.as_of or newest.get(group, "") > instant for group, instant in source.load_cleaned())
 
 
 def deletes_some(source: TableState, window: Window) -> bool:
@@ -105,8 +111,17 @@ def version_at_end(source: TableState, end_inclusive: str) -> str:
 
     Returns:
         A time that all commits that had completed by then are seen at, and of the later ones only those that these overtook.
+        Where the table got another schema since, the newest time: an older version has the columns that the table had then.
+        What later commits wrote comes with these.
     """
+    upto = [i for i in source.commits if i.completed <= end_inclusive]
+    if upto and (source.has_schema_history() or _schema(source, upto[-1]) != _schema(source, source.commits[-1])):
+        return source.commits[-1].completed
     inside = max((i.requested for i in source.data_commits if i.completed <= end_inclusive), default=end_inclusive)
     later = min((i.requested for i in source.data_commits if i.completed > end_inclusive and i.requested > inside), default="9")
     times = [inside, end_inclusive, *(i.completed for i in source.commits)]
     return max(time for time in times if time < later)
+
+
+def _schema(source: TableState, instant: Instant) -> str:
+    return source.info(instant).extra.get("schema", "")

@@ -72,6 +72,7 @@ class CommitInfo:
         operation: Hudi's operation type, such as ``UPSERT``, ``COMPACT`` or ``CLUSTER``.
         inserts, updates, deletes: Rows.
         file_ids: Ids of the file groups written.
+        replaced_ids: Ids of the file groups that others replaced.
         partitions: Paths of the partitions written or replaced.
         base_files: Number of base files written.
         base_bytes: Of all of them.
@@ -83,6 +84,7 @@ class CommitInfo:
     updates: int = 0
     deletes: int = 0
     file_ids: tuple[str, ...] = ()
+    replaced_ids: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()
     base_files: int = 0
     base_bytes: int = 0
@@ -106,6 +108,7 @@ class TableState:
         load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order;
             only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
+        load_cleaned: Reads which files the active timeline's cleans deleted, each as its group's id and its request time.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
     """
@@ -116,6 +119,7 @@ class TableState:
     load: Callable[[Instant], CommitInfo]
     load_archived: Callable[[str], Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after: ()
     retained_from: str = ""
+    load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False
 

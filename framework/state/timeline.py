@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -68,6 +69,7 @@ class TimelineState:
             load=lru_cache(maxsize=None)(partial(_load, storage, timeline)),
             load_archived=lru_cache(maxsize=2)(partial(_load_archived, storage, f"{timeline}/history")),
             retained_from=_retained_from(storage, timeline, instants),
+            load_cleaned=lru_cache(maxsize=1)(partial(_cleaned_files, storage, timeline, instants)),
             load_taken_back=lru_cache(maxsize=None)(partial(_taken_back, storage, timeline)),
             # Where Hudi keeps them; each schema's file is there before the commit that brings it.
             has_schema_history=lru_cache(maxsize=1)(lambda: bool(storage.names(f"{base}/.hoodie/.schema"))),
@@ -171,6 +173,7 @@ def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
         operation=raw.get("operationType") or "UNKNOWN",
         inserts=total("numInserts"), updates=total("numUpdateWrites"), deletes=total("numDeletes"),
         file_ids=tuple(sorted({stat["fileId"] for stat in stats})),
+        replaced_ids=tuple(sorted({i for ids in (raw.get("partitionToReplaceFileIds") or {}).values() for i in ids})),
         partitions=tuple(sorted({*(raw.get("partitionToWriteStats") or {}), *(raw.get("partitionToReplaceFileIds") or {})})),
         base_files=len(base), base_bytes=total("fileSizeInBytes", base), extra=raw.get("extraMetadata") or {},
     )
@@ -195,16 +198,25 @@ def _retained_from(storage: Storage, timeline: str, instants: tuple[Instant, ...
             # The older cleans retained no less, so they need no look.
             return max(str(raw["earliestCommitToRetain"]), f"{deleted}+" if deleted else "")
         # KEEP_LATEST_FILE_VERSIONS names no commit: what follows the newest file that any clean deleted is still whole.
-        deleted = max([deleted, *_deleted_versions(raw)])
+        deleted = max([deleted, *(instant for _, instant in _deleted_files(raw))])
     return f"{deleted}+" if deleted else ""
 
 
-def _deleted_versions(clean: Mapping[str, Any]) -> list[str]:
+def _cleaned_files(storage: Storage, timeline: str, instants: tuple[Instant, ...]) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    for clean in (i for i in instants if i.action == "clean"):
+        with suppress(FileNotFoundError):
+            found += _deleted_files(_read_action(storage, f"{timeline}/{clean.requested}_{clean.completed}.clean"))
+    return tuple(found)
+
+
+def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
+    # <file id>_<write token>_<request time>.parquet, or .<file id>_<request time>.log.<...>
     return [
-        found[1]
+        (found[1], found[2])
         for partition in (clean.get("partitionMetadata") or {}).values()
         for name in partition.get("successDeleteFiles") or ()
-        if (found := re.search(r"_(\d{14,17})\.", name))
+        if (found := re.search(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.rpartition("/")[2].removeprefix(".")))
     ]
 
 

@@ -114,8 +114,7 @@ class TestDeletedRows:
         finally:
             lake.spark.sql("DROP TABLE keyless")
 
-    @TYPES
-    @pytest.mark.parametrize("partition", ["meta.day", "day"])
+    @pytest.mark.parametrize(("kind", "partition"), [({}, "meta.day"), (MOR, "day")], ids=["cow", "mor"])
     def test_a_key_within_a_struct(self, lake: Lake, kind: dict[str, str], partition: str) -> None:
         """Kind: fields of structs as key, as partition, as both."""
         options = {**CDC, **kind, "hoodie.datasource.write.recordkey.field": "meta.id", "hoodie.index.type": "SIMPLE",
@@ -164,27 +163,28 @@ class TestOvertakers:
 
 
 class TestTakenBack:
-    @TYPES
-    @pytest.mark.parametrize("how", ["one of two", "two", "savepoint"])
+    @pytest.mark.parametrize(("kind", "how"), [({}, "one of two"), ({}, "two"), (MOR, "two"), (MOR, "savepoint")])
     def test_commits_that_were_read_and_taken_back_are_refused(self, lake: Lake, kind: dict[str, str], how: str) -> None:
         """Kind: commits that a rollback or a restore took back after they were read; one that nobody read is no matter."""
         lake.pipeline()
         lake.land(rows(("a", 1, "1")), **kind)
-        call, path = lake.spark.sql, lake.path("raw.events")
+        call = lake.spark.sql
+        call("DROP TABLE IF EXISTS taken")
+        call(f"CREATE TABLE taken USING hudi LOCATION '{lake.path('raw.events')}'")
         if how == "savepoint":
             first = lake.state("raw.events").commits[-1].requested
-            call(f"CALL create_savepoint(path => '{path}', commit_time => '{first}')").collect()
+            call(f"CALL create_savepoint(table => 'taken', commit_time => '{first}')").collect()
         lake.land(rows(("bad", 1, "1")), **kind)
         lake.run_ok()
         lake.land(rows(("unread", 1, "1")), **kind)
         *_, bad, unread = (i.requested for i in lake.state("raw.events").commits)
         if how == "savepoint":
-            call(f"CALL rollback_to_savepoint(path => '{path}', instant_time => '{first}')").collect()
+            call(f"CALL rollback_to_savepoint(table => 'taken', instant_time => '{first}')").collect()
         else:
-            call(f"CALL rollback_to_instant(path => '{path}', instant_time => '{unread}')").collect()
+            call(f"CALL rollback_to_instant(table => 'taken', instant_time => '{unread}')").collect()
             assert lake.run_ok().outcome == "idle"
             if how == "two":
-                call(f"CALL rollback_to_instant(path => '{path}', instant_time => '{bad}')").collect()
+                call(f"CALL rollback_to_instant(table => 'taken', instant_time => '{bad}')").collect()
         lake.land(rows(("b", 1, "1")), **kind)
         if how == "one of two":
             lake.run_ok()
@@ -199,8 +199,7 @@ class TestTakenBack:
 
 
 class TestPartitionColumns:
-    @TYPES
-    @pytest.mark.parametrize("hive", ["false", "true"])
+    @pytest.mark.parametrize(("kind", "hive"), [({}, "true"), (MOR, "false")], ids=["cow", "mor"])
     def test_escaped_values_are_the_rows_own(self, lake: Lake, kind: dict[str, str], hive: str) -> None:
         """Kind: every value that a path escapes, read as increment, look-back and affected partition."""
         options = {**CDC, **kind, "hoodie.datasource.write.partitionpath.urlencode": "true",
@@ -223,9 +222,8 @@ class TestPartitionColumns:
         assert places(lake) == expected
         assert lake.rows("derived.joined", "id", "amount", "n") == [(key, Decimal(1), 1) for key, _, _ in expected]
 
-    @TYPES
-    @pytest.mark.parametrize("hive", ["false", "true"])
-    @pytest.mark.parametrize("form", ["yyyy/MM/dd", "yyyy-MM-dd"])
+    @pytest.mark.parametrize(("kind", "hive", "form"), [
+        ({}, "false", "yyyy/MM/dd"), ({}, "true", "yyyy-MM-dd"), (MOR, "true", "yyyy/MM/dd"), (MOR, "false", "yyyy-MM-dd")])
     def test_a_path_that_is_computed_is_not_the_value(self, lake: Lake, kind: dict[str, str], hive: str, form: str) -> None:
         """Kind: key generators whose path is not the column's value, with and without slashes: times as text and as numbers."""
         options = {**CDC, **kind, "hoodie.datasource.write.hive_style_partitioning": hive,
@@ -256,9 +254,9 @@ class TestWholeRows:
             lake.pipeline(sql="SELECT id, ts, amount, day, v, n FROM <SRC>", columns=", v STRING, n INT")
             lake.spark.sql(f"INSERT INTO parts VALUES ('a', 1, 1.5, 'old', 1, '{ONE}'), ('b', 1, 1.5, 'old', 1, '{ONE}')")
             lake.run_ok()
-            for changes in ("t.ts = 3, t.v = 'new'", "t.ts = 4, t.n = 7"):
-                lake.spark.sql("MERGE INTO parts t USING (SELECT 'a' AS id) s ON t.id = s.id "
-                               f"WHEN MATCHED THEN UPDATE SET {changes}")
+            for ts, changes in ((3, "t.v = 'new'"), (4, "t.n = 7")):
+                lake.spark.sql(f"MERGE INTO parts t USING (SELECT 'a' AS id, {ts}L AS ts, '{ONE}' AS day) s ON t.id = s.id "
+                               f"WHEN MATCHED THEN UPDATE SET t.ts = s.ts, {changes}")
                 lake.run_ok()
                 assert lake.rows("derived.copy", "id", "ts", "amount", "v", "n") == lake.rows(
                     "raw.events", "id", "ts", "amount", "v", "n")
@@ -266,8 +264,9 @@ class TestWholeRows:
         finally:
             lake.spark.sql("DROP TABLE parts")
 
-    @pytest.mark.parametrize("payload", ["", "PartialUpdateAvroPayload", "OverwriteNonDefaultsWithLatestAvroPayload"])
-    @TYPES
+    @pytest.mark.parametrize(("kind", "payload"), [
+        (MOR, ""), (MOR, "PartialUpdateAvroPayload"), (MOR, "OverwriteNonDefaultsWithLatestAvroPayload"),
+        ({}, "PartialUpdateAvroPayload")])
     def test_what_became_of_a_row_and_not_what_was_written(self, lake: Lake, kind: dict[str, str], payload: str) -> None:
         options = {**CDC, **kind}
         if payload:
@@ -292,8 +291,7 @@ def test_a_source_without_meta_fields_is_refused(lake: Lake) -> None:
 class TestReadAgain:
     """Kind: a window that is read again ends with what the source has now, whatever the target has seen since."""
 
-    @TYPES
-    @pytest.mark.parametrize("how", ["set", "reset"])
+    @pytest.mark.parametrize(("kind", "how"), [({}, "set"), ({}, "reset"), (MOR, "set")])
     def test_rows_that_were_deleted_meanwhile(self, lake: Lake, kind: dict[str, str], how: str) -> None:
         options = {**CDC, **kind}
         copied(lake, hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1})

@@ -104,17 +104,21 @@ class History:
 
     def sql(self, text: str) -> None:
         """Run a statement over the table ``history``."""
-        if not self._named:
-            self.spark.sql("DROP TABLE IF EXISTS history")
-            self.spark.sql(f"CREATE TABLE history USING hudi LOCATION '{self.path}'")
-            self._named = True
+        self._name()
         # The table has no metadata table, and Spark SQL would make one.
         self.spark.sql("SET hoodie.metadata.enable = false")
         self.spark.sql(text)
 
     def call(self, procedure: str, arguments: str) -> None:
         """Call a procedure of Hudi's on the table."""
-        self.spark.sql(f"CALL {procedure}(path => '{self.path}', {arguments})").collect()
+        self._name()
+        self.spark.sql(f"CALL {procedure}(table => 'history', {arguments})").collect()
+
+    def _name(self) -> None:
+        if not self._named:
+            self.spark.sql("DROP TABLE IF EXISTS history")
+            self.spark.sql(f"CREATE TABLE history USING hudi LOCATION '{self.path}'")
+            self._named = True
 
     def complete_last(self, behind: int) -> None:
         """Let the commit that was the last but so many complete after all others."""
@@ -238,9 +242,12 @@ def move(history: History) -> list[str]:
 
 def merge_into(history: History) -> list[str]:
     """Spark SQL's MERGE INTO of some columns, which logs parts of rows, and a delete by it."""
-    source = "(SELECT 'a0' AS id, 'merged' AS w UNION ALL SELECT 'b0', 'gone')"
-    history.sql(f"MERGE INTO history t USING {source} s ON t.id = s.id WHEN MATCHED AND s.w = 'gone' THEN DELETE "
-                f"WHEN MATCHED THEN UPDATE SET t.v = s.w, t.ts = t.ts + {history.clock}")
+    history.clock += 1
+    source = " UNION ALL ".join(
+        f"SELECT '{key}' AS id, {history.clock}L AS ts, '{word}' AS w, '{history.places[place][0]}' AS day, "
+        f"'{history.places[place][1]}' AS hour" for key, place, word in (("a0", 0, "merged"), ("b0", 1, "gone")))
+    history.sql(f"MERGE INTO history t USING ({source}) s ON t.id = s.id WHEN MATCHED AND s.w = 'gone' THEN DELETE "
+                "WHEN MATCHED THEN UPDATE SET t.v = s.w, t.ts = s.ts")
     found = history.faults()
     history.put(("b0", 1))
     return found + history.faults()
