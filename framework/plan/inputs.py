@@ -136,7 +136,8 @@ def read_inputs(
         version = Version("") if empty else _version(one, state, previous)
         if one.read == "incremental" and state is not None:
             looked = look_back(one, state, window, driving.get(one.name), read_upto)
-            others.append(ReadLookback(one.name, one.table, looked, touched_partitions(state, looked)))
+            others.append(ReadLookback(one.name, one.table, looked, touched_partitions(state, looked),
+                                       version_at_end(state, looked.end_inclusive)))
         elif one.read == "affected_partitions" and window.kind != "whole_table" and not empty:
             known = known_partitions(one, source, window)
             others.append(ReadPartitions(
@@ -218,7 +219,7 @@ def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
 def _version(one: InputSpec, state: TableState | None, previous: Version) -> Version:
     if one.as_of == "checkpoint":
         return previous
-    return Version("" if state is None or one.as_of == "latest" else _newest(state))
+    return Version("" if state is None or one.as_of == "latest" else version_at_end(state, _newest(state)))
 
 
 def _newest(state: TableState) -> str:

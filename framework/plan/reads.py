@@ -93,7 +93,7 @@ class ReadIncrement:
         with_deletes: True where the rows that the source deleted are wanted too.
         before: Versions that the target has read before: what is in one of them, and at the window's end no more, was deleted.
             None where nothing was deleted.
-        as_of: Time to travel to for the window's end; empty: that end.
+        as_of: Time to travel to for the window's end; empty for the latest version.
         partitions: Where the window's commits wrote: its rows, and those that they deleted, lie there.
     """
 
@@ -135,12 +135,14 @@ class ReadLookback:
         table: The table.
         window: Which commits; ``whole_table`` where the look-back reaches further than the table's history.
         partitions: Where those commits wrote.
+        as_of: Time to travel to; empty for the latest version.
     """
 
     view: str
     table: TableRef
     window: Window
     partitions: Partitions = Partitions()
+    as_of: str = ""
 
 
 @dataclass(frozen=True)

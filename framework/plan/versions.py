@@ -6,7 +6,7 @@ version "at" a moment shows whatever was requested before, also what completed l
 
 from __future__ import annotations
 
-from framework.errors import StateError
+from framework.errors import RetryableError, StateError
 from framework.plan.reads import NEVER, Version, Window
 from framework.plan.window import completion_of
 from framework.state.checkpoint import Checkpoint
@@ -55,6 +55,7 @@ def version_before(name: str, source: TableState, window: Window, read_upto: str
 
     Raises:
         StateError: VERSION_CLEANED: the cleaner has kept what the window needs, but no version before it.
+        RetryableError: SOURCE_COMMIT_PENDING.
     """
     found = version_at(source, read_upto)
     kept = source.retained_from
@@ -72,13 +73,26 @@ def version_before(name: str, source: TableState, window: Window, read_upto: str
 
 
 def version_at(source: TableState, read_upto: str) -> Version:
-    """Return the version that the commits made which had completed by a time."""
-    end = min((i.requested for i in source.data_commits if i.completed > read_upto), default="9")
+    """Return the version that the commits made which had completed by a time.
+
+    Raises:
+        RetryableError: SOURCE_COMMIT_PENDING: a commit that began before one of these has not completed.
+    """
+    # Hudi refuses to travel to a time after the request of a commit that has not completed.
+    pending = min(source.pending, default="9")
+    end = min([pending, *(i.requested for i in source.data_commits if i.completed > read_upto)])
     # Of a table service too: it moved the same rows, and the files that it replaced may be cleaned by now.
     times = [read_upto, *(time for i in source.commits for time in (i.requested, i.completed))]
     as_of = max((time for time in times if time < end), default=NEVER)
-    return Version(as_of, tuple(sorted(
-        i.requested for i in source.data_commits if i.completed <= read_upto and i.requested > as_of)))
+    overtakers = sorted(i.requested for i in source.data_commits if i.completed <= read_upto and i.requested > as_of)
+    if overtakers and overtakers[-1] >= pending:
+        raise RetryableError(
+            "SOURCE_COMMIT_PENDING",
+            f"{source.ref.name}: the commit requested at {pending} has not completed, and others that began later have been "
+            "read: until it completes, or is rolled back, nothing shows the rows as they stood before what is new.",
+            "Nothing was read or written.", "Run the same command again when that writer has ended.", pending=pending,
+        )
+    return Version(as_of, tuple(overtakers))
 
 
 def is_kept(source: TableState, version: Version) -> bool:
@@ -110,17 +124,18 @@ def version_at_end(source: TableState, end_inclusive: str) -> str:
         end_inclusive: Completion time of the window's last commit.
 
     Returns:
-        A time that all commits that had completed by then are seen at, and of the later ones only those that these overtook.
-        Where the table got another schema since, the newest time: an older version has the columns that the table had then.
-        What later commits wrote comes with these.
+        A time that all commits that had completed by then are seen at, and of the later ones only those that these overtook;
+        empty for now, where no such time can be travelled to, or the table got another schema since: an older version has the
+        columns that the table had then. What later commits wrote comes with these.
     """
     upto = [i for i in source.commits if i.completed <= end_inclusive]
     if upto and (source.has_schema_history() or _schema(source, upto[-1]) != _schema(source, source.commits[-1])):
-        return source.commits[-1].completed
+        return ""
     inside = max((i.requested for i in source.data_commits if i.completed <= end_inclusive), default=end_inclusive)
-    later = min((i.requested for i in source.data_commits if i.completed > end_inclusive and i.requested > inside), default="9")
-    times = [inside, end_inclusive, *(i.completed for i in source.commits)]
-    return max(time for time in times if time < later)
+    later = [i.requested for i in source.data_commits if i.completed > end_inclusive and i.requested > inside]
+    end = min([*later, *source.pending], default="9")
+    times = (inside, end_inclusive, *(i.completed for i in source.commits))
+    return max((time for time in times if inside <= time < end), default="")
 
 
 def _schema(source: TableState, instant: Instant) -> str:

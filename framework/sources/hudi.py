@@ -113,25 +113,24 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
         a boolean ``_hoodie_is_deleted`` and, with True in it, the deleted rows as the target has last seen them.
     """
     window, path = stage.window, stage.table.path
-    as_of = stage.as_of or window.end_inclusive
     if window.kind == "whole_table":
-        rows = load_table(spark, path, as_of)
+        rows = load_table(spark, path, stage.as_of)
     elif window.kind == "driven":
         rows = load_table(spark, path).where(F.lit(False))
     else:
         # Hudi's own increment of a MERGE_ON_READ table merges the window's logs without the files below them: parts of rows,
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
-        rows = _files(spark, stage) if window.whole_files else load_version(spark, path, Version(as_of))
+        rows = _files(spark, stage) if window.whole_files else load_version(spark, path, Version(stage.as_of))
         written = F.col(_COMMIT).isin(list(window.requested)) & in_partitions(stage.partitions, rows.schema)
         rows = rows.where(written).drop(*_META_COLUMNS)
     if not stage.with_deletes:
         return rows
     live = rows.withColumn(IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns
                            else F.lit(False))
-    return live.unionByName(_deleted(spark, stage, as_of), allowMissingColumns=True) if stage.before else live
+    return live.unionByName(_deleted(spark, stage), allowMissingColumns=True) if stage.before else live
 
 
-def _deleted(spark: SparkSession, stage: ReadIncrement, as_of: str) -> DataFrame:
+def _deleted(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     """Return the rows that are there no more, as they stood when the target read them; a row that moved was deleted there.
 
     By versions of the partitions that the window wrote, and not by the change data: in that Hudi 1.0.2 leaves out
@@ -141,7 +140,7 @@ def _deleted(spark: SparkSession, stage: ReadIncrement, as_of: str) -> DataFrame
         rows = load_version(spark, stage.table.path, one)
         return rows.where(in_partitions(stage.partitions, rows.schema))
 
-    after = version(Version(as_of)).select(*IDENTITY)
+    after = version(Version(stage.as_of)).select(*IDENTITY)
     newest, *others = (version(one).join(after, list(IDENTITY), "left_anti") for one in stage.before)
     for other in others:
         newest = newest.unionByName(other.join(newest.select(*IDENTITY), list(IDENTITY), "left_anti"), allowMissingColumns=True)

@@ -28,7 +28,7 @@ def read_lookback(spark: SparkSession, stage: ReadLookback) -> DataFrame:
     """Read the rows that changed within the look-back, each as it stands at its end."""
     if stage.window.kind == "idle":
         return load_table(spark, stage.table.path).where(F.lit(False))
-    return read_increment(spark, ReadIncrement(stage.table, stage.window, False, partitions=stage.partitions))
+    return read_increment(spark, ReadIncrement(stage.table, stage.window, False, (), stage.as_of, stage.partitions))
 
 
 def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFrame:
@@ -85,7 +85,7 @@ def _changed(
     found = read_increment(spark, changes).select(*theirs)
     for version in changes.before:
         then, now = (load_version(spark, changes.table.path, one)
-                     for one in (version, Version(changes.as_of or changes.window.end_inclusive)))
+                     for one in (version, Version(changes.as_of)))
         before, after = (rows.where(in_partitions(changes.partitions, rows.schema)).select(*IDENTITY, *theirs)
                          for rows in (then, now))
         # What is there no more was deleted, or names another row now: the row that it named has changed too.

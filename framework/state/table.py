@@ -108,6 +108,7 @@ class TableState:
         load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order;
             only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
+        pending: Request times of the commits that have begun and not completed, table services left out.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its group's id and its request time.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
@@ -119,6 +120,7 @@ class TableState:
     load: Callable[[Instant], CommitInfo]
     load_archived: Callable[[str], Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after: ()
     retained_from: str = ""
+    pending: tuple[str, ...] = ()
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False

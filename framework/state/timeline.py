@@ -24,6 +24,8 @@ from framework.state.storage import Storage, local_path, storage_for
 from framework.state.table import COMMIT_ACTIONS, CommitInfo, Instant, TableConfig, TableState
 
 _COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
+# A compaction and a clustering have names of their own until they complete.
+_BEGUN = re.compile(r"^(\d{14,17})\.(?:(?:commit|deltacommit|replacecommit)\.)?(?:requested|inflight)$")
 _TABLE_VERSION = "8"
 # Hudi writes a file of the timeline in place on a local disk: a reader may see it empty or cut off for some milliseconds.
 _WAITS = (0.01, 0.04, 0.15, 0.3)
@@ -60,15 +62,17 @@ class TimelineState:
                 table=ref.path, version=version,
             )
         timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
+        names = storage.names(timeline)
         instants = tuple(
-            Instant(completed, requested, action)
-            for requested, completed, action in map(_parts, storage.names(timeline)) if action
+            Instant(completed, requested, action) for requested, completed, action in map(_parts, names) if action
         )
+        begun = {found[1] for name in names if (found := _BEGUN.match(name))}
         return TableState(
             ref=ref, config=_config(properties), instants=instants,
             load=lru_cache(maxsize=None)(partial(_load, storage, timeline)),
             load_archived=lru_cache(maxsize=2)(partial(_load_archived, storage, f"{timeline}/history")),
             retained_from=_retained_from(storage, timeline, instants),
+            pending=tuple(sorted(begun - {i.requested for i in instants})),
             load_cleaned=lru_cache(maxsize=1)(partial(_cleaned_files, storage, timeline, instants)),
             load_taken_back=lru_cache(maxsize=None)(partial(_taken_back, storage, timeline)),
             # Where Hudi keeps them; each schema's file is there before the commit that brings it.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.errors import StateError
+from framework.errors import RetryableError, StateError
 from framework.plan.reads import NEVER, Version
 from framework.plan.versions import version_at, version_at_end, versions_held
 from framework.plan.window import next_window
@@ -67,6 +67,31 @@ def test_the_end_of_a_window_sees_all_of_it_and_what_that_overtook() -> None:
     assert version_at_end(source, at(30)) == at(40)
     assert version_at_end(source, at(60)) == at(60)
     assert version_at_end(a_table_state([a_commit(30, requested=20), a_commit(90, requested=25)]), at(30)) == at(20)
+
+
+class TestPending:
+    """Hudi refuses to travel to a time after the request of a commit that has not completed, whatever becomes of it."""
+
+    COMMITS = (a_commit(10), a_commit(30, requested=20), a_commit(40, requested=35, deletes=1))
+
+    def test_one_that_began_after_what_was_read_is_travelled_before(self) -> None:
+        source = replace(a_table_state(self.COMMITS), pending=(at(25),))
+        assert version_at(source, at(30)) == Version(at(20))
+        assert version_at_end(source, at(40)) == ""
+        assert version_at_end(replace(source, pending=(at(38),)), at(40)) == at(35)
+
+    def test_one_that_was_overtaken_by_what_was_read_is_waited_for(self) -> None:
+        with pytest.raises(RetryableError) as refused:
+            version_at(replace(a_table_state(self.COMMITS), pending=(at(15),)), at(30))
+        assert refused.value.code == "SOURCE_COMMIT_PENDING"
+
+
+def test_a_window_from_before_another_schema_is_read_by_the_present_one() -> None:
+    old, new = {"schema": "old"}, {"schema": "new"}
+    source = a_table_state([a_commit(10, extra=old), a_commit(20, extra=old), a_commit(30, extra=new)])
+    assert (version_at_end(source, at(20)), version_at_end(source, at(30))) == ("", at(30))
+    renamed = replace(a_table_state([a_commit(10), a_commit(20)]), has_schema_history=lambda: True)
+    assert version_at_end(renamed, at(20)) == ""
 
 
 class TestSetBack:
