@@ -209,8 +209,9 @@ class TestPartitionColumns:
                   "LEFT JOIN (SELECT day, count(*) AS n FROM same GROUP BY day) a ON a.day = s.day "
                   "LEFT JOIN (SELECT day, count(*) AS n FROM recent GROUP BY day) b ON b.day = s.day")
         copied(lake, key="id,day", sql="SELECT id, ts, amount, hex(day) AS day, _hoodie_is_deleted FROM <SRC>")
-        copied(lake, "joined", sql=joined, columns=", _hoodie_is_deleted BOOLEAN, n BIGINT", top="inputs:\n  same: {table: raw.events, read: affected_partitions, on: {day: day}}\n"
-                   "  recent: {table: raw.events, read: incremental, lookback: 1h}\n")
+        inputs = ("inputs:\n  same: {table: raw.events, read: affected_partitions, on: {day: day}}\n"
+                  "  recent: {table: raw.events, read: incremental, lookback: 1h}\n")
+        copied(lake, "joined", sql=joined, columns=", _hoodie_is_deleted BOOLEAN, n BIGINT", top=inputs)
         lake.land([(f"k{n}", 1, Decimal(1), day, False) for n, day in enumerate(days)], schema=SOFT, **options)
         lake.run_ok()
         lake.run_ok("joined")
