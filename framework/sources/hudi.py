@@ -20,6 +20,8 @@ _COMMIT, _KEY, _PATH = "_hoodie_commit_time", "_hoodie_record_key", "_hoodie_par
 _META_COLUMNS = (_COMMIT, "_hoodie_commit_seqno", _KEY, _PATH, "_hoodie_file_name")
 #: What a row is known by: Hudi's own text of its key, which has one for nulls, nested columns and tables without a key.
 IDENTITY = (_KEY, _PATH)
+# Of more a condition costs more than it spares.
+_MOST_PARTITIONS = 10_000
 # Spark takes a path for a pattern.
 _PATTERN = re.compile(r"([\\*?\[\]{}])")
 
@@ -74,7 +76,7 @@ def in_partitions(partitions: Partitions, schema: StructType) -> Column:
     paths = [partition_values(path, partitions.by, partitions.url_encoded) for path in partitions.paths]
     known = [values for values in paths if values is not None]
     found = F.lit(True)
-    if not known or len(known) != len(paths):
+    if not known or len(known) != len(paths) or len(known) > _MOST_PARTITIONS:
         return found
     kinds = {field.name: field.dataType for field in schema}
     for index, column in enumerate(partitions.by):
@@ -120,9 +122,8 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     else:
         # Hudi's own increment of a MERGE_ON_READ table merges the window's logs without the files below them: parts of rows,
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
-        rows = _files(spark, stage) if window.whole_files else load_version(spark, path, Version(stage.as_of))
-        written = F.col(_COMMIT).isin(list(window.requested)) & in_partitions(stage.partitions, rows.schema)
-        rows = rows.where(written).drop(*_META_COLUMNS)
+        rows = _files(spark, stage) if window.whole_files else _version(spark, stage, Version(stage.as_of))
+        rows = rows.where(F.col(_COMMIT).isin(list(window.requested))).drop(*_META_COLUMNS)
     if not stage.with_deletes:
         return rows
     live = rows.withColumn(IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns
@@ -136,15 +137,16 @@ def _deleted(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     By versions of the partitions that the window wrote, and not by the change data: in that Hudi 1.0.2 leaves out
     the deletes that empty a file group, and writes decimals as ``{"zero":false}`` where one is dropped whole.
     """
-    def version(one: Version) -> DataFrame:
-        rows = load_version(spark, stage.table.path, one)
-        return rows.where(in_partitions(stage.partitions, rows.schema))
-
-    after = version(Version(stage.as_of)).select(*IDENTITY)
-    newest, *others = (version(one).join(after, list(IDENTITY), "left_anti") for one in stage.before)
+    after = _version(spark, stage, Version(stage.as_of)).select(*IDENTITY)
+    newest, *others = (_version(spark, stage, one).join(after, list(IDENTITY), "left_anti") for one in stage.before)
     for other in others:
         newest = newest.unionByName(other.join(newest.select(*IDENTITY), list(IDENTITY), "left_anti"), allowMissingColumns=True)
     return newest.drop(*_META_COLUMNS).withColumn(IS_DELETED, F.lit(True))
+
+
+def _version(spark: SparkSession, stage: ReadIncrement, version: Version) -> DataFrame:
+    rows = load_version(spark, stage.table.path, version)
+    return rows.where(in_partitions(stage.partitions, rows.schema))
 
 
 def _files(spark: SparkSession, stage: ReadIncrement) -> DataFrame:

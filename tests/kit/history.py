@@ -23,8 +23,9 @@ from framework.state.timeline import TimelineState
 KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
 INDEXES = ("BUCKET", "GLOBAL_SIMPLE", "keyless")
 LAYOUTS = ("plain", "hive", "encoded", "times", "none", "two")
-COLUMNS = ("id", "ts", "v", "amount", "day", "hour", IS_DELETED)
-SCHEMA = f"id string, ts bigint, v string, amount decimal(10,2), day string, hour string, {IS_DELETED} boolean"
+# Without a mark of deleted rows: with one, Hudi 1.0.2 cannot read a log of MERGE_ON_READ that holds parts of rows.
+COLUMNS = ("id", "ts", "v", "amount", "day", "hour")
+SCHEMA = "id string, ts bigint, v string, amount decimal(10,2), day string, hour string"
 PLACES = {
     "encoded": (("50%", "1"), ("a/b", "2"), ("x=y", "3")),
     "times": (("2026-01-05 10:11:12", "1"), ("2026-01-06 00:00:00", "2"), ("2026-01-07 23:59:59", "3")),
@@ -96,9 +97,9 @@ class History:
             # Whatever is written is a new row there.
             items = tuple((f"{key}.{self.clock}" if (key, place) in self._ids else key, place) for key, place in items)
             self._ids.update(items)
-        batch = [(key, ts, v and f"{v}{self.clock}", None, *self.places[place], gone) for key, place in items]
+        batch = [(key, ts, v and f"{v}{self.clock}", None, *self.places[place]) for key, place in items]
         frame = self.spark.createDataFrame(batch, SCHEMA).coalesce(1)
-        operation = operation or ("insert" if self.index == "keyless" else "upsert")
+        operation = operation or ("delete" if gone else "insert" if self.index == "keyless" else "upsert")
         settings = {**self.options, **options, _WRITE + "operation": operation}
         frame.write.format("hudi").options(**settings).mode("append").save(str(self.path))
 
@@ -139,7 +140,7 @@ class History:
 
     def snapshot(self) -> Rows:
         """Return what a plain snapshot read shows."""
-        frame = self.spark.read.format("hudi").load(str(self.path)).select(*COLUMNS[:-1])
+        frame = self.spark.read.format("hudi").load(str(self.path)).select(*COLUMNS)
         found = [tuple(row) for row in frame.collect()]
         assert len({_identity(row) for row in found}) == len(found), "a row is there twice"
         return {_identity(row): row for row in found}
@@ -174,7 +175,7 @@ class History:
         held = versions_held("history", state, window, Checkpoint({MAIN: position}))
         stage = ReadIncrement(
             ref, window, True, held, version_at_end(state, window.end_inclusive), touched_partitions(state, window))
-        rows = [tuple(row) for row in read_increment(self.spark, stage).select(*COLUMNS).collect()]
+        rows = [tuple(row) for row in read_increment(self.spark, stage).select(*COLUMNS, IS_DELETED).collect()]
         self.position = window.end_inclusive
         return Counter(row[:-1] for row in rows if not row[-1]), Counter(row[:-1] for row in rows if row[-1])
 
@@ -269,12 +270,11 @@ def insert_overwrite(history: History) -> list[str]:
 
 def delete_partition(history: History) -> list[str]:
     """A whole place goes; then rows come back."""
-    state = history.state()
-    paths = sorted({p for i in state.commits for p in state.info(i).partitions})
-    there = {row[0]: row[1] for row in history.spark.read.format("hudi").load(str(history.path)).select(
-        "id", "_hoodie_partition_path").where("id IN ('b0', 'b1', 'b2')").collect()}
-    gone = sorted(set(there.values()))[0]
-    assert gone in paths
+    history.put(("b0", 1))
+    history.start()
+    day, hour = history.places[1]
+    ((gone,),) = history.spark.read.format("hudi").load(str(history.path)).where(
+        f"day = '{day}' AND hour = '{hour}'").select("_hoodie_partition_path").distinct().collect()
     history.put(("b0", 1), operation="delete_partition", **{_WRITE + "partitions.to.delete": gone})
     found = history.faults()
     history.put(("b0", 1), ("b1", 1), ("b2", 1))
