@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from urllib.parse import unquote
 
 from framework.plan.reads import Partitions, Window
 from framework.spec.model import InputSpec
-from framework.state.table import TableState
+from framework.state.table import TableConfig, TableState
 
 #: How Hudi names the partition of rows whose partition column is null or empty.
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+_PLAIN_VALUE = re.compile(r"[\w.-]+")
 
 
 def partition_values(path: str, columns: tuple[str, ...], url_encoded: bool = False) -> tuple[str, ...] | None:
@@ -33,12 +35,27 @@ def partition_values(path: str, columns: tuple[str, ...], url_encoded: bool = Fa
     return tuple(unquote(value) if url_encoded else value for value in values)
 
 
+def is_plain(path: str, config: TableConfig) -> bool:
+    """Say whether nobody can take a path for other values than it was made of; a null is none."""
+    # Of a path that can be read in two ways, such as a=b, Hudi shows the one that it takes it for, in a snapshot too.
+    parts = path.split("/") if path else []
+    marks = [f"{column}=" if config.hive_style else "" for column in config.partition_by]
+    values = [part.removeprefix(mark) for part, mark in zip(parts, marks, strict=False) if part.startswith(mark)]
+    return len(values) == len(parts) == len(marks) and all(
+        _PLAIN_VALUE.fullmatch(value) and value != NULL_PARTITION for value in values)
+
+
 def touched_partitions(state: TableState, window: Window) -> Partitions:
-    """Return the partitions that the window's commits wrote to, deleted from or replaced; all where paths tell no values."""
-    if window.kind != "increment" or not state.config.plain_paths:
+    """Return the partitions that the window's commits wrote to, deleted from or replaced; all where paths do not tell them."""
+    config, paths = state.config, _touched(state, window)
+    if not config.plain_paths or not (config.url_encoded or all(is_plain(path, config) for path in paths)):
         return Partitions()
-    paths = {path for i in state.data_commits if i.requested in window.requested for path in state.info(i).partitions}
-    return Partitions(state.config.partition_by, tuple(sorted(paths)), state.config.url_encoded)
+    return Partitions(config.partition_by, paths, config.url_encoded)
+
+
+def _touched(state: TableState, window: Window) -> tuple[str, ...]:
+    taken = [i for i in state.data_commits if i.requested in window.requested] if window.kind == "increment" else []
+    return tuple(sorted({path for i in taken for path in state.info(i).partitions}))
 
 
 def known_partitions(one: InputSpec, source: TableState, window: Window) -> tuple[tuple[str, ...], ...] | None:
@@ -56,15 +73,14 @@ def known_partitions(one: InputSpec, source: TableState, window: Window) -> tupl
         are no text, so that the path may show a value otherwise than SQL does.
     """
     columns = source.config.partition_by
-    touched = touched_partitions(source, window)
     wanted = {text for _, texts in one.on for text in texts}
-    if window.kind == "increment" and not touched.paths:
+    if not source.config.plain_paths or window.kind not in ("increment", "driven"):
         return None
-    if window.kind not in ("increment", "driven") or not wanted <= set(columns) or not wanted <= _texts(source):
+    if not wanted <= set(columns) or not wanted <= _texts(source):
         return None
     found: set[tuple[str, ...]] = set()
-    for path in touched.paths:
-        values = partition_values(path, columns, touched.url_encoded)
+    for path in _touched(source, window):
+        values = partition_values(path, columns, source.config.url_encoded)
         if values is None:
             return None
         by_column = dict(zip(columns, values, strict=True))
