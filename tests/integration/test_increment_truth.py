@@ -15,7 +15,8 @@ from tests.kit.lake import BASE, SCHEMA, Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
-GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
+GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true",
+          "hoodie.global.simple.index.parallelism": "2"}
 TYPES = pytest.mark.parametrize("kind", [{}, MOR], ids=["cow", "mor"])
 DELETES = {"columns": ", _hoodie_is_deleted BOOLEAN"}
 SOFT = f"{SCHEMA}, _hoodie_is_deleted boolean"
