@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from framework.plan.options import bulk_insert_options
+from framework.plan.partitions import touched_partitions
 from framework.plan.parts import (
     checked_stages,
     commit_stage,
@@ -22,9 +23,10 @@ from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
-from framework.plan.window import completion_of, next_window, version_before
+from framework.plan.versions import version_at_end, versions_held
+from framework.plan.window import next_window
 from framework.spec.model import PipelineSpec
-from framework.state.checkpoint import MAIN, Checkpoint, Position
+from framework.state.checkpoint import MAIN, Checkpoint, Position, seen_after
 from framework.state.table import StateReader, TableState
 
 
@@ -60,7 +62,8 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     before = target.latest_checkpoint(spec.partners) if target else None
     source = source_of(spec, state)
     tables = look_at_inputs(spec, state, before)
-    window = with_drivers(next_window(spec.name, source, spec.source, before.main if before else None), tables)
+    main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
+    window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
     return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
 
 
@@ -89,7 +92,8 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         if error.code != "CHECKPOINT_UNREADABLE":
             raise
     position = Position(instant or "", spec.source.table.path)
-    after = Checkpoint() if instant is None else (before or Checkpoint()).with_main(position)
+    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
+                    seen=seen_after(before, position))
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window("override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)
@@ -185,7 +189,8 @@ def _plan(
     if override is None and window.kind not in ("idle", "deferred"):
         others = positions(spec, looked_at[1], window) if looked_at else {}
         kept = before.positions if before else {}
-        after = Checkpoint({**kept, **others, MAIN: Position(window.end_inclusive, spec.source.table.path)})
+        position = Position(window.end_inclusive, spec.source.table.path)
+        after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
     stages: tuple[Stage, ...] = ()
     notices: tuple[Notice, ...] = ()
     if window.kind in ("start_at_latest", "override"):
@@ -193,12 +198,12 @@ def _plan(
     elif window.kind != "idle":
         source = looked_at[0] if looked_at else None
         read = _read(spec, window, source, before)
-        notices = _notices(spec, window, source, read)
+        notices = _notices(spec, window, source, read, before)
         stages = (
             read,
             *(read_inputs(spec, looked_at[1], window, looked_at[0], before) if looked_at else deferred_inputs(spec)),
             *(transform_stage(step) for step in spec.transform),
-            *publish_stages(spec, target, window, after),
+            *publish_stages(spec, target, window, after, bool(read.before)),
         )
     return Plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
@@ -210,32 +215,21 @@ def _plan(
 
 def _read(spec: PipelineSpec, window: Window, source: TableState | None, before: Checkpoint | None) -> ReadIncrement:
     deletes = with_deletes(spec, source)
-    previous = before.main if before else None
-    partition_by = source.config.partition_by if source else ()
-    if source is None or previous is None or not deletes:
-        return ReadIncrement(
-            spec.source.table, window, deletes, (), previous.instant if previous else "", partition_by,
-        )
-    taken = [i for i in source.data_commits if i.requested in window.requested]
-    read = [source.info(i) for i in taken]
-    deletes_some = any(info.deletes for info in read) or any(i.action == "replacecommit" for i in taken)
-    if window.kind == "increment" and not deletes_some:
-        # Reading change data costs more than reading the rows, and could only say that there are none.
-        return ReadIncrement(spec.source.table, window, deletes, (), "", partition_by)
-    return ReadIncrement(
-        spec.source.table, window, deletes, source.config.record_key,
-        version_before(spec.name, source, window, completion_of(spec.name, source, previous)), partition_by,
-        tuple(sorted({p for info in read for p in info.partitions})),
-    )
+    if source is None or window.kind == "driven":
+        return ReadIncrement(spec.source.table, window, deletes)
+    held = versions_held(spec.name, source, window, before) if deletes and before else ()
+    as_of = version_at_end(source, window.end_inclusive)
+    return ReadIncrement(spec.source.table, window, deletes, held, as_of, touched_partitions(source, window))
 
 
 def _notices(
-    spec: PipelineSpec, window: Window, source: TableState | None, read: ReadIncrement,
+    spec: PipelineSpec, window: Window, source: TableState | None, read: ReadIncrement, before: Checkpoint | None,
 ) -> tuple[Notice, ...]:
-    if source is not None and window.kind == "whole_table" and read.previous:
+    if source is not None and window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
         return (Notice(
             "DELETES_NOT_SEEN",
-            f"{spec.name}: the whole source is read again; rows that it deleted since the checkpoint stay in the target.",
+            f"{spec.name}: the whole source is read again, and it has cleaned the version that the target holds: rows that it "
+            "deleted since stay in the target. To have them gone, move the target away and run the pipeline anew.",
         ),)
     if source is None or read.with_deletes or window.kind != "increment":
         return ()

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from framework.errors import StateError
 from framework.plan.lookback import look_back
 from framework.plan.partitions import known_partitions, touched_partitions
-from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot, Window, counted
+from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot, Version, Window, counted
 from framework.plan.stages import Stage
-from framework.plan.window import completion_of, next_window, version_before
+from framework.plan.versions import version_at_end, version_before
+from framework.plan.window import completion_of, next_window
 from framework.spec.model import InputSpec, PipelineSpec, SourceSpec
 from framework.state.checkpoint import Checkpoint, Position
 from framework.state.table import StateReader, TableState
@@ -122,26 +123,31 @@ def read_inputs(
     read_upto = completion_of(spec.name, source, main) if main else ""
     # The rows as they were before this change; where all is read again, nobody knows what they were.
     wanted = any(one.as_of == "checkpoint" for one in spec.inputs) and window.kind != "whole_table"
-    previous = version_before(spec.name, source, window, read_upto) if main and wanted else ""
+    previous = version_before(spec.name, source, window, read_upto) if main and wanted else Version("")
     driving = tables.driving if window.kind in ("increment", "driven") else {}
-    drive = [_drive(spec.name, one, tables, window, source, before) for one in spec.inputs if one.name in driving]
+    drive: list[DriveRows] = []
+    for one in spec.inputs:
+        if one.name in driving:
+            drive.append(_drive(spec.name, one, tables, window, source, before, drive))
     others: list[Stage] = []
     for one in spec.inputs:
         state = tables.states[one.name]
-        empty = state is None or not state.commits or (one.as_of == "checkpoint" and not previous)
+        empty = state is None or not state.commits or (one.as_of == "checkpoint" and not previous.as_of)
+        version = Version("") if empty else _version(one, state, previous)
         if one.read == "incremental" and state is not None:
             looked = look_back(one, state, window, driving.get(one.name), read_upto)
-            others.append(ReadLookback(one.name, one.table, looked, state.config.partition_by))
+            others.append(ReadLookback(one.name, one.table, looked, touched_partitions(state, looked),
+                                       version_at_end(state, looked.end_inclusive)))
         elif one.read == "affected_partitions" and window.kind != "whole_table" and not empty:
             known = known_partitions(one, source, window)
             others.append(ReadPartitions(
-                one.name, one.table, one.on, _version(one, state, previous), None if driving else known,
-                known or () if driving else (),
+                one.name, one.table, one.on, version.as_of, None if driving else known,
+                known or () if driving else (), version.overtakers,
             ))
         else:
             own = one.table.path == spec.target.ref.path and (state is None or not state.commits)
             others.append(ReadSnapshot(
-                one.name, one.table, "" if empty else _version(one, state, previous), spec.target.columns if own else (), empty,
+                one.name, one.table, version.as_of, spec.target.columns if own else (), empty, version.overtakers,
             ))
     return (*drive, *others)
 
@@ -150,7 +156,7 @@ def deferred_inputs(spec: PipelineSpec) -> tuple[Stage, ...]:
     """Return the stages as far as the files alone tell them."""
     later = Window("deferred", reason="decided when the run looks at the tables")
     found: list[Stage] = [
-        DriveRows(ReadIncrement(one.table, later, False, (), ""), one.drives, spec.source.table, "", (), ())
+        DriveRows(ReadIncrement(one.table, later, False), one.drives, spec.source.table, "", ())
         for one in spec.inputs if one.drives
     ]
     for one in spec.inputs:
@@ -184,19 +190,18 @@ def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Posit
 
 def _drive(
     name: str, one: InputSpec, tables: InputTables, window: Window, source: TableState, before: Checkpoint | None,
+    earlier: list[DriveRows],
 ) -> DriveRows:
     state, changes = tables.states[one.name], tables.drivers[one.name]
     assert state is not None
     own = before.positions.get(one.name) if before else None
-    config = state.config
-    then = version_before(name, state, changes, own.instant) if own and _leaves_keys(one, state, changes) else ""
-    as_of = window.end_inclusive
-    if window.kind != "increment":
-        as_of = version_before(name, source, window, as_of)
+    then = (version_before(name, state, changes, own.instant),) if own and _leaves_keys(one, state, changes) else ()
+    read = ReadIncrement(
+        one.table, changes, False, then, version_at_end(state, changes.end_inclusive), touched_partitions(state, changes),
+    )
     return DriveRows(
-        ReadIncrement(one.table, changes, False, config.record_key, then, config.partition_by,
-                      touched_partitions(state, changes)),
-        one.drives, source.ref, as_of, source.config.record_key, source.config.partition_by, window.requested,
+        read, one.drives, source.ref, version_at_end(source, window.end_inclusive), source.config.partition_by,
+        window.requested, tuple((drive.changes, drive.on) for drive in earlier),
     )
 
 
@@ -211,10 +216,10 @@ def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
     return not {column for column, _ in one.drives} <= set(state.config.record_key) and any(info.updates for _, info in read)
 
 
-def _version(one: InputSpec, state: TableState | None, previous: str) -> str:
+def _version(one: InputSpec, state: TableState | None, previous: Version) -> Version:
     if one.as_of == "checkpoint":
         return previous
-    return "" if state is None or one.as_of == "latest" else _newest(state)
+    return Version("" if state is None or one.as_of == "latest" else version_at_end(state, _newest(state)))
 
 
 def _newest(state: TableState) -> str:

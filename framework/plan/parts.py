@@ -108,7 +108,7 @@ def _optional(spec: PipelineSpec) -> tuple[str, ...]:
 
 
 def publish_stages(
-    spec: PipelineSpec, target: TableState | None, window: Window, after: Checkpoint | None,
+    spec: PipelineSpec, target: TableState | None, window: Window, after: Checkpoint | None, moves: bool = False,
 ) -> tuple[Stage, ...]:
     """Return the stages from the transformation's result to the commit.
 
@@ -117,10 +117,13 @@ def publish_stages(
         target: The target's state; None before its first run, or where nobody looked.
         window: What was read.
         after: The checkpoint that the commit carries.
+        moves: True where the batch may hold rows that were deleted where they stood, and stand elsewhere now.
     """
     merge, guard = merge_stages(spec, target)
     commit = replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
-    return checked_stages(spec, target, window, merge, commit)
+    stages = checked_stages(spec, target, window, merge, commit)
+    located = (*spec.target.record_key, *(() if spec.index.is_global else spec.target.partition_by))
+    return tuple(replace(s, alive_by=located) if moves and isinstance(s, Conform) else s for s in stages)
 
 
 def checked_stages(

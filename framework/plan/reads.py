@@ -8,6 +8,9 @@ from typing import Literal
 from framework.spec.model import TableRef
 from framework.spec.types import Column
 
+#: A time before all commits.
+NEVER = "0"
+
 Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill",
                "replay", "index"]
 
@@ -52,6 +55,35 @@ class Window:
 
 
 @dataclass(frozen=True)
+class Partitions:
+    """Partitions of a table, by their paths.
+
+    Args:
+        by: The table's partition columns.
+        paths: Paths below the table's base; none: all that there are.
+        url_encoded: True where the paths hold the values escaped.
+    """
+
+    by: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    url_encoded: bool = False
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a table.
+
+    Args:
+        as_of: Time to travel to: commits that were requested later are not seen.
+        overtakers: Request times of later ones that are part of it all the same: they completed before one that was requested
+            before them, which is not.
+    """
+
+    as_of: str
+    overtakers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ReadIncrement:
     """Read the main source's window as the view ``SRC``.
 
@@ -59,19 +91,18 @@ class ReadIncrement:
         table: The source.
         window: Which commits.
         with_deletes: True where the rows that the source deleted are wanted too.
-        record_key: The source's record key columns, to tell deleted rows by.
-        previous: Completion time up to which the target has read before; deleted rows are shown as they stood then.
-        partition_by: The source's partition columns.
-        partitions: Paths of the partitions that the window's commits touched; deleted rows lie in these.
+        before: Versions that the target has read before: what is in one of them, and at the window's end no more, was deleted.
+            None where nothing was deleted.
+        as_of: Time to travel to for the window's end; empty for the latest version.
+        partitions: Where the window's commits wrote: its rows, and those that they deleted, lie there.
     """
 
     table: TableRef
     window: Window
     with_deletes: bool
-    record_key: tuple[str, ...]
-    previous: str
-    partition_by: tuple[str, ...] = ()
-    partitions: tuple[str, ...] = ()
+    before: tuple[Version, ...] = ()
+    as_of: str = ""
+    partitions: Partitions = Partitions()
 
 
 @dataclass(frozen=True)
@@ -81,9 +112,10 @@ class ReadSnapshot:
     Args:
         view: Name that the SQL uses.
         table: The table.
-        as_of: Completion time of the version that is read; empty for the latest.
+        as_of: Time of the version that is read; empty for the latest.
         columns: Where there is nothing to read yet: the columns of a view without rows.
         empty: True where no row is read, such as before the first checkpoint.
+        overtakers: See ``Version``.
     """
 
     view: str
@@ -91,6 +123,7 @@ class ReadSnapshot:
     as_of: str = ""
     columns: tuple[Column, ...] = ()
     empty: bool = False
+    overtakers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,13 +134,15 @@ class ReadLookback:
         view: Name that the SQL uses.
         table: The table.
         window: Which commits; ``whole_table`` where the look-back reaches further than the table's history.
-        partition_by: The table's partition columns.
+        partitions: Where those commits wrote.
+        as_of: Time to travel to; empty for the latest version.
     """
 
     view: str
     table: TableRef
     window: Window
-    partition_by: tuple[str, ...] = ()
+    partitions: Partitions = Partitions()
+    as_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,23 +150,23 @@ class DriveRows:
     """Bring rows of the main source into ``SRC`` whose key changed in another table.
 
     Args:
-        changes: What changed in the other table; with ``previous``, what its rows named then counts too, because rows were
+        changes: What changed in the other table; with ``before``, what its rows named then counts too, because rows were
             deleted or may name another row now.
         on: Pairs of its column and the main source's column.
         source: The main source.
-        as_of: Completion time of the main source's version.
-        record_key: The main source's record key columns.
+        as_of: Time of the main source's version.
         partition_by: The main source's partition columns; one that ``on`` names prunes the read.
         held: Request times of the commits whose rows ``SRC`` holds already.
+        earlier: What other inputs have driven by now: their changes, and how these find the main source's rows.
     """
 
     changes: ReadIncrement
     on: tuple[tuple[str, str], ...]
     source: TableRef
     as_of: str
-    record_key: tuple[str, ...]
     partition_by: tuple[str, ...]
     held: tuple[str, ...] = ()
+    earlier: tuple[tuple[ReadIncrement, tuple[tuple[str, str], ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,9 +177,10 @@ class ReadPartitions:
         view: Name that the SQL uses.
         table: The table.
         on: Its partition columns, each with SQL expressions over ``SRC``.
-        as_of: Completion time of the version that is read; empty for the latest.
+        as_of: Time of the version that is read; empty for the latest.
         known: The partitions' values in the order of ``on``, where the timelines tell them; None where the batch does.
         also: Partitions that the timelines tell and that are read besides those that the batch tells.
+        overtakers: See ``Version``.
     """
 
     view: str
@@ -153,6 +189,7 @@ class ReadPartitions:
     as_of: str = ""
     known: tuple[tuple[str, ...], ...] | None = None
     also: tuple[tuple[str, ...], ...] = ()
+    overtakers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ class Conform:
         keeps_original: True where the row as it was goes along, as JSON.
         evolution: What the batch may change about the table.
         optional: Columns that an earlier batch added to the table, null where this one has none.
+        alive_by: Columns that tell the target's rows apart: of a row that the batch holds alive it drops the deleted ones. That
+            row has moved to where the target sees the same. Empty where no row has moved.
     """
 
     columns: tuple[Column, ...]
@@ -64,6 +66,7 @@ class Conform:
     keeps_original: bool = False
     evolution: Evolution = "nothing"
     optional: tuple[str, ...] = ()
+    alive_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ Hudi 1.0.2 reads an increment row by row, and Spark the same Parquet files colum
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 
-from framework.plan.partitions import NULL_PARTITION
-from framework.state.table import Instant, TableConfig, TableState
+from framework.plan.partitions import is_plain
+from framework.state.table import Instant, TableState
 
 # Hudi's "schema on read": columns may have other names in the files.
 _RENAMES = "latest_schema"
-_PLAIN_VALUE = re.compile(r"[\w.-]+")
 
 
 def in_whole_files(source: TableState, taken: Sequence[Instant]) -> bool:
@@ -30,19 +28,10 @@ def in_whole_files(source: TableState, taken: Sequence[Instant]) -> bool:
     # Hudi shows all rows by the newest schema; the files of an older one would have to be cast.
     extras = [source.info(i).extra for i in (*taken, source.commits[-1])]
     schemas = {extra.get("schema", "") for extra in extras}
-    if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras):
+    if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras) or source.has_schema_history():
         return False
     # Nor can Hudi read the path of a time: it shows null.
     types = {field["name"]: json.dumps(field["type"]) for field in json.loads(schemas.pop())["fields"]}
     if any("timestamp" in types.get(column, "") for column in source.config.partition_by):
         return False
-    return all(_is_plain(path, source.config) for i in taken for path in source.info(i).partitions)
-
-
-def _is_plain(path: str, config: TableConfig) -> bool:
-    # Of a path that can be read in two ways, such as a=b, Hudi shows the one that it takes it for, in a snapshot too.
-    parts = path.split("/") if path else []
-    marks = [f"{column}=" if config.hive_style else "" for column in config.partition_by]
-    values = [part.removeprefix(mark) for part, mark in zip(parts, marks, strict=False) if part.startswith(mark)]
-    return len(values) == len(parts) == len(marks) and all(
-        _PLAIN_VALUE.fullmatch(value) and value != NULL_PARTITION for value in values)
+    return all(is_plain(path, source.config) for i in taken for path in source.info(i).partitions)

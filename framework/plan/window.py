@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from framework.errors import StateError
 from framework.plan.reads import Window, counted
+from framework.plan.taken_back import refuse_taken_back
 from framework.plan.whole_files import in_whole_files
 from framework.spec.model import SourceSpec
 from framework.state.checkpoint import Position
 from framework.state.table import Instant, TableState
 
 
-def next_window(name: str, source: TableState, spec: SourceSpec, position: Position | None) -> Window:
+def next_window(
+    name: str, source: TableState, spec: SourceSpec, position: Position | None, seen: Position | None = None,
+) -> Window:
     """Choose what the next run reads.
 
     Args:
@@ -18,13 +21,22 @@ def next_window(name: str, source: TableState, spec: SourceSpec, position: Posit
         source: The source's timeline now.
         spec: The pipeline's source settings.
         position: Where the pipeline stands; None where its target carries no checkpoint.
+        seen: How far it had read, where its position has been set back from there.
 
     Returns:
-        A window of whole commits, at most ``spec.max_commits`` of them.
+        A window of whole commits, at most ``spec.max_commits`` of them, or as many as had been read before.
 
     Raises:
-        StateError: NO_CHECKPOINT, CHECKPOINT_OF_ANOTHER_TABLE, CHECKPOINT_AHEAD or CHECKPOINT_EXPIRED.
+        StateError: NO_META_FIELDS, NO_CHECKPOINT, CHECKPOINT_OF_ANOTHER_TABLE, SOURCE_RESTORED, SOURCE_ROLLED_BACK,
+            CHECKPOINT_AHEAD or CHECKPOINT_EXPIRED.
     """
+    if not source.config.meta_fields:
+        raise StateError(
+            "NO_META_FIELDS", f"{name}: the rows of {spec.table.path} do not say which commit wrote them "
+            "(hoodie.populate.meta.fields=false), so that it cannot be read incrementally.",
+            "Nothing was read or written.",
+            "Make the table with hoodie.populate.meta.fields=true; as another input it can be read as a snapshot.",
+        )
     if position is None:
         return _first_window(name, source, spec)
     if position.table and position.table != spec.table.path:
@@ -37,7 +49,7 @@ def next_window(name: str, source: TableState, spec: SourceSpec, position: Posit
             checkpoint_table=position.table, source=spec.table.path,
         )
     read_upto = completion_of(name, source, position)
-    _refuse_restored(name, source, read_upto)
+    refuse_taken_back(name, source, read_upto)
     waiting = source.commits_between(begin_exclusive=read_upto)
     lost = lost_since(source, read_upto, waiting)
     if lost:
@@ -58,7 +70,9 @@ def next_window(name: str, source: TableState, spec: SourceSpec, position: Posit
                 checkpoint=read_upto, newest=newest,
             )
         return Window("idle", end_inclusive=read_upto, reason="no commit since the checkpoint")
-    return _increment(source, waiting, spec.max_commits)
+    # What is read again ends no earlier than it did before: the target holds rows that were deleted since.
+    passed_on = source.config.records_changes and spec.incremental_format != "latest_state"
+    return _increment(source, waiting, spec.max_commits, seen.instant if passed_on and seen else "")
 
 
 def completion_of(name: str, source: TableState, position: Position) -> str:
@@ -84,40 +98,6 @@ def completion_of(name: str, source: TableState, position: Position) -> str:
     )
 
 
-def version_before(name: str, source: TableState, window: Window, read_upto: str) -> str:
-    """Return the newest version of a table that holds the rows as they stood before a window.
-
-    Args:
-        name: The pipeline's name, for messages.
-        source: The table.
-        window: What was chosen to be read of it; without commits of its own, all that there is stood before.
-        read_upto: Completion time of the last commit read before.
-
-    Returns:
-        Completion time of the last commit before the window's first. That may be a table service's: it moved the same rows, and
-        the files that it replaced may be cleaned by now.
-
-    Raises:
-        StateError: VERSION_CLEANED: the cleaner has kept what the window needs, but no version before it.
-    """
-    # Hudi's time travel goes by request time: a version after a commit of the window began would show that commit's rows.
-    end = min(window.requested, default="9")
-    found = max([read_upto, *(i.completed for i in source.commits if i.completed < end)])
-    # So Hudi refuses time travel: by the earliest commit that a clean has retained. One by file versions names none.
-    kept = source.retained_from
-    if window.kind == "increment" and not kept.endswith("+") and found < kept:
-        raise StateError(
-            "VERSION_CLEANED",
-            f"{source.ref.name}: its rows as they stood at {found}, before what is new, are needed to tell what was deleted or "
-            f"changed, and its cleaner has kept only what follows {kept}.",
-            "Nothing was read or written.",
-            f"freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT, reads all again; to prevent it, raise "
-            "hoodie.clean.commits.retained of the table above the commits between two runs.",
-            version=found, retained_from=kept,
-        )
-    return found
-
-
 def horizon(source: TableState) -> str:
     """Return the completion time of the oldest commit that can still be read incrementally; empty where there is none."""
     readable = [i for i in source.data_commits if not _cleaned(source, i)]
@@ -140,22 +120,6 @@ def _first_window(name: str, source: TableState, spec: SourceSpec) -> Window:
     return Window("start_at_latest", end_inclusive=newest.completed, reason="no checkpoint yet: READ_LATEST")
 
 
-def _refuse_restored(name: str, source: TableState, read_upto: str) -> None:
-    restored = any(i.action == "restore" and i.completed > read_upto for i in source.instants)
-    if not restored or any(i.completed == read_upto for i in source.commits):
-        return
-    standing = max((i.completed for i in source.commits if i.completed < read_upto), default="")
-    raise StateError(
-        "SOURCE_RESTORED",
-        f"{name}: {source.ref.path} was restored to an earlier time, and the commit of the checkpoint {read_upto} is gone: the "
-        "target holds rows that the source no longer has.",
-        "Nothing was read or written.",
-        f"To go on all the same: freshet checkpoint set {name} {standing or 'INSTANT'}; to read the whole table again: "
-        f"freshet checkpoint reset {name}",
-        checkpoint=read_upto, standing=standing,
-    )
-
-
 def _whole_table(source: TableState, reason: str) -> Window:
     newest = _newest(source)
     return Window("whole_table", end_inclusive=newest.completed, requested=(newest.requested,), reason=reason)
@@ -166,9 +130,9 @@ def _newest(source: TableState) -> Instant:
     return (source.data_commits or source.commits)[-1]
 
 
-def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: int) -> Window:
+def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: int, at_least: str) -> Window:
     # Two writers may complete in the same millisecond, and a position between the two cannot be told.
-    end = waiting[:max_commits][-1].completed
+    end = max(waiting[:max_commits][-1].completed, at_least)
     taken = tuple(i for i in waiting if i.completed <= end)
     left = waiting[len(taken):]
     infos = [source.info(i) for i in taken]

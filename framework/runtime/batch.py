@@ -29,7 +29,7 @@ from framework.quality.gate import Gated, check_batch
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.queries import check_table
 from framework.sinks.failures import in_words
-from framework.sinks.hudi import empty_batch, newest_of_each_key, use_large_tasks
+from framework.sinks.hudi import empty_batch, newest_of_each_key, use_large_tasks, without_moved
 from framework.sinks.merge import merge_columns
 from framework.sources.hudi import load_table, read_increment, read_snapshot
 from framework.sources.inputs import drive_rows, read_lookback, read_partitions
@@ -119,7 +119,7 @@ def make_batch(
             case RunPython():
                 view(MAIN, run_python(root, stage.file, inputs, context))
             case Conform():
-                inputs[MAIN] = conform(inputs[MAIN], stage, spec.target.file, keep)
+                inputs[MAIN] = without_moved(conform(inputs[MAIN], stage, spec.target.file, keep), stage.alive_by)
             case CheckBatch():
                 phase(f"checking the batch: {counted(len(stage.checks), 'check')}")
                 try:

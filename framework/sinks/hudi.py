@@ -15,7 +15,7 @@ from framework.sinks.failures import in_words
 from framework.spec.types import Column
 from framework.state.checkpoint import RUN_ID_KEY
 
-_RANK = "_freshet_rank"
+_RANK, _ALIVE = "_freshet_rank", "_freshet_alive"
 _BYTES_A_TASK = "spark.sql.adaptive.advisoryPartitionSizeInBytes"
 
 
@@ -37,6 +37,20 @@ def newest_of_each_key(batch: DataFrame, key: Sequence[str], ordering: str) -> D
     newest = Window.partitionBy(*key).orderBy(F.col(ordering).desc())
     rows = batch.withColumn(_RANK, F.row_number().over(newest)).where(F.col(_RANK) == 1).drop(_RANK)
     return rows.where(~F.coalesce(F.col(IS_DELETED), F.lit(False))) if IS_DELETED in batch.columns else rows
+
+
+def without_moved(batch: DataFrame, by: Sequence[str]) -> DataFrame:
+    """Drop the deleted rows that the batch holds alive, too: whatever their ordering field says, they are there.
+
+    Args:
+        batch: Rows that fit the target.
+        by: Columns that tell the target's rows apart.
+    """
+    if not by or IS_DELETED not in batch.columns:
+        return batch
+    deleted = F.coalesce(F.col(IS_DELETED), F.lit(False))
+    alive = F.max(~deleted).over(Window.partitionBy(*by))
+    return batch.withColumn(_ALIVE, alive).where(~(deleted & F.col(_ALIVE))).drop(_ALIVE)
 
 
 def use_large_tasks(spark: SparkSession) -> None:

@@ -14,8 +14,8 @@ from pyspark.sql.types import StructType, TimestampType
 from framework.errors import DataError, RetryableError
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION
-from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions
-from framework.sources.hudi import in_partitions, is_one_of, load_table, read_increment
+from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
+from framework.sources.hudi import IDENTITY, in_partitions, is_one_of, load_table, load_version, read_increment
 
 # More than that is no handful of partitions: the driver would hold their list and Spark would evaluate it per partition.
 MOST_PARTITIONS = 10_000
@@ -28,7 +28,7 @@ def read_lookback(spark: SparkSession, stage: ReadLookback) -> DataFrame:
     """Read the rows that changed within the look-back, each as it stands at its end."""
     if stage.window.kind == "idle":
         return load_table(spark, stage.table.path).where(F.lit(False))
-    return read_increment(spark, ReadIncrement(stage.table, stage.window, False, (), "", stage.partition_by))
+    return read_increment(spark, ReadIncrement(stage.table, stage.window, False, (), stage.as_of, stage.partitions))
 
 
 def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFrame:
@@ -45,26 +45,16 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     Raises:
         DataError: DRIVES_NOT_FOUND: one of the two tables has no such column.
     """
-    names = [f"__driven_{number}" for number in range(len(stage.on))]
     try:
-        changed = _changed(spark, stage, names)
-        table = load_table(spark, stage.source.path, stage.as_of, stage.held)
-        for (_, column), name in zip(stage.on, names, strict=True):
-            if column in stage.partition_by:
-                table = _pruned(table, column, changed.select(name))
-        found = reduce(
-            lambda one, other: one & other,
-            (F.col(f"`{column}`") == F.col(name) for (_, column), name in zip(stage.on, names, strict=True)),
-        )
-        window = stage.changes.window
-        few = window.kind == "increment" and window.rows <= MOST_BROADCAST_ROWS
-        driven = table.join(F.broadcast(changed) if few else changed, found, "left_semi")
+        driven = load_table(spark, stage.source.path, stage.as_of, stage.held)
+        for changes, on in stage.earlier:
+            driven = _joined(driven, spark, stage, changes, on, "left_anti")
+        driven = _joined(driven, spark, stage, stage.changes, stage.on, "left_semi")
     except AnalysisException as error:
         raise DataError(
             "DRIVES_NOT_FOUND", f"{stage.changes.table.name} cannot drive {stage.source.name}: {_sentence(error)}",
             _UNTOUCHED, "Mend 'drives' of that input.", input=stage.changes.table.name,
         ) from error
-    driven = _without(driven, rows, (*stage.record_key, *stage.partition_by))
     if IS_DELETED in rows.columns:
         live = F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in driven.columns else F.lit(False)
         driven = driven.withColumn(IS_DELETED, live)
@@ -72,15 +62,32 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     return rows.unionByName(driven.select(*(c for c in rows.columns if c in driven.columns)), allowMissingColumns=True)
 
 
-def _changed(spark: SparkSession, stage: DriveRows, names: list[str]) -> DataFrame:
-    changes = stage.changes
-    theirs = [F.col(f"`{column}`").alias(name) for (column, _), name in zip(stage.on, names, strict=True)]
+def _joined(
+    table: DataFrame, spark: SparkSession, stage: DriveRows, changes: ReadIncrement, on: tuple[tuple[str, str], ...], how: str,
+) -> DataFrame:
+    names = [f"__driven_{number}" for number in range(len(on))]
+    changed = _changed(spark, changes, on, names)
+    for (_, column), name in zip(on, names, strict=True):
+        if column in stage.partition_by and how == "left_semi":
+            table = _pruned(table, column, changed.select(name))
+    found = reduce(
+        lambda one, other: one & other,
+        (F.col(f"`{column}`") == F.col(name) for (_, column), name in zip(on, names, strict=True)),
+    )
+    few = changes.window.kind == "increment" and changes.window.rows <= MOST_BROADCAST_ROWS
+    return table.join(F.broadcast(changed) if few else changed, found, how)
+
+
+def _changed(
+    spark: SparkSession, changes: ReadIncrement, on: tuple[tuple[str, str], ...], names: list[str],
+) -> DataFrame:
+    theirs = [F.col(f"`{column}`").alias(name) for (column, _), name in zip(on, names, strict=True)]
     found = read_increment(spark, changes).select(*theirs)
-    if changes.previous:
-        then, now = (load_table(spark, changes.table.path, version)
-                     for version in (changes.previous, changes.window.end_inclusive))
-        located = [F.col(f"`{column}`") for column in (*changes.record_key, *changes.partition_by)]
-        before, after = (rows.where(in_partitions(changes, rows.schema)).select(*located, *theirs) for rows in (then, now))
+    for version in changes.before:
+        then, now = (load_version(spark, changes.table.path, one)
+                     for one in (version, Version(changes.as_of)))
+        before, after = (rows.where(in_partitions(changes.partitions, rows.schema)).select(*IDENTITY, *theirs)
+                         for rows in (then, now))
         # What is there no more was deleted, or names another row now: the row that it named has changed too.
         found = found.unionByName(before.subtract(after).select(*names))
     return found.distinct()
@@ -95,15 +102,6 @@ def _pruned(table: DataFrame, column: str, changed: DataFrame) -> DataFrame:
     values = [row[0] for row in changed.where(F.col(name).isNotNull()).select(F.col(name).cast("string")).distinct()
               .limit(MOST_PARTITIONS).collect()]
     return table.where(is_one_of(column, values, kind)) if len(values) < MOST_PARTITIONS else table
-
-
-def _without(driven: DataFrame, rows: DataFrame, identity: tuple[str, ...]) -> DataFrame:
-    held = rows.select(*(F.col(f"`{column}`").alias(f"__held_{number}") for number, column in enumerate(identity)))
-    same = reduce(
-        lambda one, other: one & other,
-        (F.col(f"`{column}`").eqNullSafe(F.col(f"__held_{number}")) for number, column in enumerate(identity)),
-    )
-    return driven.join(held, same, "left_anti")
 
 
 def read_partitions(spark: SparkSession, stage: ReadPartitions, rows: DataFrame) -> tuple[DataFrame, tuple[str, ...]]:
@@ -121,7 +119,7 @@ def read_partitions(spark: SparkSession, stage: ReadPartitions, rows: DataFrame)
         DataError: PARTITIONS_NOT_FOUND: an expression fails over the batch; TOO_MANY_PARTITIONS.
     """
     columns = [column for column, _ in stage.on]
-    table = load_table(spark, stage.table.path, stage.as_of)
+    table = load_table(spark, stage.table.path, stage.as_of, overtakers=stage.overtakers)
     told = stage.known if stage.known is not None else _needed(stage, rows, table.schema)
     wanted = sorted({*told, *stage.also})
     return table.where(_among(columns, wanted, table.schema)), tuple("/".join(

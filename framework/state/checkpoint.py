@@ -56,9 +56,15 @@ class Checkpoint:
     """One position per incremental input, by the name the SQL uses; the main source is ``SRC``.
 
     An empty vector is a checkpoint too: it says that the pipeline was reset.
+
+    Args:
+        positions: By the input's name.
+        seen: How far the main source had been read before, where its position has been set back from there by hand: the target
+            holds rows of these commits.
     """
 
     positions: Mapping[str, Position] = field(default_factory=dict)
+    seen: Position | None = None
 
     @property
     def main(self) -> Position | None:
@@ -67,15 +73,27 @@ class Checkpoint:
 
     def with_main(self, position: Position) -> Checkpoint:
         """Return a copy with the main source moved to ``position``."""
-        return Checkpoint({**self.positions, MAIN: position})
+        return Checkpoint({**self.positions, MAIN: position}, self.seen)
+
+    def furthest(self, table: str) -> Position | None:
+        """Return how far the main source was read at most; None where it was another table, or nobody knows."""
+        known = [p for p in (self.main, self.seen) if p is not None and p.table == table and p.basis == "completed"]
+        return max(known, key=lambda p: p.instant, default=None)
 
     def as_json(self) -> dict[str, object]:
         """Return the vector as a JSON-serialisable mapping, versioned."""
-        positions = {
-            name: {"kind": "hudi", "table": p.table, "instant": p.instant, "basis": p.basis}
-            for name, p in sorted(self.positions.items())
-        }
-        return {"version": VERSION, "positions": positions}
+        positions = {name: _position_json(p) for name, p in sorted(self.positions.items())}
+        return {"version": VERSION, "positions": positions, **({"seen": _position_json(self.seen)} if self.seen else {})}
+
+
+def seen_after(before: Checkpoint | None, position: Position) -> Position | None:
+    """Return how far the main source had been read where that is further than a new position; None where it is not."""
+    furthest = before.furthest(position.table) if before else None
+    return furthest if furthest and furthest.instant > position.instant else None
+
+
+def _position_json(position: Position) -> dict[str, str]:
+    return {"kind": "hudi", "table": position.table, "instant": position.instant, "basis": position.basis}
 
 
 def encode(checkpoint: Checkpoint) -> dict[str, str]:
@@ -142,7 +160,9 @@ def _decode_own(text: str) -> Checkpoint:
             )
         for step in range(version, VERSION):
             raw = _LADDER[step](raw)
-        return Checkpoint({name: _decode_position(p) for name, p in raw["positions"].items()})
+        # Who does not know it leaves it out: then nobody knows how far the target has read before.
+        seen = _decode_position(raw["seen"]) if raw.get("seen") else None
+        return Checkpoint({name: _decode_position(p) for name, p in raw["positions"].items()}, seen)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StateError(
             "CHECKPOINT_UNREADABLE", f"the table's checkpoint is not one: {text[:200]!r}.",

@@ -30,6 +30,10 @@ class TableConfig:
         whole_files: True where a file that a commit wrote holds its rows whole, and in no other way than they are read:
             COPY_ON_WRITE as Parquet, with the partition columns and with these alone as the partition's path.
         hive_style: True where the partition's path names the columns, as in ``day=2026-01-05``.
+        plain_paths: True where the partition's path holds the columns' own values, and nothing else.
+        url_encoded: True where the path holds the values escaped (``hoodie.datasource.write.partitionpath.urlencode``).
+        meta_fields: True where each row says which commit wrote it (``hoodie.populate.meta.fields``).
+        own_merge: True where a payload or merger of the table's own decides what becomes of a row, deletes included.
     """
 
     table_type: str
@@ -39,6 +43,10 @@ class TableConfig:
     records_changes: bool = False
     whole_files: bool = False
     hive_style: bool = False
+    plain_paths: bool = True
+    url_encoded: bool = False
+    meta_fields: bool = True
+    own_merge: bool = False
 
 
 @dataclass(frozen=True, order=True)
@@ -64,6 +72,7 @@ class CommitInfo:
         operation: Hudi's operation type, such as ``UPSERT``, ``COMPACT`` or ``CLUSTER``.
         inserts, updates, deletes: Rows.
         file_ids: Ids of the file groups written.
+        replaced_ids: Ids of the file groups that others replaced.
         partitions: Paths of the partitions written or replaced.
         base_files: Number of base files written.
         base_bytes: Of all of them.
@@ -75,6 +84,7 @@ class CommitInfo:
     updates: int = 0
     deletes: int = 0
     file_ids: tuple[str, ...] = ()
+    replaced_ids: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()
     base_files: int = 0
     base_bytes: int = 0
@@ -98,6 +108,10 @@ class TableState:
         load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order;
             only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
+        pending: Request times of the commits that have begun and not completed, table services left out.
+        load_cleaned: Reads which files the active timeline's cleans deleted, each as its group's id and its request time.
+        load_taken_back: Reads which commits, by their request times, a rollback took back.
+        has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
     """
 
     ref: TableRef
@@ -106,6 +120,10 @@ class TableState:
     load: Callable[[Instant], CommitInfo]
     load_archived: Callable[[str], Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after: ()
     retained_from: str = ""
+    pending: tuple[str, ...] = ()
+    load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
+    load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
+    has_schema_history: Callable[[], bool] = lambda: False
 
     @cached_property
     def commits(self) -> tuple[Instant, ...]:

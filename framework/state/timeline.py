@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -23,6 +24,8 @@ from framework.state.storage import Storage, local_path, storage_for
 from framework.state.table import COMMIT_ACTIONS, CommitInfo, Instant, TableConfig, TableState
 
 _COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
+# A compaction and a clustering have names of their own until they complete.
+_BEGUN = re.compile(r"^(\d{14,17})\.(?:(?:commit|deltacommit|replacecommit)\.)?(?:requested|inflight)$")
 _TABLE_VERSION = "8"
 # Hudi writes a file of the timeline in place on a local disk: a reader may see it empty or cut off for some milliseconds.
 _WAITS = (0.01, 0.04, 0.15, 0.3)
@@ -59,15 +62,21 @@ class TimelineState:
                 table=ref.path, version=version,
             )
         timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
+        names = storage.names(timeline)
         instants = tuple(
-            Instant(completed, requested, action)
-            for requested, completed, action in map(_parts, storage.names(timeline)) if action
+            Instant(completed, requested, action) for requested, completed, action in map(_parts, names) if action
         )
+        begun = {found[1] for name in names if (found := _BEGUN.match(name))}
         return TableState(
             ref=ref, config=_config(properties), instants=instants,
             load=lru_cache(maxsize=None)(partial(_load, storage, timeline)),
             load_archived=lru_cache(maxsize=2)(partial(_load_archived, storage, f"{timeline}/history")),
             retained_from=_retained_from(storage, timeline, instants),
+            pending=tuple(sorted(begun - {i.requested for i in instants})),
+            load_cleaned=lru_cache(maxsize=1)(partial(_cleaned_files, storage, timeline, instants)),
+            load_taken_back=lru_cache(maxsize=None)(partial(_taken_back, storage, timeline)),
+            # Where Hudi keeps them; each schema's file is there before the commit that brings it.
+            has_schema_history=lru_cache(maxsize=1)(lambda: bool(storage.names(f"{base}/.hoodie/.schema"))),
         )
 
 
@@ -103,15 +112,19 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         # Hudi 1.0 may write "column:simple" for a partition field of a custom key generator.
         return tuple(part.split(":")[0] for part in properties.get(key, "").split(",") if part)
 
+    plain_paths = properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS
     return TableConfig(
         table_type=properties.get("hoodie.table.type", "COPY_ON_WRITE"),
         record_key=listed("hoodie.table.recordkey.fields"),
         partition_by=listed("hoodie.table.partition.fields"),
         ordering_field=properties.get("hoodie.table.precombine.field", ""),
         records_changes=properties.get("hoodie.table.cdc.enabled") == "true",
-        whole_files=all(properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items())
-        and properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS,
+        whole_files=all(properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items()) and plain_paths,
+        plain_paths=plain_paths,
         hive_style=properties.get("hoodie.datasource.write.hive_style_partitioning") == "true",
+        url_encoded=properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true",
+        meta_fields=properties.get("hoodie.populate.meta.fields", "true").lower() == "true",
+        own_merge=properties.get("hoodie.record.merge.mode", "CUSTOM") == "CUSTOM",
     )
 
 
@@ -164,9 +177,18 @@ def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
         operation=raw.get("operationType") or "UNKNOWN",
         inserts=total("numInserts"), updates=total("numUpdateWrites"), deletes=total("numDeletes"),
         file_ids=tuple(sorted({stat["fileId"] for stat in stats})),
+        replaced_ids=tuple(sorted({i for ids in (raw.get("partitionToReplaceFileIds") or {}).values() for i in ids})),
         partitions=tuple(sorted({*(raw.get("partitionToWriteStats") or {}), *(raw.get("partitionToReplaceFileIds") or {})})),
         base_files=len(base), base_bytes=total("fileSizeInBytes", base), extra=raw.get("extraMetadata") or {},
     )
+
+
+def _taken_back(storage: Storage, timeline: str, rollback: Instant) -> tuple[str, ...]:
+    try:
+        raw = _read_action(storage, f"{timeline}/{rollback.requested}_{rollback.completed}.{rollback.action}")
+    except FileNotFoundError:
+        return ()
+    return tuple(raw.get("commitsRollback") or ())
 
 
 def _retained_from(storage: Storage, timeline: str, instants: tuple[Instant, ...]) -> str:
@@ -180,16 +202,25 @@ def _retained_from(storage: Storage, timeline: str, instants: tuple[Instant, ...
             # The older cleans retained no less, so they need no look.
             return max(str(raw["earliestCommitToRetain"]), f"{deleted}+" if deleted else "")
         # KEEP_LATEST_FILE_VERSIONS names no commit: what follows the newest file that any clean deleted is still whole.
-        deleted = max([deleted, *_deleted_versions(raw)])
+        deleted = max([deleted, *(instant for _, instant in _deleted_files(raw))])
     return f"{deleted}+" if deleted else ""
 
 
-def _deleted_versions(clean: Mapping[str, Any]) -> list[str]:
+def _cleaned_files(storage: Storage, timeline: str, instants: tuple[Instant, ...]) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    for clean in (i for i in instants if i.action == "clean"):
+        with suppress(FileNotFoundError):
+            found += _deleted_files(_read_action(storage, f"{timeline}/{clean.requested}_{clean.completed}.clean"))
+    return tuple(found)
+
+
+def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
+    # <file id>_<write token>_<request time>.parquet, or .<file id>_<request time>.log.<...>
     return [
-        found[1]
+        (found[1], found[2])
         for partition in (clean.get("partitionMetadata") or {}).values()
         for name in partition.get("successDeleteFiles") or ()
-        if (found := re.search(r"_(\d{14,17})\.", name))
+        if (found := re.search(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.rpartition("/")[2].removeprefix(".")))
     ]
 
 

@@ -12,7 +12,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import RetryableError
+from framework.plan.partitions import touched_partitions
 from framework.plan.reads import ReadIncrement, Window
+from framework.plan.versions import version_at_end
 from framework.plan.window import next_window
 from framework.sources.hudi import read_increment
 from framework.spec.model import SourceSpec, TableRef
@@ -45,9 +47,9 @@ def window_of(lake: Lake, upto: str, commits: int = 100) -> Window:
 
 
 def read(lake: Lake, window: Window) -> DataFrame:
-    config = lake.state("raw.events").config
-    ref = TableRef("raw.events", lake.path("raw.events"))
-    return read_increment(lake.spark, ReadIncrement(ref, window, False, config.record_key, "", config.partition_by))
+    state = lake.state("raw.events")
+    as_of = version_at_end(state, window.end_inclusive)
+    return read_increment(lake.spark, ReadIncrement(state.ref, window, False, (), as_of, touched_partitions(state, window)))
 
 
 def both(lake: Lake, window: Window) -> tuple[list[str], list[str]]:

@@ -13,7 +13,7 @@ import pytest
 from framework.errors import StateError
 from framework.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
 from framework.plan.describe import plan_json
-from framework.plan.reads import ReadIncrement, ReadSnapshot
+from framework.plan.reads import ReadIncrement, ReadSnapshot, Version
 from framework.plan.stages import Commit, Conform, Plan, RunPython, RunSql
 from framework.spec.model import HBaseSpec, IndexSpec, PipelineSpec, TableRef, WriteSpec
 from framework.spec.types import Atomic, Column
@@ -185,19 +185,18 @@ class TestDeletes:
         spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)})
         read = stage(compiled(spec, source=self.RECORDING), ReadIncrement)
         assert read.with_deletes
-        assert read.record_key == ("trip_id",)
-        assert read.previous == at(10)
-        assert read.partitions == ("2026-08-01", "2026-08-02")
+        assert (read.before, read.as_of) == ((Version(at(10)),), at(30))
+        assert read.partitions.paths == ("2026-08-01", "2026-08-02")
 
     def test_partitions_are_those_of_the_window_alone(self) -> None:
         spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)})
         read = stage(compiled(spec, source=self.RECORDING, target=a_target((25, a_checkpoint(20)))), ReadIncrement)
-        assert read.partitions == ("2026-08-02",)
+        assert read.partitions.paths == ("2026-08-02",)
 
     def test_commits_that_deleted_nothing_spare_the_read_of_change_data(self) -> None:
         spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)}, source={"max_commits": 1})
         read = stage(compiled(spec, source=self.RECORDING), ReadIncrement)
-        assert (read.with_deletes, read.previous) == (True, "")
+        assert (read.with_deletes, read.before) == (True, ())
 
     def test_recorded_and_not_declared_are_refused_with_both_ways_out(self) -> None:
         error = refusal(source=self.RECORDING)
@@ -231,7 +230,7 @@ class TestDeletes:
     def test_the_first_run_has_no_deletes_to_look_for(self) -> None:
         spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)})
         read = stage(compiled(spec, source=self.RECORDING, target=None), ReadIncrement)
-        assert (read.with_deletes, read.previous) == (True, "")
+        assert (read.with_deletes, read.before) == (True, ())
 
     def test_unseen_deletes_are_told(self) -> None:
         plan = compiled(source=a_table_state([a_commit(10), a_commit(20, deletes=3), a_commit(30, deletes=2)]))

@@ -13,7 +13,7 @@ from framework.errors import StateError
 from framework.plan.compile import RunRequest, compile_override, compile_plan
 from framework.plan.describe import plan_json, plan_text
 from framework.plan.partitions import NULL_PARTITION, partition_values
-from framework.plan.reads import DriveRows, ReadLookback, ReadPartitions, ReadSnapshot
+from framework.plan.reads import DriveRows, ReadLookback, ReadPartitions, ReadSnapshot, Version
 from framework.plan.stages import Plan
 from framework.plan.status import pipeline_status
 from framework.spec.model import InputSpec, PipelineSpec, TableRef
@@ -87,7 +87,7 @@ class TestLookback:
         plan = planned(LOOKBACK, target=stood(10, 5))
         looked = stage(plan, ReadLookback)
         assert (looked.window.kind, looked.window.requested) == ("increment", (at(299), at(599)))
-        assert looked.partition_by == ("day",)
+        assert looked.partitions.by == ("day",)
         assert instants(plan) == {"SRC": at(500), "tips": at(600)}
         assert f"2. read tips: what changed in raw.tips: 2 commits since {at(10)}" in lines(plan)
 
@@ -150,7 +150,7 @@ class TestDriving:
 
     def test_rows_of_the_increment_are_not_driven_again(self) -> None:
         driven = stage(planned(DRIVING, target=stood(10, 5)), DriveRows)
-        assert (driven.held, driven.as_of, driven.record_key) == ((at(499),), at(500), ("trip_id",))
+        assert (driven.held, driven.as_of) == ((at(499),), at(500))
 
     def test_a_version_that_a_table_service_replaced_is_not_read(self) -> None:
         clustered = a_commit(700, action="replacecommit", operation="CLUSTER")
@@ -190,7 +190,7 @@ class TestDriving:
         self, commit: Loaded, key: tuple[str, ...], compared: bool,
     ) -> None:
         plan = planned(DRIVING, tips=tips_with(a_commit(5), commit, record_key=key), target=stood(500, 5))
-        assert stage(plan, DriveRows).changes.previous == (at(5) if compared else "")
+        assert stage(plan, DriveRows).changes.before == ((Version(at(5)),) if compared else ())
 
     def test_a_position_that_cannot_be_read_from_names_the_input(self) -> None:
         tips = a_table_state([a_commit(600)], ref=TIPS, archived=[a_commit(300)])

@@ -1,0 +1,39 @@
+"""A history of a source, drawn: after each operation its increment, and the target that follows it, are what the snapshots say.
+
+FRESHET_EXAMPLES draws more than the few that every run draws.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from tests.kit.history import INDEXES, KINDS, LAYOUTS, OPERATIONS, History, begin, impossible
+
+EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "3"))
+
+
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES == 3, database=None, phases=[Phase.generate],
+          suppress_health_check=list(HealthCheck))
+@given(st.data(), st.sampled_from(KINDS), st.sampled_from(INDEXES), st.sampled_from(LAYOUTS), st.booleans())
+def test_any_history(spark: SparkSession, data: st.DataObject, kind: str, index: str, layout: str, cdc: bool) -> None:
+    """Kind: operations after one another, of which each alone is right: services between writes, moves after deletes."""
+    possible = [name for name in OPERATIONS if name != "partial_update" and not impossible(kind, index, layout, name)]
+    drawn = data.draw(st.lists(st.sampled_from(possible), min_size=3, max_size=5))
+    note(f"{kind} {index} {layout} {'cdc' if cdc else 'no cdc'}: {drawn}")
+    with tempfile.TemporaryDirectory() as folder:
+        history = History(spark, Path(folder) / "history", kind, index, layout, cdc)
+        begin(history)
+        first, start = history.position, dict(history.rows)
+        for name in drawn:
+            faults = OPERATIONS[name](history)
+            assert not faults, "\n".join([name, *faults])
+        # All of it as one window, as after a long pause.
+        history.position, history.rows = first, start
+        faults = history.faults()
+        assert not faults, "\n".join(["all of them", *faults])

@@ -1,0 +1,68 @@
+"""Every increment equals the difference of two snapshots: over kinds of tables, pairwise, each through several operations.
+
+The whole product runs where FRESHET_FULL=1 is set. `tests/kit/history.py` has the operations, and what Hudi cannot do.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.kit.history import INDEXES, KINDS, LAYOUTS, OPERATIONS, History, begin, impossible
+from tests.kit.pairwise import pairwise
+
+PARTIAL = "org.apache.hudi.common.model.PartialUpdateAvroPayload"
+FACTORS: dict[str, tuple[Any, ...]] = {"kind": KINDS, "index": INDEXES, "layout": LAYOUTS, "cdc": (True, False)}
+Table = tuple[str, str, str, bool]
+Cell = tuple[Table, str]
+
+
+def _cells() -> list[Cell]:
+    if os.environ.get("FRESHET_FULL") == "1":
+        return list(product(product(*FACTORS.values()), OPERATIONS))  # type: ignore[arg-type]
+    tables = [tuple(row.values()) for row in pairwise(FACTORS, seed=29)]
+    missing = {(value, operation) for operation in OPERATIONS for table in tables for value in table
+               if not impossible(*table[:3], operation)}
+    found: list[Cell] = []
+    every = [(table, operation) for table in tables for operation in OPERATIONS if not impossible(*table[:3], operation)]
+    while missing:
+        table, operation = max(every, key=lambda cell: sum((value, cell[1]) in missing for value in cell[0]))
+        missing -= {(value, operation) for value in table}
+        found.append((table, operation))  # type: ignore[arg-type]
+    return found
+
+
+def _by_table() -> dict[tuple[Table, bool], list[str]]:
+    found: dict[tuple[Table, bool], list[str]] = {}
+    for table, operation in _cells():
+        found.setdefault((table, operation == "partial_update"), []).append(operation)
+    return dict(sorted(found.items(), key=str))
+
+
+TABLES = _by_table()
+
+
+def _name(value: object) -> str:
+    return "-".join(map(str, value)) if isinstance(value, tuple) else "partial" * bool(value)
+
+
+@pytest.mark.parametrize(("table", "partial"), TABLES, ids=_name)
+def test_increments_are_differences(spark: SparkSession, tmp_path: Path, table: Table, partial: bool) -> None:
+    """Kind: every operation on every kind of table. A cell that Hudi cannot do says why."""
+    history = History(spark, tmp_path / "history", *table, payload=PARTIAL if partial else "")
+    begin(history)
+    faults = []
+    for operation in OPERATIONS:
+        if operation not in TABLES[table, partial]:
+            continue
+        reason = impossible(*table[:3], operation)
+        print(*table, operation, f"cannot be: {reason}" if reason else "")
+        if not reason:
+            faults += [f"{operation}: {fault}" for fault in OPERATIONS[operation](history)]
+            history.start()
+    assert not faults, "\n".join(faults)
