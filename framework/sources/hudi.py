@@ -15,6 +15,7 @@ from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION, partition_values
 from framework.plan.reads import NEVER, Partitions, ReadIncrement, ReadSnapshot, Version
 from framework.spec.model import TableRef
+from framework.state.storage import local_path, storage_for
 
 _COMMIT, _KEY, _PATH = "_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path"
 _META_COLUMNS = (_COMMIT, "_hoodie_commit_seqno", _KEY, _PATH, "_hoodie_file_name")
@@ -55,8 +56,12 @@ def load_table(
 def load_version(spark: SparkSession, path: str, version: Version) -> DataFrame:
     """Return a table's rows as they stood, with Hudi's meta columns."""
     if not version.overtakers:
-        at = {} if version.as_of in ("", NEVER) else {"as.of.instant": version.as_of}
-        rows = spark.read.format("hudi").options(**at).load(path)
+        options = {} if version.as_of in ("", NEVER) else {"as.of.instant": version.as_of}
+        base = local_path(path)
+        if storage_for(base).names(f"{base}/.hoodie/.schema"):
+            # Else Hudi takes a column of a file by the name that it has there, whichever column has that name now.
+            options["hoodie.schema.on.read.enable"] = "true"
+        rows = spark.read.format("hudi").options(**options).load(path)
         return rows.where(F.lit(False)) if version.as_of == NEVER else rows
     overtaking = F.col(_COMMIT).isin(list(version.overtakers))
     newer = load_version(spark, path, Version(max(version.overtakers))).where(overtaking)
