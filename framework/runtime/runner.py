@@ -11,8 +11,10 @@ from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
-from framework.runtime.lease import Lease, clear_stale_lock, hold_lease
+from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.result import RunResult, in_words, summed
+from framework.runtime.stale_lock import clear_stale_lock
+from framework.runtime.watchdog import watched
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
@@ -74,7 +76,7 @@ def _leased(
 
     try:
         with hold_lease(spec.target.ref, new_run_id(), wait, waiting) as lease:
-            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, waiting):
+            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
                 listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
             conflicts = 0
             while True:
@@ -125,10 +127,11 @@ def run_once(
     from framework.runtime.executor import execute
 
     run_id = new_run_id()
-    done = execute(
-        plan, spec, project.root, project.env, state, lease.writer_file, run_id,
-        lambda words: listen(Event("phase", spec.name, words)), _is_short(project, spec, plan, state),
-    )
+    with watched(spec, listen) as told:
+        done = execute(
+            plan, spec, project.root, project.env, state, lease.writer_file, run_id,
+            lambda words: told(Event("phase", spec.name, words)), _is_short(project, spec, plan, state),
+        )
     if done.service_error is not None:
         words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
         listen(Event("notice", spec.name, words + done.service_error.message, done.service_error.as_json()))

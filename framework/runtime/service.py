@@ -16,9 +16,11 @@ from framework.metrics.events import Event, Listener
 from framework.plan.options import excludes_runs, writer_options
 from framework.plan.retention import held_back
 from framework.plan.shares import rate_options
+from framework.runtime.executor import jvm_lock
 from framework.runtime.lease import hold_lease, service_lease
 from framework.runtime.runner import new_run_id
-from framework.runtime.session import start_session
+from framework.runtime.session import at_work, start_session
+from framework.runtime.watchdog import watched
 from framework.sinks.failures import in_words
 from framework.spec.model import PipelineSpec
 from framework.state.table import StateReader, TableState
@@ -71,20 +73,22 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
         listen(Event("waiting", spec.name, words))
 
     lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
-    with hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting):
+    with hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting) as held, watched(spec, listen) as listen:
         listen(Event("phase", spec.name, "starting Spark"))
         spark = start_session(spec.spark_conf).newSession()
-        spec = _at_its_rate(spark, spec, state, listen)
-        for service in (one for one in SERVICES if one in wanted):
-            if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
-                continue
-            held = _held(spec, state) if service in ("clean", "archive") else ()
-            if held:
-                result = replace(result, held=held, done={**result.done, service: "left"})
-                listen(Event("notice", spec.name, f"RETENTION_HELD: {held[0]}"))
-                continue
-            listen(Event("phase", spec.name, service))
-            result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
+        # A service whose Python is killed goes on in its JVM: what comes next waits for that one's lock, as after a run.
+        with at_work(), jvm_lock(spark, held.writer_file):
+            spec = _at_its_rate(spark, spec, state, listen)
+            for service in (one for one in SERVICES if one in wanted):
+                if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
+                    continue
+                kept = _held(spec, state) if service in ("clean", "archive") else ()
+                if kept:
+                    result = replace(result, held=kept, done={**result.done, service: "left"})
+                    listen(Event("notice", spec.name, f"RETENTION_HELD: {kept[0]}"))
+                    continue
+                listen(Event("phase", spec.name, service))
+                result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
     return result
 
 
@@ -93,7 +97,7 @@ def _at_its_rate(spark: SparkSession, spec: PipelineSpec, state: StateReader, li
     if spec.index.hbase is None:
         return spec
     opened = open_index(spark, spec, spec.index.hbase, state, lambda words: listen(Event("phase", spec.name, words)))
-    return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.tasks)})
+    return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.jvms)})
 
 
 def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:

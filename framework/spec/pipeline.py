@@ -16,12 +16,14 @@ from framework.spec.files import Place, ProjectFiles
 from framework.spec.hoodie import agreed, check_hoodie
 from framework.spec.index import IndexRules
 from framework.spec.inputs import read_inputs
+from framework.spec.limits import RunLimits
 from framework.spec.lineage import Neighbour
 from framework.spec.model import PipelineSpec, Reader, TableRef
 from framework.spec.models import validate_settings
 from framework.spec.paths import normal_path, same_place
 from framework.spec.secrets import Redactor
 from framework.spec.shares import Shares
+from framework.spec.strategy_models import seconds_of
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render, text_of
 from framework.spec.transforms import read_chain
@@ -261,6 +263,7 @@ def build(
         spark_conf=dict(sorted(settings.spark.items())),
         variables={name: text_of(value) for name, value in (one.context.var or {}).items()},
         lease_wait_seconds=settings.lease.wait_seconds,
+        limits=RunLimits(seconds_of(settings.run.timeout or ""), seconds_of(settings.run.stalled_after) or 0),
         fingerprint=_fingerprint(defining, files.root, one.secrets),
     )
 

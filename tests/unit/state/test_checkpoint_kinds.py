@@ -1,4 +1,4 @@
-"""A position says of what kind of source it is, and one of a kind that this freshet does not know is never taken for an instant."""
+"""A position says of what kind of source it is; one of a kind that this freshet does not know is never taken for an instant."""
 
 from __future__ import annotations
 
