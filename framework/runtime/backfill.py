@@ -153,19 +153,23 @@ def _chunk(
             listen(Event("conflict", spec.name, f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s", error.as_json()))
             time.sleep(pause)
         else:
-            return replace(result, done=result.done + 1, commits=(*result.commits, done[0]), rows=result.rows + done[1])
+            # Each chunk's commit syncs the whole table: what the last one failed at is what is left.
+            return replace(result, done=result.done + 1, commits=(*result.commits, done[0]), rows=result.rows + done[1],
+                           error=done[2])
     raise AssertionError("the last attempt returns or raises")
 
 
 def _execute(
     plan: Plan, spec: PipelineSpec, project: Project, state: StateReader, listen: Listener, lease: Lease,
-) -> tuple[str, int]:
+) -> tuple[str, int, FreshetError | None]:
     from framework.runtime.executor import execute
 
     with watched(spec, listen) as told:
         done = execute(plan, spec, project.root, project.env, state, lease.writer_file, new_run_id(),
                        lambda words: told(Event("phase", spec.name, words)))
-    return done.instant.completed, done.info.rows
+    if done.sync_error is not None:
+        listen(Event("notice", spec.name, str(done.sync_error), done.sync_error.as_json()))
+    return done.instant.completed, done.info.rows, done.sync_error
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def hold_lease(
     Raises:
         RetryableError: ALREADY_RUNNING.
     """
-    stem = _stem(target)
+    stem = stem_of(target)
     stem.parent.mkdir(parents=True, exist_ok=True)
     writer = stem.with_name(stem.name + ".writer")
     with open(stem.with_name(stem.name + ".lease"), "a+", encoding="utf-8") as file:
@@ -88,7 +88,7 @@ def hold_lease(
 
 def is_running(target: TableRef) -> bool:
     """Say whether somebody holds the target's lease now; asks without taking it for longer than the question."""
-    file = _stem(target).with_name(_stem(target).name + ".lease")
+    file = stem_of(target).with_name(stem_of(target).name + ".lease")
     if not file.exists():
         return False
     with open(file, "a+", encoding="utf-8") as opened:
@@ -102,7 +102,7 @@ def is_running(target: TableRef) -> bool:
 def held_by_others(target: TableRef) -> bool:
     """Say whether anybody of this machine but the caller, who holds one of the target's leases, may be writing to it."""
     leases = (target, backfill_lease(target), service_lease(target))
-    writers = [stem.with_name(stem.name + ".writer") for stem in map(_stem, leases)]
+    writers = [stem.with_name(stem.name + ".writer") for stem in map(stem_of, leases)]
     return sum(map(is_running, leases)) > 1 or not all(_is_free(file) for file in writers if file.exists())
 
 
@@ -113,7 +113,7 @@ def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
     """
     found = []
     for one in (target, backfill_lease(target), service_lease(target)):
-        stem = _stem(one)
+        stem = stem_of(one)
         lease, writer = (stem.with_name(f"{stem.name}.{ending}") for ending in ("lease", "writer"))
         if not lease.exists() or (writer.exists() and not _is_free(writer)):
             continue
@@ -138,7 +138,8 @@ def service_lease(target: TableRef) -> TableRef:
     return TableRef(f"{target.name} (services)", f"{target.path}.service")
 
 
-def _stem(target: TableRef) -> Path:
+def stem_of(target: TableRef) -> Path:
+    """Return the path, without an ending, of what this machine keeps beside a table."""
     if is_local(target.path):
         path = Path(local_path(target.path))
         return path.parent / ".freshet" / path.name

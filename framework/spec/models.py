@@ -12,7 +12,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from framework.spec.check_models import RULES, Check, Compared, Freshness, Reference, Volume
 from framework.spec.files import Place
-from framework.spec.strategy_models import Backfill, Duration, Input, Model, Name, Write, one_as_list
+from framework.spec.limits import RunLimits
+from framework.spec.strategy_models import Backfill, Duration, Input, Model, Name, Write, one_as_list, seconds_of
 from framework.spec.suggest import Problems, did_you_mean, nearest
 
 Scalar = bool | int | float | str
@@ -51,6 +52,10 @@ class Run(Model):
         description="A run without a sign of life for so long is logged with its threads; where it does nothing at all, it is "
         "ended: RUN_STALLED. 0s turns it off.",
     )
+
+    def limits(self) -> RunLimits:
+        """Return the limits in seconds."""
+        return RunLimits(seconds_of(self.timeout or ""), seconds_of(self.stalled_after) or 0)
 
 
 class Shared(Model):
