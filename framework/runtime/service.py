@@ -18,6 +18,14 @@ from framework.plan.retention import held_back
 from framework.plan.shares import rate_options
 from framework.runtime.executor import jvm_lock
 from framework.runtime.lease import hold_lease, service_lease
+from framework.runtime.pending import (
+    MADE_BY,
+    carry_out,
+    pending_clusterings,
+    pending_compactions,
+    schedule_clustering,
+    schedule_compaction,
+)
 from framework.runtime.runner import new_run_id
 from framework.runtime.session import at_work, start_session
 from framework.runtime.watchdog import watched
@@ -27,8 +35,6 @@ from framework.state.table import StateReader, TableState
 
 Service = Literal["compact", "cluster", "clean", "archive"]
 SERVICES: tuple[Service, ...] = ("compact", "cluster", "clean", "archive")
-# In a clustering's plan: who made it. Another tool's may be at work on its own.
-_MADE_BY = "freshet.service"
 
 
 @dataclass(frozen=True)
@@ -83,9 +89,12 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
                 if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
                     continue
                 kept = _held(spec, state) if service in ("clean", "archive") else ()
+                code = "RETENTION_HELD"
+                if service == "clean" and not kept:
+                    kept, code = _needed(spark, spec), "COMPACTION_PENDING"
                 if kept:
                     result = replace(result, held=kept, done={**result.done, service: "left"})
-                    listen(Event("notice", spec.name, f"RETENTION_HELD: {kept[0]}"))
+                    listen(Event("notice", spec.name, f"{code}: {kept[0]}"))
                     continue
                 listen(Event("phase", spec.name, service))
                 result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
@@ -104,17 +113,27 @@ def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
     return tuple(notice.message for notice in held_back(spec, state, state.table(spec.target.ref), 0))
 
 
+def _needed(spark: SparkSession, spec: PipelineSpec) -> tuple[str, ...]:
+    """Say which compactions are planned and not done: a cleaner may delete the logs that they are to read."""
+    found = pending_compactions(spark, spec.target.ref) if spec.target.table_type == "MERGE_ON_READ" else []
+    return tuple(f"{spec.name}: cleaning is left this time: the compaction of {one} is planned and not done." for one in found)
+
+
 def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service, listen: Listener) -> str:
     before = _instants(state.table(spec.target.ref))
     try:
         with service_client(spark, spec) as (client, none):
             match service:
                 case "compact":
-                    planned = client.scheduleCompaction(none)
-                    if planned.isPresent():
-                        client.commitCompaction(planned.get(), client.compact(planned.get()).getCommitMetadata().get(), none)
+                    for pending in pending_compactions(spark, spec.target.ref, MADE_BY):
+                        carry_out(client, none, pending)
+                        listen(Event("notice", spec.name, f"COMPACTION_RESUMED: the compaction of {pending} was left "
+                                     "unfinished, and is done now"))
+                    planned = schedule_compaction(spark, spec, client)
+                    if planned:
+                        carry_out(client, none, planned)
                 case "cluster":
-                    for pending in _left_behind(spark, spec):
+                    for pending in pending_clusterings(spark, spec.target.ref, MADE_BY):
                         _finish_clustering(client, spec, pending, listen)
                     planned = schedule_clustering(spark, spec, client)
                     if planned:
@@ -131,31 +150,6 @@ def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: S
         return f"{gone} instants archived" if gone else "nothing to do"
     made = sorted(after - before)
     return ", ".join(made) if made else "nothing to do"
-
-
-def schedule_clustering(spark: SparkSession, spec: PipelineSpec, client: Any) -> str:
-    """Plan a clustering that a later service will know as freshet's own; empty where there is nothing to cluster."""
-    jvm: Any = spark._jvm
-    marks = jvm.java.util.HashMap()
-    marks.put(_MADE_BY, spec.name)
-    planned = client.scheduleClustering(jvm.org.apache.hudi.common.util.Option.of(marks))
-    return str(planned.get()) if planned.isPresent() else ""
-
-
-def _left_behind(spark: SparkSession, spec: PipelineSpec) -> list[str]:
-    """Return the clusterings that a service planned and did not finish. It ended, for this one holds the lease."""
-    jvm: Any = spark._jvm
-    storage = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark.sparkContext._jsc.hadoopConfiguration())
-    builder = jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
-    table = builder.setConf(storage).setBasePath(spec.target.ref.path).build()
-    of = jvm.org.apache.hudi.common.util.ClusteringUtils
-    timeline, found = table.getActiveTimeline(), []
-    for pending in of.getPendingClusteringInstantTimes(table):
-        requested = of.getRequestedClusteringInstant(pending.requestedTime(), timeline, table.getInstantGenerator())
-        marks = timeline.readRequestedReplaceMetadata(requested.get()).getExtraMetadata() if requested.isPresent() else None
-        if marks is not None and marks.containsKey(_MADE_BY):
-            found.append(str(pending.requestedTime()))
-    return sorted(found)
 
 
 def _finish_clustering(client: Any, spec: PipelineSpec, instant: str, listen: Listener) -> None:
