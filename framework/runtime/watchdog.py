@@ -134,6 +134,9 @@ class _Watch:
 
     def give_up(self, code: str, why: str) -> None:
         self.report(f"{code}: {self.spec.name} {why}")
+        if self.done.is_set():
+            # It ended while its threads were looked at.
+            return
         self.error = FreshetError(
             code, f"{self.spec.name} {why}, and was ended; the log has all threads.", _REPEATABLE,
             "Run the same command again; if it ends so again, report it with the threads.",
