@@ -22,14 +22,12 @@ CITY = "id string, ts bigint, name string"
 CITIES = [(str(number), 1, f"city {number}") for number in range(3)]
 # Nothing but what Hudi cannot do without.
 NEEDED = {"hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.precombine.field": "ts"}
-# As HoodieStreamer hands them to its writer (hudi-utilities, StreamSync), with indexes that its users switch on.
+# As HoodieStreamer hands them to its writer (hudi-utilities, StreamSync).
 STREAMER = {
     **NEEDED,
     "hoodie.datasource.write.table.type": "MERGE_ON_READ",
     "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
     "hoodie.metadata.index.column.stats.enable": "true",
-    "hoodie.metadata.index.bloom.filter.enable": "true",
-    "hoodie.metadata.record.index.enable": "true",
     "hoodie.datasource.write.commitmeta.key.prefix": "deltastreamer.",
     "deltastreamer.checkpoint.key": "topic,0:5",
 }
