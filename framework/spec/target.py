@@ -154,7 +154,7 @@ class TargetRules(SettingRules):
         for key, told in (("hoodie.clean.automatic", left), ("hoodie.clean.async.enabled", True)):
             if told and self.setting(key).value.lower() == "true":
                 self.add(self.setting(key), "CLEANS_BESIDE_COMPACTION", "Where a table with several writers is cleaned beside "
-                         "its compaction, Hudi 1.0 can delete logs that the compaction is planned for.",
+                         "its compaction, Hudi 1.0 is reported to delete logs that the compaction is planned for.",
                          "Write false: what compacts the table cleans it afterwards, in the same process.")
 
     def _ordering_wins(self) -> None:

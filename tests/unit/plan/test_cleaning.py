@@ -1,4 +1,4 @@
-"""No table is cleaned beside its compaction: Hudi 1.0 can delete the logs that it is to read (apache/hudi issue 19290).
+"""No table is cleaned beside its compaction: Hudi 1.0 is reported to delete what it is to read (apache/hudi issue 19290).
 
 Of the kind: every process that cleans while another one plans or carries out a compaction. The members: a backfill beside a
 run, a run beside a service that compacts, a service that cleans beside a run that compacts, Hudi's asynchronous cleaning.
