@@ -160,7 +160,7 @@ def _decode_position(name: str, raw: dict[str, Any]) -> Position:
         raise StateError(
             "CHECKPOINT_KIND_UNKNOWN", f"the table's checkpoint holds for {name} a position in a source of kind {kind[:40]!r}, "
             f"and this freshet knows {HUDI!r}.", "Nothing was read or written.",
-            "Upgrade freshet to the version that wrote it, or set a new one: freshet checkpoint set NAME INSTANT",
+            "Upgrade freshet to the version that wrote it.",
             kind=kind[:40], position=name,
         )
     position = Position(raw["instant"], raw["table"], raw["basis"])
