@@ -36,9 +36,10 @@ SEVERAL_WRITERS: Mapping[str, str] = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
     "hoodie.cleaner.policy.failed.writes": "LAZY",
     # A writer killed within its commit leaves the lock's file behind, for ever by default. It must expire before another
-    # gives up: giving up, Hudi 1.0.2 deletes the file even of a living holder.
-    "hoodie.write.lock.filesystem.expire": "5",
-    "hoodie.write.lock.client.num_retries": "500",
+    # gives up: giving up, Hudi 1.0.2 deletes the file even of a living holder. And not before any living one is through: a
+    # commit writes the metadata table under the lock, of a large record index for minutes.
+    "hoodie.write.lock.filesystem.expire": "20",
+    "hoodie.write.lock.client.num_retries": "1300",
     "hoodie.write.lock.client.wait_time_ms_between_retry": "1000",
 }
 # Of a clustering that is planned while a write is in flight, Hudi's default strategy sees nothing: the write commits, and the
