@@ -18,6 +18,7 @@ class Exit(IntEnum):
     STATE = 5
     DATA = 6
     CHECK = 7
+    SYNC = 8
 
 
 @dataclass(frozen=True, order=True)
@@ -107,6 +108,13 @@ class CheckError(DataError):
     """A check of the pipeline failed, and nothing was published."""
 
     exit_code = Exit.CHECK
+
+
+class SyncError(FreshetError):
+    """The rows are published, and a catalogue was not told of them; the next run tells it, whether it has rows or not."""
+
+    exit_code = Exit.SYNC
+    retryable = True
 
 
 class RetryableError(FreshetError):

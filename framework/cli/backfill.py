@@ -11,7 +11,7 @@ import click
 
 from framework.cli.options import project_options
 from framework.cli.output import Output, progress, reporting, trace
-from framework.errors import Exit
+from framework.errors import Exit, SyncError
 from framework.plan.backfill import BackfillPlan, BackfillRequest, Reprocess, compile_chunk, plan_backfill
 from framework.plan.describe import plan_json, plan_text
 from framework.plan.reads import counted
@@ -101,4 +101,5 @@ def _in_words(result: BackfillResult) -> str:
     if result.failed:
         words += "\n" + "\n".join(f"  failed: {label}: {code}" for label, code in result.failed.items())
         words += "\n  To do those again: the same command with --reprocess failed"
-    return words + (f"\n  stopped: {result.error}" if result.error else "")
+    stopped = "" if isinstance(result.error, SyncError) else "stopped: "
+    return words + (f"\n  {stopped}{result.error}" if result.error else "")

@@ -86,7 +86,7 @@ def main() -> None:
     \b
     Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
     4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong,
-    7 a check failed, 130 interrupted.
+    7 a check failed, 8 a catalogue was not told, 130 interrupted.
 
     \b
     FRESHET_DEBUG=1 adds tracebacks to errors, FRESHET_ENV names the environment, FRESHET_CACHE the folder of the

@@ -13,8 +13,10 @@ from framework.metrics.events import Event, Listener
 from framework.plan.backfill import BackfillPlan, BackfillRequest, PlannedChunk, compile_chunk, compile_failure, plan_backfill
 from framework.plan.reads import counted
 from framework.plan.stages import Plan
-from framework.runtime.lease import Lease, backfill_lease, clear_stale_lock, hold_lease, is_running
+from framework.runtime.lease import Lease, backfill_lease, hold_lease, is_running
 from framework.runtime.runner import CONFLICTS, new_run_id
+from framework.runtime.stale_lock import clear_stale_lock
+from framework.runtime.watchdog import watched
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
@@ -99,7 +101,7 @@ def run_backfill(
         listen(Event("waiting", spec.name, words))
 
     with hold_lease(backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting) as lease:
-        if clear_stale_lock(spec.target.ref, waiting):
+        if clear_stale_lock(spec.target.ref, lease, waiting):
             listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
         plan = plan_backfill(spec, state, request)
         wanted = [one for one in plan.chunks if one.wanted]
@@ -151,18 +153,23 @@ def _chunk(
             listen(Event("conflict", spec.name, f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s", error.as_json()))
             time.sleep(pause)
         else:
-            return replace(result, done=result.done + 1, commits=(*result.commits, done[0]), rows=result.rows + done[1])
+            # Each chunk's commit syncs the whole table: what the last one failed at is what is left.
+            return replace(result, done=result.done + 1, commits=(*result.commits, done[0]), rows=result.rows + done[1],
+                           error=done[2])
     raise AssertionError("the last attempt returns or raises")
 
 
 def _execute(
     plan: Plan, spec: PipelineSpec, project: Project, state: StateReader, listen: Listener, lease: Lease,
-) -> tuple[str, int]:
+) -> tuple[str, int, FreshetError | None]:
     from framework.runtime.executor import execute
 
-    done = execute(plan, spec, project.root, project.env, state, lease.writer_file, new_run_id(),
-                   lambda words: listen(Event("phase", spec.name, words)))
-    return done.instant.completed, done.info.rows
+    with watched(spec, listen) as told:
+        done = execute(plan, spec, project.root, project.env, state, lease.writer_file, new_run_id(),
+                       lambda words: told(Event("phase", spec.name, words)))
+    if done.sync_error is not None:
+        listen(Event("notice", spec.name, str(done.sync_error), done.sync_error.as_json()))
+    return done.instant.completed, done.info.rows, done.sync_error
 
 
 @contextmanager

@@ -11,16 +11,18 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from framework.errors import FreshetError, RetryableError, StateError
+from framework.errors import FreshetError, RetryableError, StateError, SyncError
 from framework.index.opening import open_index, with_index
 from framework.plan.reads import counted
 from framework.plan.stages import Commit, Guard, Plan
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
 from framework.runtime.batch import Batch, Phase, make_batch, standing
+from framework.runtime.catalogue import sync_if_due
 from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
 from framework.runtime.session import at_work, start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
+from framework.runtime.sync_due import mark_due
 from framework.sinks.hudi import write_commit
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import touched_between
@@ -37,6 +39,7 @@ class Committed:
         info: What it did, by its own metadata.
         seconds: Seconds by phase: ``session``, ``transform`` (reads are lazy: analysis only), ``write``.
         service_error: Why a table service failed after the commit; None where none did.
+        sync_error: Why a catalogue was not told of the commit; None where it was, or where there is none.
         outcomes: What the checks found.
         quarantined: Rows that went to the quarantine.
     """
@@ -47,6 +50,7 @@ class Committed:
     service_error: FreshetError | None = None
     outcomes: tuple[Outcome, ...] = ()
     quarantined: int = 0
+    sync_error: SyncError | None = None
 
 
 def execute(
@@ -91,6 +95,7 @@ def execute(
             _check_clock(spark, spec, target.commits[-1].completed)
         with _timed(seconds, "write"):
             phase(f"writing {plan.target.name}")
+            mark_due(spec)
             quarantined = keep_apart(plan, spec, spark, batch, state, target, run_id, phase)
             try:
                 commit = _with_results(batch, quarantined)
@@ -103,6 +108,7 @@ def execute(
                 raise service_error
             if found is not None and plan.window.kind == "replay":
                 release(spec, spark, batch, state, run_id, phase)
+        sync_error = sync_if_due(spec, spark, phase) if found is not None else None
     if found is None:
         raise FreshetError(
             "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
@@ -114,7 +120,7 @@ def execute(
         now = state.table(plan.target)
         assert now is not None
         _guard(spec, now, guard, found[0].completed, "The chunk was written, and what came between is overwritten.")
-    return Committed(*found, seconds, service_error, batch.outcomes, quarantined)
+    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error)
 
 
 def _with_results(batch: Batch, quarantined: int) -> Commit:

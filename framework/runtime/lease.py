@@ -14,11 +14,11 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from framework.errors import RetryableError
 from framework.runtime.jars import jar_dir
@@ -28,8 +28,6 @@ from framework.state.storage import is_local, local_path
 # A chunk of a backfill that must not run beside a run ends by itself; the run waits for it, whatever it was told.
 _CHUNK_SECONDS = 1800.0
 _CHUNK = "chunk of a backfill"
-# A commit holds Hudi's lock for seconds.
-_LOCK_SECONDS = 60.0
 # A JVM whose Python is gone ends within seconds; no user chose to wait for it.
 _ORPHAN_SECONDS = 60.0
 _POLL_SECONDS = 0.1
@@ -41,9 +39,11 @@ class Lease:
 
     Args:
         writer_file: Lock file for the JVM that writes.
+        left: What the last holder wrote of itself, where it was killed or failed; empty where it gave the lease back.
     """
 
     writer_file: Path
+    left: Mapping[str, Any] = field(default_factory=dict)
 
 
 @contextmanager
@@ -65,25 +65,30 @@ def hold_lease(
     Raises:
         RetryableError: ALREADY_RUNNING.
     """
-    stem = _stem(target)
+    stem = stem_of(target)
     stem.parent.mkdir(parents=True, exist_ok=True)
     writer = stem.with_name(stem.name + ".writer")
     with open(stem.with_name(stem.name + ".lease"), "a+", encoding="utf-8") as file:
         _wait(lambda: _try_flock(file), lambda: _CHUNK_SECONDS if _CHUNK in _holder(file) else wait_seconds, on_wait,
               lambda: _already_running(target, _holder(file), wait_seconds))
-        file.seek(0)
-        file.truncate()
-        file.write(json.dumps({"run_id": run_id, "what": _CHUNK if chunk else "run", "pid": os.getpid(),
-                               "host": socket.gethostname(), "since": time.strftime("%Y-%m-%dT%H:%M:%S%z")}))
-        file.flush()
-        _wait(lambda: _is_free(writer), lambda: max(wait_seconds, _ORPHAN_SECONDS), on_wait,
-              lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds))
-        yield Lease(writer)
+        left = _record(file)
+        mine = {"run_id": run_id, "what": _CHUNK if chunk else "run", "pid": os.getpid(), "host": socket.gethostname(),
+                "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "begun": time.time()}
+        _sign(file, json.dumps(mine))
+        try:
+            _wait(lambda: _is_free(writer), lambda: max(wait_seconds, _ORPHAN_SECONDS), on_wait,
+                  lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds))
+            yield Lease(writer, left)
+        except BaseException:
+            # Its JVM may be gone without having given Hudi's lock back: see ``stale_lock``.
+            _sign(file, json.dumps({**mine, "ended": time.time()}))
+            raise
+        _sign(file, "")
 
 
 def is_running(target: TableRef) -> bool:
     """Say whether somebody holds the target's lease now; asks without taking it for longer than the question."""
-    file = _stem(target).with_name(_stem(target).name + ".lease")
+    file = stem_of(target).with_name(stem_of(target).name + ".lease")
     if not file.exists():
         return False
     with open(file, "a+", encoding="utf-8") as opened:
@@ -92,6 +97,35 @@ def is_running(target: TableRef) -> bool:
         except BlockingIOError:
             return True
         return False
+
+
+def held_by_others(target: TableRef) -> bool:
+    """Say whether anybody of this machine but the caller, who holds one of the target's leases, may be writing to it."""
+    leases = (target, backfill_lease(target), service_lease(target))
+    writers = [stem.with_name(stem.name + ".writer") for stem in map(stem_of, leases)]
+    return sum(map(is_running, leases)) > 1 or not all(_is_free(file) for file in writers if file.exists())
+
+
+def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
+    """Return what holders of the target's leases wrote of themselves that were killed or failed, and are gone.
+
+    Of one that was killed nobody knows when: what is seen here for the first time has ended by now, and is marked so.
+    """
+    found = []
+    for one in (target, backfill_lease(target), service_lease(target)):
+        stem = stem_of(one)
+        lease, writer = (stem.with_name(f"{stem.name}.{ending}") for ending in ("lease", "writer"))
+        if not lease.exists() or (writer.exists() and not _is_free(writer)):
+            continue
+        with open(lease, "a+", encoding="utf-8") as file:
+            if not _try_flock(file):
+                continue
+            record = _record(file)
+            if record and "ended" not in record:
+                record["ended"] = time.time()
+                _sign(file, json.dumps(record))
+            found.append(record)
+    return [record for record in found if record]
 
 
 def backfill_lease(target: TableRef) -> TableRef:
@@ -104,45 +138,8 @@ def service_lease(target: TableRef) -> TableRef:
     return TableRef(f"{target.name} (services)", f"{target.path}.service")
 
 
-def clear_stale_lock(target: TableRef, on_wait: Callable[[str], None] = lambda words: None) -> bool:
-    """Remove the file of Hudi's lock that a killed writer left behind; says whether there was one.
-
-    To be called by whoever holds one of the target's leases: where the others are free, nobody who writes by freshet on
-    this machine can hold the lock, and one who takes it now finds the old file first. Hudi itself would wait for minutes.
-
-    Args:
-        target: The table; only a local one is looked at.
-        on_wait: Told once, in words, while the file is too young to tell it from that of another tool's commit.
-    """
-    if not is_local(target.path):
-        return False
-    lock = Path(local_path(target.path)) / ".hoodie" / "lock"
-    told = False
-    while (age := _age_of(lock)) is not None and not _held_by_others(target):
-        if age > _LOCK_SECONDS:
-            lock.unlink(missing_ok=True)
-            return True
-        if not told:
-            on_wait(f"{target.name} is locked by another tool, or a writer that died: waiting {_LOCK_SECONDS - age:.0f} s")
-            told = True
-        time.sleep(_POLL_SECONDS)
-    return False
-
-
-def _age_of(lock: Path) -> float | None:
-    try:
-        return time.time() - lock.stat().st_mtime
-    except OSError:
-        return None
-
-
-def _held_by_others(target: TableRef) -> bool:
-    writers = [stem.with_name(stem.name + ".writer") for stem in (_stem(target), _stem(backfill_lease(target)))]
-    held = [one for one in (target, backfill_lease(target), service_lease(target)) if is_running(one)]
-    return len(held) > 1 or not all(_is_free(file) for file in writers if file.exists())
-
-
-def _stem(target: TableRef) -> Path:
+def stem_of(target: TableRef) -> Path:
+    """Return the path, without an ending, of what this machine keeps beside a table."""
     if is_local(target.path):
         path = Path(local_path(target.path))
         return path.parent / ".freshet" / path.name
@@ -183,11 +180,25 @@ def _is_free(path: Path) -> bool:
         return True
 
 
-def _holder(file: IO[str]) -> str:
+def _sign(file: IO[str], text: str) -> None:
+    file.seek(0)
+    file.truncate()
+    file.write(text)
+    file.flush()
+
+
+def _record(file: IO[str]) -> dict[str, Any]:
     file.seek(0)
     try:
-        holder = json.loads(file.read())
+        found = json.loads(file.read())
     except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _holder(file: IO[str]) -> str:
+    holder = _record(file)
+    if not holder:
         return "another run"
     return f"{holder.get('what', 'run')} {holder['run_id']} (pid {holder['pid']} on {holder['host']}, since {holder['since']})"
 

@@ -26,7 +26,7 @@ class RunResult:
         seconds: Wall time, and by phase for the last run.
         checks: What each check found, for the last run.
         quarantined: Rows that went to the quarantine.
-        error: Why it failed.
+        error: Why it failed; of one that committed or was idle, what failed after the commit.
         reason: Why it was idle or skipped.
     """
 
@@ -59,11 +59,12 @@ def in_words(result: RunResult) -> str:
             left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
             if result.quarantined:
                 rows += f", {result.quarantined:,} to the quarantine"
-            return f"committed {', '.join(result.commits)}: {rows}; checkpoint {result.checkpoint or 'none'}{left}"
+            words = f"committed {', '.join(result.commits)}: {rows}; checkpoint {result.checkpoint or 'none'}{left}"
+            return f"{words}; {result.error}" if result.error else words
         case "failed":
             return f"failed: {result.error}"
         case _:
-            return f"{result.outcome}: {result.reason}"
+            return f"{result.outcome}: {result.reason}" + (f"; {result.error}" if result.error else "")
 
 
 def summed(first: RunResult, then: RunResult) -> RunResult:

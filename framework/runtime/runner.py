@@ -6,13 +6,16 @@ import time
 import uuid
 from collections.abc import Callable
 
-from framework.errors import RetryableError, unforeseen
+from framework.errors import FreshetError, RetryableError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
-from framework.runtime.lease import Lease, clear_stale_lock, hold_lease
+from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.result import RunResult, in_words, summed
+from framework.runtime.stale_lock import clear_stale_lock
+from framework.runtime.sync_due import is_due
+from framework.runtime.watchdog import watched
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
@@ -74,7 +77,7 @@ def _leased(
 
     try:
         with hold_lease(spec.target.ref, new_run_id(), wait, waiting) as lease:
-            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, waiting):
+            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
                 listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
             conflicts = 0
             while True:
@@ -120,15 +123,17 @@ def run_once(
     before = plan.checkpoint_before.main if plan.checkpoint_before else None
     if not plan.stages:
         listen(Event("idle", spec.name, f"nothing to do: {plan.window.reason}"))
-        return RunResult(spec.name, "idle", checkpoint=before.instant if before else "", reason=plan.window.reason)
+        error = _told_later(project, spec, listen) if is_due(spec) and state.table(spec.target.ref) is not None else None
+        return RunResult(spec.name, "idle", checkpoint=before.instant if before else "", reason=plan.window.reason, error=error)
     # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from framework.runtime.executor import execute
 
     run_id = new_run_id()
-    done = execute(
-        plan, spec, project.root, project.env, state, lease.writer_file, run_id,
-        lambda words: listen(Event("phase", spec.name, words)), _is_short(project, spec, plan, state),
-    )
+    with watched(spec, listen) as told:
+        done = execute(
+            plan, spec, project.root, project.env, state, lease.writer_file, run_id,
+            lambda words: told(Event("phase", spec.name, words)), _is_short(project, spec, plan, state),
+        )
     if done.service_error is not None:
         words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
         listen(Event("notice", spec.name, words + done.service_error.message, done.service_error.as_json()))
@@ -136,14 +141,32 @@ def run_once(
         if one.status in ("warned", "dropped"):
             words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"
             listen(Event("check", spec.name, words, one.as_json()))
+    if done.sync_error is not None:
+        listen(Event("notice", spec.name, str(done.sync_error), done.sync_error.as_json()))
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
     result = RunResult(
         spec.name, "committed", run_id, (done.instant.completed,), done.info.inserts, done.info.updates, done.info.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
-        tuple(one.as_json() for one in done.outcomes), done.quarantined,
+        tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result
+
+
+def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> FreshetError | None:
+    """Make up for a sync that failed, or that a killed run never came to."""
+    from framework.runtime.catalogue import sync_if_due
+    from framework.runtime.executor import session_for
+
+    with watched(spec, listen) as told:
+        def phase(words: str) -> None:
+            told(Event("phase", spec.name, words))
+
+        phase("starting Spark")
+        error = sync_if_due(spec, session_for(spec, project.root, phase), phase)
+    words = str(error) if error else f"SYNC_REPEATED: the catalogue knows {spec.target.ref.name} as it stands"
+    listen(Event("notice", spec.name, words, error.as_json() if error else {}))
+    return error
 
 
 def _is_short(project: Project, spec: PipelineSpec, plan: Plan, state: StateReader) -> bool:

@@ -16,17 +16,25 @@ from framework.metrics.events import Event, Listener
 from framework.plan.options import excludes_runs, writer_options
 from framework.plan.retention import held_back
 from framework.plan.shares import rate_options
+from framework.runtime.executor import jvm_lock
 from framework.runtime.lease import hold_lease, service_lease
+from framework.runtime.pending import (
+    MADE_BY,
+    carry_out,
+    pending_clusterings,
+    pending_compactions,
+    schedule_clustering,
+    schedule_compaction,
+)
 from framework.runtime.runner import new_run_id
-from framework.runtime.session import start_session
+from framework.runtime.session import at_work, start_session
+from framework.runtime.watchdog import watched
 from framework.sinks.failures import in_words
 from framework.spec.model import PipelineSpec
 from framework.state.table import StateReader, TableState
 
 Service = Literal["compact", "cluster", "clean", "archive"]
 SERVICES: tuple[Service, ...] = ("compact", "cluster", "clean", "archive")
-# In a clustering's plan: who made it. Another tool's may be at work on its own.
-_MADE_BY = "freshet.service"
 
 
 @dataclass(frozen=True)
@@ -71,20 +79,25 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
         listen(Event("waiting", spec.name, words))
 
     lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
-    with hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting):
+    with hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting) as held, watched(spec, listen) as listen:
         listen(Event("phase", spec.name, "starting Spark"))
         spark = start_session(spec.spark_conf).newSession()
-        spec = _at_its_rate(spark, spec, state, listen)
-        for service in (one for one in SERVICES if one in wanted):
-            if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
-                continue
-            held = _held(spec, state) if service in ("clean", "archive") else ()
-            if held:
-                result = replace(result, held=held, done={**result.done, service: "left"})
-                listen(Event("notice", spec.name, f"RETENTION_HELD: {held[0]}"))
-                continue
-            listen(Event("phase", spec.name, service))
-            result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
+        # A service whose Python is killed goes on in its JVM: what comes next waits for that one's lock, as after a run.
+        with at_work(), jvm_lock(spark, held.writer_file):
+            spec = _at_its_rate(spark, spec, state, listen)
+            for service in (one for one in SERVICES if one in wanted):
+                if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
+                    continue
+                kept = _held(spec, state) if service in ("clean", "archive") else ()
+                code = "RETENTION_HELD"
+                if service == "clean" and not kept:
+                    kept, code = _needed(spark, spec), "COMPACTION_PENDING"
+                if kept:
+                    result = replace(result, held=kept, done={**result.done, service: "left"})
+                    listen(Event("notice", spec.name, f"{code}: {kept[0]}"))
+                    continue
+                listen(Event("phase", spec.name, service))
+                result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
     return result
 
 
@@ -93,11 +106,17 @@ def _at_its_rate(spark: SparkSession, spec: PipelineSpec, state: StateReader, li
     if spec.index.hbase is None:
         return spec
     opened = open_index(spark, spec, spec.index.hbase, state, lambda words: listen(Event("phase", spec.name, words)))
-    return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.tasks)})
+    return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.jvms)})
 
 
 def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
     return tuple(notice.message for notice in held_back(spec, state, state.table(spec.target.ref), 0))
+
+
+def _needed(spark: SparkSession, spec: PipelineSpec) -> tuple[str, ...]:
+    """Say which compactions are planned and not done: a cleaner may delete the logs that they are to read."""
+    found = pending_compactions(spark, spec.target.ref) if spec.target.table_type == "MERGE_ON_READ" else []
+    return tuple(f"{spec.name}: cleaning is left this time: the compaction of {one} is planned and not done." for one in found)
 
 
 def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service, listen: Listener) -> str:
@@ -106,11 +125,15 @@ def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: S
         with service_client(spark, spec) as (client, none):
             match service:
                 case "compact":
-                    planned = client.scheduleCompaction(none)
-                    if planned.isPresent():
-                        client.commitCompaction(planned.get(), client.compact(planned.get()).getCommitMetadata().get(), none)
+                    for pending in pending_compactions(spark, spec.target.ref, MADE_BY):
+                        carry_out(client, none, pending)
+                        listen(Event("notice", spec.name, f"COMPACTION_RESUMED: the compaction of {pending} was left "
+                                     "unfinished, and is done now"))
+                    planned = schedule_compaction(spark, spec, client)
+                    if planned:
+                        carry_out(client, none, planned)
                 case "cluster":
-                    for pending in _left_behind(spark, spec):
+                    for pending in pending_clusterings(spark, spec.target.ref, MADE_BY):
                         _finish_clustering(client, spec, pending, listen)
                     planned = schedule_clustering(spark, spec, client)
                     if planned:
@@ -127,31 +150,6 @@ def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: S
         return f"{gone} instants archived" if gone else "nothing to do"
     made = sorted(after - before)
     return ", ".join(made) if made else "nothing to do"
-
-
-def schedule_clustering(spark: SparkSession, spec: PipelineSpec, client: Any) -> str:
-    """Plan a clustering that a later service will know as freshet's own; empty where there is nothing to cluster."""
-    jvm: Any = spark._jvm
-    marks = jvm.java.util.HashMap()
-    marks.put(_MADE_BY, spec.name)
-    planned = client.scheduleClustering(jvm.org.apache.hudi.common.util.Option.of(marks))
-    return str(planned.get()) if planned.isPresent() else ""
-
-
-def _left_behind(spark: SparkSession, spec: PipelineSpec) -> list[str]:
-    """Return the clusterings that a service planned and did not finish. It ended, for this one holds the lease."""
-    jvm: Any = spark._jvm
-    storage = jvm.org.apache.hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark.sparkContext._jsc.hadoopConfiguration())
-    builder = jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
-    table = builder.setConf(storage).setBasePath(spec.target.ref.path).build()
-    of = jvm.org.apache.hudi.common.util.ClusteringUtils
-    timeline, found = table.getActiveTimeline(), []
-    for pending in of.getPendingClusteringInstantTimes(table):
-        requested = of.getRequestedClusteringInstant(pending.requestedTime(), timeline, table.getInstantGenerator())
-        marks = timeline.readRequestedReplaceMetadata(requested.get()).getExtraMetadata() if requested.isPresent() else None
-        if marks is not None and marks.containsKey(_MADE_BY):
-            found.append(str(pending.requestedTime()))
-    return sorted(found)
 
 
 def _finish_clustering(client: Any, spec: PipelineSpec, instant: str, listen: Listener) -> None:

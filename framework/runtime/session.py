@@ -62,6 +62,14 @@ _DEFAULTS = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
 }
 
+# How Hudi's tables are read, by a session's own settings, so that what a transformer loads by itself is read so too.
+_READING = {
+    # Hudi 1.0.2 skips files by the column statistics of a table's metadata, which every table but freshet's has, and persists
+    # and unpersists them on the way. To unpersist takes the locks of all that Spark's cache holds. In a query that is being
+    # kept a small table is read by the broadcast's thread: that waits for the query, and the query for it, for ever.
+    "hoodie.enable.data.skipping": "false",
+}
+
 _STARTING = Lock()
 
 
@@ -126,6 +134,8 @@ def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
     for key, value in wanted.items():
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)
+    for key, value in _READING.items():
+        spark.conf.set(key, value)
     added = ("spark.jars", "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
     return sorted(key for key, value in conf.items() if key not in added and not spark.conf.isModifiable(key)
                   and started.get(key) != value)

@@ -32,8 +32,7 @@ def in_words(target: TableRef, text: str) -> FreshetError:
         text: What Spark and Hudi raised, causes included.
     """
     table = target.name
-    causes = _CAUSE.findall(text)
-    root = causes[-1].strip() if causes else text.split("\n")[1 if "\n" in text else 0].strip(" :")
+    root = root_cause(text)
     refused = _REFUSED.search(text)
     if refused:
         code, column, kind, value, key = refused.groups()
@@ -72,3 +71,9 @@ def in_words(target: TableRef, text: str) -> FreshetError:
         "WRITE_FAILED", f"{table}: {root}", _UNTOUCHED,
         "FRESHET_JVM_LOG=warn freshet run ... prints what Spark and Hudi logged.", cause=root,
     )
+
+
+def root_cause(text: str) -> str:
+    """Return of what Spark and Hudi raised, causes included, the one where it began."""
+    causes = _CAUSE.findall(text)
+    return causes[-1].strip() if causes else text.split("\n")[1 if "\n" in text else 0].strip(" :")

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from framework.plan.options import IS_DELETED
 from framework.plan.stages import Commit
 from framework.sinks.failures import in_words
+from framework.spec.sync import without_sync
 from framework.spec.types import Column
 from framework.state.checkpoint import RUN_ID_KEY
 
@@ -80,7 +81,7 @@ def write_commit(batch: DataFrame, stage: Commit, run_id: str) -> None:
         RetryableError: COMMIT_CONFLICT, LOCK_NOT_TAKEN, CLUSTERING_PENDING, SOURCE_CHANGED_UNDER_READ.
         FreshetError: WRITE_FAILED.
     """
-    options = {**stage.options, **stage.metadata, RUN_ID_KEY: run_id}
+    options = {**without_sync(stage.options), **stage.metadata, RUN_ID_KEY: run_id}
     try:
         batch.write.format("hudi").options(**options).mode("append").save(stage.table.path)
     except (Py4JJavaError, PySparkException) as error:

@@ -19,7 +19,7 @@ from framework.spec.template import TemplateContext, render
 from framework.spec.yaml_text import ListNode, MapNode, Node, ScalarNode, scalar
 
 OVERRIDE = "--set"
-_MAPS = ("vars", "lease", "hoodie", "spark", "warehouse", "inputs")
+_MAPS = ("vars", "lease", "run", "hoodie", "spark", "warehouse", "inputs")
 # Under these keys the text counts as it was written: Hudi and Spark read texts, and 1.10 is not 1.1.
 _TEXT_MAPS = ("hoodie", "spark", "warehouse")
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from framework.spec.limits import DEFAULT_LIMITS, RunLimits
 from framework.spec.rules import CheckSpec, Evolution
 from framework.spec.statements import Statement
 from framework.spec.types import Column
@@ -248,6 +249,7 @@ class PipelineSpec:
         variables: The merged ``vars``, for Python steps.
         lease_wait_seconds: How long a run waits for another run of the same target.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
+        limits: How long a run may take.
     """
 
     name: str
@@ -274,6 +276,7 @@ class PipelineSpec:
     variables: Mapping[str, str]
     lease_wait_seconds: float
     fingerprint: str
+    limits: RunLimits = DEFAULT_LIMITS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from framework.spec.check_models import RULES, Check, Compared, Freshness, Reference, Volume
 from framework.spec.files import Place
-from framework.spec.strategy_models import Backfill, Input, Model, Name, Write, one_as_list
+from framework.spec.limits import RunLimits
+from framework.spec.strategy_models import Backfill, Duration, Input, Model, Name, Write, one_as_list, seconds_of
 from framework.spec.suggest import Problems, did_you_mean, nearest
 
 Scalar = bool | int | float | str
@@ -39,6 +40,24 @@ class Lease(Model):
     )
 
 
+class Run(Model):
+    """What becomes of a run that hangs."""
+
+    timeout: Duration | None = Field(
+        None,
+        description="A run that takes longer is ended: RUN_TIMEOUT. Waiting for another run does not count. [default: none]",
+    )
+    stalled_after: Duration = Field(
+        "30m",
+        description="A run without a sign of life for so long is logged with its threads; where it does nothing at all, it is "
+        "ended: RUN_STALLED. 0s turns it off.",
+    )
+
+    def limits(self) -> RunLimits:
+        """Return the limits in seconds."""
+        return RunLimits(seconds_of(self.timeout or ""), seconds_of(self.stalled_after) or 0)
+
+
 class Shared(Model):
     """Keys that configs and pipelines both may hold; a pipeline's value wins."""
 
@@ -46,6 +65,7 @@ class Shared(Model):
     lease: Lease = Field(
         Lease(wait_seconds=0.0), description="How long a run waits for another run of the same pipeline."
     )
+    run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
     hoodie: dict[str, str] = Field(
         default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."
     )
@@ -181,7 +201,7 @@ def _note(
         problems.add(file, line, "MISSING_KEY", f"The key '{dotted}' is missing.", _example(path[-1]))
     elif kind == "extra_forbidden":
         nested: dict[str, type[BaseModel]] = {
-            "inputs": Input, "lease": Lease, "write": Write, "backfill": Backfill, "checks": Check,
+            "inputs": Input, "lease": Lease, "run": Run, "write": Write, "backfill": Backfill, "checks": Check,
         }
         in_checks: dict[str, type[BaseModel]] = {
             "expect": Compared, "references": Reference, "freshness": Freshness, "volume": Volume,

@@ -101,6 +101,8 @@ RESERVED: Mapping[str, str] = {
     "hoodie.datasource.query.type": "The main source is read incrementally, inputs as 'inputs:' says.",
     "hoodie.datasource.read.begin.instanttime": "The window follows from the checkpoint; see 'freshet checkpoint set'.",
     "hoodie.datasource.read.end.instanttime": "The window follows from the checkpoint and num_instants.",
+    "hoodie.enable.data.skipping": "Tables are read without it: Hudi 1.0's look at column statistics can wait for ever for a "
+    "batch that is kept, and the batch for it.",
     "as.of.instant": "Inputs are read as they are when the run starts.",
     "hoodie.write.set.null.for.missing.columns": "A batch holds every column of the DDL; select NULL where none is.",
     "hoodie.schema.on.read.enable": "The schema changes with the DDL file only.",

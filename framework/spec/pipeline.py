@@ -23,6 +23,7 @@ from framework.spec.paths import normal_path, same_place
 from framework.spec.secrets import Redactor
 from framework.spec.shares import Shares
 from framework.spec.suggest import Problems, did_you_mean
+from framework.spec.sync import check_sync
 from framework.spec.template import TemplateContext, render, text_of
 from framework.spec.transforms import read_chain
 from framework.spec.write import check_ordering, check_overwrites, read_backfill, read_write
@@ -196,6 +197,7 @@ def build(
     operation = rules.operation(reads_partitions=any(item.read == "affected_partitions" for item in inputs))
     stable = settings.partition_is_stable if settings is not None else True
     spark = {key: setting.value for key, setting in layers.text_settings(one.tree, "spark").items()}
+    check_sync(values, spark, problems)
     index = IndexRules(ddl, values, at_ddl, problems).index(one.name, table, shares, spark, partition_is_stable=stable)
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
@@ -261,6 +263,7 @@ def build(
         spark_conf=dict(sorted(settings.spark.items())),
         variables={name: text_of(value) for name, value in (one.context.var or {}).items()},
         lease_wait_seconds=settings.lease.wait_seconds,
+        limits=settings.run.limits(),
         fingerprint=_fingerprint(defining, files.root, one.secrets),
     )
 

@@ -144,7 +144,18 @@ class TargetRules(SettingRules):
             if operation == "insert_overwrite":
                 self.add(setting, "CONFLICTING_SETTING", f"Hudi 1.0 overwrites no partition by {mode}.",
                           "Write OPTIMISTIC_CONCURRENCY_CONTROL.")
+        if mode not in ("", "SINGLE_WRITER") and table.table_type == "MERGE_ON_READ":
+            self._cleans_after_compaction()
         return mode
+
+    def _cleans_after_compaction(self) -> None:
+        # apache/hudi issue 19290: what cleans beside a compaction may delete the logs that it is to read.
+        left = self.setting("hoodie.compact.inline").value.lower() == "false"
+        for key, told in (("hoodie.clean.automatic", left), ("hoodie.clean.async.enabled", True)):
+            if told and self.setting(key).value.lower() == "true":
+                self.add(self.setting(key), "CLEANS_BESIDE_COMPACTION", "Where a table with several writers is cleaned beside "
+                         "its compaction, Hudi 1.0 is reported to delete logs that the compaction is planned for.",
+                         "Write false: what compacts the table cleans it afterwards, in the same process.")
 
     def _ordering_wins(self) -> None:
         for key in options.MERGE_MODES:

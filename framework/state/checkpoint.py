@@ -32,6 +32,8 @@ STREAMER_V1_KEY = "deltastreamer.checkpoint.key"
 
 MAIN = "SRC"
 VERSION = 1
+#: The kind of source that a position belongs to: a Hudi table, whose position is an instant.
+HUDI = "hudi"
 
 Basis = Literal["completed", "requested"]
 
@@ -93,7 +95,7 @@ def seen_after(before: Checkpoint | None, position: Position) -> Position | None
 
 
 def _position_json(position: Position) -> dict[str, str]:
-    return {"kind": "hudi", "table": position.table, "instant": position.instant, "basis": position.basis}
+    return {"kind": HUDI, "table": position.table, "instant": position.instant, "basis": position.basis}
 
 
 def encode(checkpoint: Checkpoint) -> dict[str, str]:
@@ -121,7 +123,7 @@ def decode(metadata: Mapping[str, str]) -> Checkpoint | None:
         The vector, from freshet's own key, else from HoodieStreamer's V2 or V1 key; None where the commit carries none.
 
     Raises:
-        StateError: CHECKPOINT_TOO_NEW or CHECKPOINT_UNREADABLE.
+        StateError: CHECKPOINT_TOO_NEW, CHECKPOINT_KIND_UNKNOWN or CHECKPOINT_UNREADABLE.
     """
     if CHECKPOINT_KEY in metadata:
         return _decode_own(metadata[CHECKPOINT_KEY])
@@ -161,8 +163,8 @@ def _decode_own(text: str) -> Checkpoint:
         for step in range(version, VERSION):
             raw = _LADDER[step](raw)
         # Who does not know it leaves it out: then nobody knows how far the target has read before.
-        seen = _decode_position(raw["seen"]) if raw.get("seen") else None
-        return Checkpoint({name: _decode_position(p) for name, p in raw["positions"].items()}, seen)
+        seen = _decode_position("seen", raw["seen"]) if raw.get("seen") else None
+        return Checkpoint({name: _decode_position(name, p) for name, p in raw["positions"].items()}, seen)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StateError(
             "CHECKPOINT_UNREADABLE", f"the table's checkpoint is not one: {text[:200]!r}.",
@@ -170,7 +172,17 @@ def _decode_own(text: str) -> Checkpoint:
         ) from error
 
 
-def _decode_position(raw: dict[str, Any]) -> Position:
+def _decode_position(name: str, raw: dict[str, Any]) -> Position:
+    kind = raw["kind"]
+    if not isinstance(kind, str):
+        raise ValueError("a position says of what kind it is")
+    if kind != HUDI:
+        raise StateError(
+            "CHECKPOINT_KIND_UNKNOWN", f"the table's checkpoint holds for {name} a position in a source of kind {kind[:40]!r}, "
+            f"and this freshet knows {HUDI!r}.", "Nothing was read or written.",
+            "Upgrade freshet to the version that wrote it.",
+            kind=kind[:40], position=name,
+        )
     position = Position(raw["instant"], raw["table"], raw["basis"])
     if not (isinstance(position.instant, str) and isinstance(position.table, str) and position.basis in get_args(Basis)):
         raise ValueError("a position is an instant, a table and a basis")

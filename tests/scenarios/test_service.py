@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from framework.runtime.service import Service, ServiceResult, run_services, schedule_clustering, service_client
+from framework.runtime.pending import schedule_clustering
+from framework.runtime.service import Service, ServiceResult, run_services, service_client
 from framework.state.timeline import TimelineState
 from tests.kit.lake import Lake, rows
 

@@ -13,7 +13,10 @@ OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
 @pytest.mark.parametrize(("table_type", "options", "services", "excludes"), [
     ("MERGE_ON_READ", {}, ("clean",), True),
-    ("MERGE_ON_READ", OCC, ("clean",), False),
+    ("MERGE_ON_READ", OCC, ("archive",), False),
+    # What is cleaned beside a compaction may be what that one reads.
+    ("MERGE_ON_READ", OCC, ("clean",), True),
+    ("COPY_ON_WRITE", OCC, ("clean",), False),
     # A compaction is inline where nothing else is said.
     ("MERGE_ON_READ", OCC, ("compact", "clean"), True),
     ("MERGE_ON_READ", {**OCC, "hoodie.compact.inline": "false"}, ("compact", "clean"), False),

@@ -16,7 +16,7 @@ import pytest
 
 from framework.errors import Exit, RetryableError
 from framework.runtime import lease
-from framework.runtime.lease import backfill_lease, clear_stale_lock, hold_lease
+from framework.runtime.lease import hold_lease
 from framework.spec.model import TableRef
 
 # flock and lockf as another process takes them, without the time that importing freshet would cost.
@@ -163,33 +163,3 @@ def test_a_remote_table_is_leased_in_the_machines_cache(tmp_path: Path, monkeypa
         with pytest.raises(RetryableError):
             take(remote)
         take(TableRef("derived.tips", "s3a://lake/derived/tips"))
-
-
-def a_lock(table: TableRef, seconds_old: float) -> Path:
-    lock = Path(table.path) / ".hoodie" / "lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    lock.touch()
-    os.utime(lock, (time.time() - seconds_old,) * 2)
-    return lock
-
-
-def test_a_lock_that_a_killed_writer_left_is_removed_once_it_is_old(table: TableRef, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    assert not clear_stale_lock(table, told.append)
-    lock = a_lock(table, 61)
-    assert clear_stale_lock(table, told.append)
-    assert (lock.exists(), told) == (False, [])
-    monkeypatch.setattr(lease, "_LOCK_SECONDS", 0.2)
-    lock = a_lock(table, 0)
-    with hold_lease(backfill_lease(table), "run-1", 0, told.append):
-        assert clear_stale_lock(table, told.append)
-    assert (lock.exists(), len(told)) == (False, 1)
-
-
-def test_a_lock_that_somebody_may_hold_is_left_and_not_waited_for(table: TableRef) -> None:
-    lock = a_lock(table, 61)
-    with hold_lease(table, "run-1", 0, print), hold_lease(backfill_lease(table), "run-2", 0, print):
-        assert not clear_stale_lock(table)
-    with another_process("lockf", beside(table, "writer")):
-        assert not clear_stale_lock(table)
-    assert lock.exists()

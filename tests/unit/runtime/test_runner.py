@@ -75,7 +75,7 @@ class World:
         self.stands_at(spec, commit.checkpoint or Checkpoint())
         info = CommitInfo(inserts=plan.window.rows, updates=1)
         return SimpleNamespace(
-            instant=done, info=info, seconds={"write": 0.1}, service_error=None, outcomes=(), quarantined=0,
+            instant=done, info=info, seconds={"write": 0.1}, service_error=None, outcomes=(), quarantined=0, sync_error=None,
         )
 
     def names(self) -> list[str]:
