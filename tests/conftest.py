@@ -14,7 +14,6 @@ from tests.kit.lake import Lake
 from tests.kit.session import SPARK_CONF
 
 pytest_plugins = ["tests.kit.queue"]
-pytest.register_assert_rewrite("tests.kit.cells")
 
 
 @pytest.fixture(scope="session")

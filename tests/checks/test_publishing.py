@@ -20,8 +20,8 @@ from tests.kit import cells, ways
 from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
 from tests.kit.cells import all_passed, failed, raw, standing, tables
 from tests.kit.lake import Lake, rows
-from tests.kit.queue import WHOLE
 from tests.kit.ways import Way
+from tests.kit.whole import WHOLE
 
 __all__ = ["raw", "tables"]
 

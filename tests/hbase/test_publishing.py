@@ -12,8 +12,8 @@ from tests.kit import cells, ways
 from tests.kit.cells import raw, tables
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import Lake
-from tests.kit.queue import WHOLE
 from tests.kit.ways import Way
+from tests.kit.whole import WHOLE
 
 __all__ = ["raw", "tables"]
 

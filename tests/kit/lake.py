@@ -25,7 +25,7 @@ from framework.spec.model import PipelineSpec, Project, TableRef
 from framework.spec.project import load_project
 from framework.state.table import TableState
 from framework.state.timeline import TimelineState
-from tests.kit.queue import WHOLE
+from tests.kit.whole import WHOLE
 
 Row = tuple[Any, ...]
 SCHEMA = "id string, ts bigint, amount decimal(10,2), day string"

@@ -17,9 +17,8 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.kit.pairwise import CHOSEN
+from tests.kit.whole import WHOLE
 
-#: With this in the environment the tests run that are marked ``nightly``, and tests that draw or choose take more.
-WHOLE = os.environ.get("FRESHET_FULL") == "1"
 DURATIONS = Path(__file__).parents[1] / "durations.json"
 _UNKNOWN_SECONDS = 60.0
 

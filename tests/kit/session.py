@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from framework.spec.options import HBASE_IN_SESSION
-from tests.kit.queue import WHOLE
+from tests.kit.whole import WHOLE
 
 #: Thousands of small queries: the optimising compiler never earns back the third of the CPU that it takes.
 SPARK_CONF = {

@@ -21,7 +21,7 @@ from framework.spec.options import OTHER_INDEXES, OTHER_OPERATIONS
 from tests.kit.lake import RECORD_INDEX, Lake, Row
 from tests.kit.pairwise import Row as Cell
 from tests.kit.pairwise import pairwise, product_of
-from tests.kit.queue import WHOLE
+from tests.kit.whole import WHOLE
 
 OPERATIONS = ("upsert", "insert", "delete", "insert_overwrite")
 STRATEGIES = ("merge", "partial_update", "full_outer_join")

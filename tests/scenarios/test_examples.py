@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from tests.demo.place import Place
 from tests.feeds.drivers import DriverFeed
 from tests.feeds.rides import RideFeed
-from tests.kit.queue import WHOLE
+from tests.kit.whole import WHOLE
 
 TRIPS, DAYS, DIM, STATUS = (
     "derived.trip_earnings", "derived.driver_daily_earnings", "derived.dim_driver", "derived.driver_status",

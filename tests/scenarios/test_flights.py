@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from tests.demo.flights import DELAYS, land_and_run
 from tests.demo.place import Place
-from tests.kit.queue import WHOLE
+from tests.kit.whole import WHOLE
 
 # Summer time ends within: an hour of the weather comes twice by local time.
 FIRST_DAY, DAYS = (date(2013, 10, 30), 8) if WHOLE else (date(2013, 11, 2), 2)

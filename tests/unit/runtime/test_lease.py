@@ -6,9 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,6 +60,19 @@ def another_process(how: str, file: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+class Told(list[str]):
+    """What a waiting writer says; with its first words something happens, so that nothing depends on the moment."""
+
+    def __init__(self, then: Callable[[], object]) -> None:
+        super().__init__()
+        self._then = then
+
+    def append(self, words: str) -> None:
+        super().append(words)
+        if len(self) == 1:
+            self._then()
+
+
 def take(table: TableRef, wait_seconds: float = 0.0, words: list[str] | None = None) -> None:
     with hold_lease(table, "run-9", wait_seconds, [].append if words is None else words.append):
         pass
@@ -95,13 +107,10 @@ def test_other_targets_are_free(table: TableRef) -> None:
 
 
 def test_waits_says_so_once_and_then_gets_it(table: TableRef) -> None:
-    words: list[str] = []
     held = hold_lease(table, "run-1", 0.0, pytest.fail)
     held.__enter__()
-    release = threading.Timer(0.1, held.__exit__, (None, None, None))
-    release.start()
-    take(table, wait_seconds=5.0, words=words)
-    release.join()
+    words = Told(lambda: held.__exit__(None, None, None))
+    take(table, wait_seconds=60.0, words=words)
     assert len(words) == 1
     assert "run-1" in words[0]
 
@@ -130,12 +139,9 @@ def test_a_killed_run_leaves_nothing_behind(table: TableRef) -> None:
 
 
 def test_the_jvm_of_a_killed_run_is_waited_for_though_no_wait_was_asked(table: TableRef) -> None:
-    words: list[str] = []
     with another_process("lockf", beside(table, "writer")) as process:
-        kill = threading.Timer(0.1, process.kill)
-        kill.start()
+        words = Told(process.kill)
         take(table, wait_seconds=0.0, words=words)
-        kill.join()
     assert len(words) == 1
     assert "the JVM of a run that was killed" in words[0]
 
