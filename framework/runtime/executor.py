@@ -17,7 +17,7 @@ from framework.plan.reads import counted
 from framework.plan.stages import Commit, Guard, Plan
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
-from framework.runtime.batch import Batch, Phase, make_batch, standing
+from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
 from framework.runtime.session import at_work, start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
@@ -94,7 +94,7 @@ def execute(
             quarantined = keep_apart(plan, spec, spark, batch, state, target, run_id, phase)
             try:
                 commit = _with_results(batch, quarantined)
-                write_commit(batch.rows, with_index(spark, spec, opened, commit), run_id)
+                write_commit(batch.rows, with_index(spark, spec, opened, commit), run_id, tables_read(plan))
             except FreshetError as error:
                 service_error = _explained(spec, spark, batch, error)
             found = _find_commit(state.table(plan.target), run_id)
