@@ -60,6 +60,11 @@ NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 #: Hudi's index that has no entries, of which a commit would tell it.
 NO_ENTRIES = "GLOBAL_SIMPLE"
 
+# A bulk insert by Spark's rows makes another text of them than every other way of writing (Hudi 1.0.2): of a timestamp one to
+# the millisecond, of bytes where they lay in memory. A later upsert would not find the row, or its partition.
+_ROWS_DIFFER = ("date", "timestamp", "binary")
+_BY_ROWS = "hoodie.datasource.write.row.writer.enable"
+
 # Hudi's default is 5.
 _EVERY_COMMITS = "hoodie.compact.inline.max.delta.commits"
 # Hudi deletes the row of a batch that has true in this column.
@@ -182,6 +187,9 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
         # The index is made afterwards. For one that learns of each row with the commit Hudi 1.0.2 keeps all keys in memory,
         # and brings them to the driver: of 64 million rows more than 6 GB. This one looks into the files instead.
         found |= {"hoodie.index.type": NO_ENTRIES, RECORD_INDEX_ENABLE: "false"}
+    located = (*spec.target.record_key, *spec.target.partition_by)
+    if any(str(column.type) in _ROWS_DIFFER for column in spec.target.columns if column.name in located):
+        found[_BY_ROWS] = "false"
     return dict(sorted(found.items()))
 
 

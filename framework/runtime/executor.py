@@ -108,6 +108,12 @@ def execute(
             "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
             f"run {run_id}.", "Nothing was written, and the checkpoint stays.", "Run the same command again.", run_id=run_id,
         )
+    if found[1].errors:
+        raise FreshetError(
+            "ROWS_NOT_WRITTEN", f"{spec.name}: Hudi left {counted(found[1].errors, 'row')} out of its commit {found[0].completed}.",
+            "The commit stands, and its checkpoint with it.",
+            f"Load the table anew: delete it, then freshet run {spec.name}. FRESHET_JVM_LOG=warn prints why.",
+        )
     guard = batch.commit.guard
     if guard is not None and guard.after_write:
         # Between the look before the write and Hudi's own begin another commit may have come, and was replaced.

@@ -67,6 +67,7 @@ class CommitInfo:
         partitions: Paths of the partitions written or replaced.
         base_files: Number of base files written.
         base_bytes: Of all of them.
+        errors: Rows that Hudi left out because they could not be written.
         extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
     """
 
@@ -78,6 +79,7 @@ class CommitInfo:
     partitions: tuple[str, ...] = ()
     base_files: int = 0
     base_bytes: int = 0
+    errors: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property

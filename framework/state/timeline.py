@@ -165,7 +165,8 @@ def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
         inserts=total("numInserts"), updates=total("numUpdateWrites"), deletes=total("numDeletes"),
         file_ids=tuple(sorted({stat["fileId"] for stat in stats})),
         partitions=tuple(sorted({*(raw.get("partitionToWriteStats") or {}), *(raw.get("partitionToReplaceFileIds") or {})})),
-        base_files=len(base), base_bytes=total("fileSizeInBytes", base), extra=raw.get("extraMetadata") or {},
+        base_files=len(base), base_bytes=total("fileSizeInBytes", base),
+        errors=total("totalWriteErrors"), extra=raw.get("extraMetadata") or {},
     )
 
 
