@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from framework.plan.shares import hbase_options
 from framework.spec.model import IndexSpec, PipelineSpec
 from framework.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
+from framework.spec.types import Column, stored
 from framework.state.checkpoint import METADATA_PREFIX
 from framework.state.table import TableState
 
@@ -191,6 +192,12 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
     if any(str(column.type) in _ROWS_DIFFER for column in spec.target.columns if column.name in located):
         found[_BY_ROWS] = "false"
     return dict(sorted(found.items()))
+
+
+def columns_record(columns: Sequence[Column]) -> str:
+    """Return the text under which a commit remembers the types that Hudi stores as wider ones, such as SMALLINT."""
+    narrow = {column.name.lower(): str(column.type) for column in columns if stored(column.type) != column.type}
+    return json.dumps(narrow, sort_keys=True)
 
 
 def index_record(index: IndexSpec) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from framework.errors import StateError
 from framework.plan.options import index_record
 from framework.plan.stages import SchemaChange
 from framework.spec.model import PipelineSpec
-from framework.spec.types import Column, may_widen, stored
+from framework.spec.types import Column, DataType, Fit, fit, may_widen, stored
 from framework.spec.types_json import from_avro
-from framework.state.checkpoint import INDEX_KEY
+from framework.state.checkpoint import COLUMNS_KEY, INDEX_KEY
 from framework.state.table import TableState
 
 _UNTOUCHED = "The table was not touched."
@@ -47,7 +48,7 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
             )
     _compare_index(spec, target)
     schema = target.latest_extra("schema")
-    return _compare_schema(spec, from_avro(schema)) if schema else ()
+    return _compare_schema(spec, from_avro(schema), _narrow(spec, target)) if schema else ()
 
 
 def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
@@ -112,7 +113,28 @@ def _in_words(record: str) -> str:
     return f"{index['type']} ({parameters})" if parameters else str(index["type"])
 
 
-def _compare_schema(spec: PipelineSpec, table: tuple[Column, ...]) -> tuple[SchemaChange, ...]:
+def _narrow(spec: PipelineSpec, target: TableState) -> Mapping[str, str] | None:
+    """Return the recorded types of the columns that the table's schema shows wider; None where no commit recorded any."""
+    if all(stored(column.type) == column.type for column in spec.target.columns):
+        return {}
+    recorded = target.latest_extra(COLUMNS_KEY)
+    return None if recorded is None else json.loads(recorded)
+
+
+def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
+    """Say whether a column holds every value that was written: a SMALLINT and an INT are one in the table's own schema."""
+    before = str(stands) if recorded is None else recorded
+    if before == str(now):
+        return True
+    # sqlglot costs 0.15 s to import; a type that has changed is rare.
+    from framework.spec.types_sql import parse_type
+
+    return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
+
+
+def _compare_schema(
+    spec: PipelineSpec, table: tuple[Column, ...], narrow: Mapping[str, str] | None,
+) -> tuple[SchemaChange, ...]:
     declared = {c.name.lower(): c for c in spec.target.columns}
     stands = {c.name.lower(): c for c in table}
     changes: list[SchemaChange] = []
@@ -126,6 +148,9 @@ def _compare_schema(spec: PipelineSpec, table: tuple[Column, ...]) -> tuple[Sche
                 changes.append(SchemaChange(column.name, "widen", str(column.type), str(now)))
             else:
                 refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
+        elif narrow is not None and not _may_hold(declared[name].type, column.type, narrow.get(name)):
+            refused.append(f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in "
+                           "the DDL")
     for name, column in declared.items():
         if name not in stands:
             if column.nullable:

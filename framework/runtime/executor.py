@@ -110,7 +110,7 @@ def execute(
         )
     if found[1].errors:
         raise FreshetError(
-            "ROWS_NOT_WRITTEN", f"{spec.name}: Hudi left {counted(found[1].errors, 'row')} out of its commit {found[0].completed}.",
+            "ROWS_NOT_WRITTEN", f"{spec.name}: Hudi left {counted(found[1].errors, 'row')} out of {found[0].completed}.",
             "The commit stands, and its checkpoint with it.",
             f"Load the table anew: delete it, then freshet run {spec.name}. FRESHET_JVM_LOG=warn prints why.",
         )

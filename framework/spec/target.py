@@ -164,7 +164,7 @@ class TargetRules(SettingRules):
         consistent = self.setting(options.CONSISTENT_TIMES)
         times = [c.name for c in table.columns if c.name in table.record_key and c.type == Atomic("timestamp")]
         if times and consistent.value.lower() == "true":
-            self.add(consistent, "KEY_LOSES_DIGITS", f"With {options.CONSISTENT_TIMES} the text of {times[0]} in the record key "
+            self.add(consistent, "KEY_LOSES_DIGITS", f"With {options.CONSISTENT_TIMES} the text of {times[0]} in the key "
                      "ends at the millisecond: two keys within one would be one row.",
                      "Remove the line, or take a BIGINT or STRING as key.")
         for column in table.columns:
@@ -180,7 +180,7 @@ class TargetRules(SettingRules):
         if table.table_type != "MERGE_ON_READ" or not (isinstance(column.type, Decimal) or column.type == Atomic("date")):
             return
         marked = any(c.name == DELETE_MARK for c in table.columns)
-        if marked or index.is_global:
+        if marked or (index.is_global and table.partition_by):
             effect = "cannot write a delete" if kind == "DATE" else "cannot read the table after a delete"
             why = f"{DELETE_MARK} deletes rows" if marked else "a row that moves is deleted where it was"
             self.add(setting, "ORDERING_TYPE", f"Where the ordering field is {kind}, as {column.name} is, Hudi 1.0 {effect} on "
