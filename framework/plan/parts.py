@@ -9,7 +9,7 @@ from framework.errors import StateError
 from framework.plan.checks import REPLAYED, check_stages, validator_options
 from framework.plan.options import IS_DELETED, columns_record, index_record, writer_options
 from framework.plan.reads import Window
-from framework.plan.stages import Commit, Conform, Guard, MergeColumns, RunPython, RunSql, Stage
+from framework.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
 from framework.spec.model import PipelineSpec, TransformSpec
 from framework.spec.rules import MalformedRule
 from framework.spec.types import Array, Atomic, Column
@@ -98,8 +98,15 @@ def conform_stage(spec: PipelineSpec) -> Conform:
     return Conform(
         (*columns, *carried), required, target.record_key, ignored, malformed.name if malformed else "",
         malformed is not None and malformed.severity == "drop", any(check.severity == "drop" for check in spec.checks),
-        spec.evolution, _optional(spec),
+        spec.evolution, _optional(spec), _paths(spec),
     )
+
+
+def _paths(spec: PipelineSpec) -> Paths:
+    def is_set(key: str) -> bool:
+        return spec.write_options.get(f"hoodie.datasource.write.{key}", "").lower() == "true"
+
+    return Paths(spec.target.partition_by, is_set("hive_style_partitioning"), is_set("partitionpath.urlencode"))
 
 
 def _optional(spec: PipelineSpec) -> tuple[str, ...]:

@@ -40,6 +40,21 @@ class RunPython:
 
 
 @dataclass(frozen=True)
+class Paths:
+    """How a table's partition paths are written.
+
+    Args:
+        columns: The partition columns, in order.
+        hive_style: True where a path names its columns, as in ``day=2026-01-05``.
+        encoded: True where a value stands there as a URL has it.
+    """
+
+    columns: tuple[str, ...] = ()
+    hive_style: bool = False
+    encoded: bool = False
+
+
+@dataclass(frozen=True)
 class Conform:
     """Project and cast the result to the target's columns; refuse what does not fit.
 
@@ -53,6 +68,7 @@ class Conform:
         keeps_original: True where the row as it was goes along, as JSON.
         evolution: What the batch may change about the table.
         optional: Columns that an earlier batch added to the table, null where this one has none.
+        paths: How the partition's path is made of the row.
     """
 
     columns: tuple[Column, ...]
@@ -64,6 +80,7 @@ class Conform:
     keeps_original: bool = False
     evolution: Evolution = "nothing"
     optional: tuple[str, ...] = ()
+    paths: Paths = Paths()
 
 
 @dataclass(frozen=True)

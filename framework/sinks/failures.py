@@ -12,6 +12,15 @@ from framework.spec.model import TableRef
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 # Not where a query plan is shown, which holds the call that would raise it.
 _REFUSED = re.compile(r"(?<!concat\()" + re.escape(MARK) + r"\|(\w+)\|([^|]*)\|([^|]*)\|(.*?)\|(.*?)(?:\||$)", re.MULTILINE)
+_WHY = {
+    "OVERFLOW": "is {value}, which does not fit into {kind},",
+    "NULL_VALUE": "is null, or an empty record key,",
+    "BAD_PARTITION": "is '{value}', which Hudi 1.0 cannot keep as a partition's value,",
+}
+_TO_DO = {
+    "BAD_PARTITION": "Replace the character in the SQL, as by replace(value, ':', '-'); or make a new table with "
+    "'hoodie.datasource.write.partitionpath.urlencode' = 'true' in its TBLPROPERTIES.",
+}
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 # What another writer's commit, compaction or clustering does to one in flight (each seen, with two processes on one table).
 _OF_OTHER_WRITERS = tuple((code, re.compile(pattern), why) for code, pattern, why in (
@@ -42,11 +51,12 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
     refused = _REFUSED.search(text)
     if refused:
         code, column, kind, value, key = refused.groups()
-        why = f"is {value}, which does not fit into {kind}," if code == "OVERFLOW" else "is null, or an empty record key,"
+        why = _WHY[code].format(value=value, kind=kind)
         kind_of_error = CheckError if OF_CHECK in key else DataError
+        to_do = _TO_DO.get(code, "Mend the source row, or treat the case in the SQL.")
         return kind_of_error(
-            code, f"{table}: column {column} {why} in the row with {key}.", _UNTOUCHED,
-            "Mend the source row, or treat the case in the SQL.", column=column, type=kind, value=value, row=key,
+            code, f"{table}: column {column} {why} in the row with {key}.", _UNTOUCHED, to_do,
+            column=column, type=kind, value=value, row=key,
         )
     for code, found, why in _OF_OTHER_WRITERS:
         if found.search(text):
