@@ -12,7 +12,7 @@ from framework.plan.compile import RunRequest, compile_override, compile_plan, c
 from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
 from framework.runtime.lease import Lease, clear_stale_lock, hold_lease
-from framework.runtime.result import RunResult, in_words, summed
+from framework.runtime.result import RunResult, in_words, row_counts, summed
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
@@ -136,11 +136,12 @@ def run_once(
         if one.status in ("warned", "dropped"):
             words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"
             listen(Event("check", spec.name, words, one.as_json()))
+    rows = row_counts(spec, done.info)
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
     result = RunResult(
-        spec.name, "committed", run_id, (done.instant.completed,), done.info.inserts, done.info.updates, done.info.deletes,
+        spec.name, "committed", run_id, (done.instant.completed,), rows.inserts, rows.updates, rows.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
-        tuple(one.as_json() for one in done.outcomes), done.quarantined,
+        tuple(one.as_json() for one in done.outcomes), done.quarantined, moves=rows.moves, mixed=rows.mixed,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result
