@@ -114,7 +114,7 @@ def row_counts(spec: PipelineSpec, info: CommitInfo) -> RowCounts:
         inserts, deletes, moves = inserts - deletes, 0, deletes
     elif may_move and deletes and (inserts or updates):
         mixed = ("inserts", "deletes")
-    if target.table_type == "MERGE_ON_READ" and spec.index.type != "RECORD_INDEX" and updates:
+    if target.table_type == "MERGE_ON_READ" and spec.index.type == "BUCKET" and updates:
         mixed = ("updates", *mixed)
     return RowCounts(inserts, updates, deletes, moves, mixed)
 
