@@ -30,6 +30,7 @@ class TableConfig:
         whole_files: True where a file that a commit wrote holds its rows whole, and in no other way than they are read:
             COPY_ON_WRITE as Parquet, with the partition columns and with these alone as the partition's path.
         hive_style: True where the partition's path names the columns, as in ``day=2026-01-05``.
+        properties: ``hoodie.properties`` as they stand.
     """
 
     table_type: str
@@ -39,6 +40,7 @@ class TableConfig:
     records_changes: bool = False
     whole_files: bool = False
     hive_style: bool = False
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, order=True)

@@ -112,6 +112,7 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         whole_files=all(properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items())
         and properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS,
         hive_style=properties.get("hoodie.datasource.write.hive_style_partitioning") == "true",
+        properties=properties,
     )
 
 
