@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import fastavro
 
-from framework.errors import StateError
+from framework.errors import StateError, foreign_text
 from framework.spec.model import TableRef
 from framework.state.storage import Storage, local_path, storage_for
 from framework.state.table import COMMIT_ACTIONS, CommitInfo, Instant, TableConfig, TableState
@@ -42,8 +42,17 @@ class TimelineState:
         """Return the table's state now, None where there is no table at that path.
 
         Raises:
-            StateError: TABLE_VERSION: the table is of a version whose timeline is laid out otherwise.
+            StateError: TABLE_VERSION: the table is of a version whose timeline is laid out otherwise; TABLE_UNREADABLE.
         """
+        try:
+            return self._table(ref)
+        except OSError as error:
+            raise StateError(
+                "TABLE_UNREADABLE", f"{ref.name} ({ref.path}) cannot be looked at: {foreign_text(error)}",
+                "Nothing was read or written.", "Check the path, and the rights and credentials that it needs.", table=ref.path,
+            ) from error
+
+    def _table(self, ref: TableRef) -> TableState | None:
         base = local_path(ref.path)
         storage = storage_for(base)
         try:

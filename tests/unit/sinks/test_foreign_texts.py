@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import FreshetError, foreign_text, unforeseen
+from framework.errors import FreshetError, StateError, foreign_text, unforeseen
 from framework.sinks.failures import in_words
 from framework.spec.model import TableRef
+from framework.state.timeline import TimelineState
 from tests.unit.builders import TARGET
 
 FRAMEWORK = Path(__file__).parents[3] / "framework"
@@ -77,6 +78,17 @@ def test_the_table_that_failed_is_named(path: str, reading: bool, code: str, tab
 
 def test_a_function_of_a_python_step_is_the_users() -> None:
     assert (in_words(TARGET, WORKER).code, in_words(TARGET, WORKER).exit_code) == ("PYTHON_ERROR", 6)
+
+
+def test_a_table_that_nobody_may_look_at_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: object, path: str) -> bytes:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("framework.state.storage.LocalStorage.read", refused)
+    with pytest.raises(StateError) as error:
+        TimelineState().table(TableRef("raw.events", str(tmp_path)))
+    assert error.value.code == "TABLE_UNREADABLE"
+    assert error.value.message.startswith("raw.events ")
 
 
 def test_no_error_has_an_endless_message() -> None:
