@@ -17,7 +17,7 @@ from framework.runtime.executor import execute
 from framework.sources.hudi import load_table
 from framework.sources.inputs import read_partitions
 from framework.state.timeline import TimelineState
-from tests.integration.lake import BASE, Lake, Row, rows
+from tests.kit.lake import BASE, Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
@@ -35,7 +35,7 @@ JOIN = """
 
 
 @pytest.fixture(autouse=True)
-def quick(lake: Lake) -> None:
+def without_a_metadata_table(lake: Lake) -> None:
     """Leave the metadata table out, which costs every commit a second one and decides nothing here."""
     lake.land_options["hoodie.metadata.enable"] = "false"
     lake.write_file("configs/base.yml", (BASE % lake.root).replace("hoodie:\n", "hoodie:\n  hoodie.metadata.enable: false\n"))

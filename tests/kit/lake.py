@@ -6,6 +6,7 @@ The raw table ``events`` has ``id string, ts bigint, amount decimal(10,2), day s
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +17,7 @@ from pyspark.sql import SparkSession
 from framework.metrics.events import Event
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.stages import Plan
+from framework.runtime.index_check import verify_index
 from framework.runtime.result import RunResult
 from framework.runtime.runner import set_checkpoint
 from framework.runtime.several import run_project
@@ -26,6 +28,8 @@ from framework.state.timeline import TimelineState
 
 Row = tuple[Any, ...]
 SCHEMA = "id string, ts bigint, amount decimal(10,2), day string"
+RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": "1",
+                "hoodie.metadata.record.index.max.filegroup.count": "1"}
 UPTO_LATEST = "READ_UPTO_LATEST_COMMIT"
 
 BASE = """\
@@ -148,6 +152,11 @@ class Lake:
     def plan(self, name: str = "copy") -> Plan:
         return compile_plan(self.spec(name), TimelineState(), RunRequest())
 
+    def index_agrees(self, name: str = "copy") -> bool:
+        """Return whether ``freshet index verify`` finds every row where the pipeline's index says."""
+        project = self.project(name)
+        return verify_index(project, project.pipelines[0], TimelineState(), self.events.append, 1.0, False).agrees
+
     def set_checkpoint(self, instant: str | None, name: str = "copy") -> RunResult:
         project = self.project(name)
         return set_checkpoint(project, project.pipelines[0], TimelineState(), self.events.append, instant)
@@ -161,6 +170,23 @@ class Lake:
         state = TimelineState().table(TableRef(table, self.path(table)))
         assert state is not None, f"no table {table}"
         return state
+
+    def files(self, table: str = "derived.copy") -> dict[str, tuple[int, int]]:
+        """Return what the table's completed commits have left on disk: size and time of change by path.
+
+        Where this and the commits are as they were, no reader can find another row. A write that was refused half-way may
+        leave files of its own behind, which are of no completed commit, until the next write rolls it back.
+        """
+        root = self.root / table.replace(".", "/")
+        done = {commit.requested for commit in self.state(table).commits}
+        found = {}
+        for file in root.rglob("*"):
+            place = file.relative_to(root)
+            # <file>_<token>_<instant>.parquet, .<file>_<instant>.log.<n>_<token>
+            named = re.search(r"_(\d{17})\.(?:parquet|log)", file.name)
+            if place.parts[0] != ".hoodie" and named and named.group(1) in done:
+                found[str(place)] = (file.stat().st_size, file.stat().st_mtime_ns)
+        return found
 
     def rows(self, table: str = "derived.copy", *columns: str) -> list[Row]:
         """Return the table's rows, sorted, without Hudi's own columns."""
