@@ -10,8 +10,7 @@ import pytest
 
 from framework.errors import StateError
 from framework.runtime.result import in_words
-from tests.integration.lake import Lake, rows
-from tests.integration.test_moves import RECORD_INDEX
+from tests.kit.lake import RECORD_INDEX, Lake, rows
 
 SQL = "SELECT id, ts, amount, CAST(1 AS {kind}) AS n, day FROM <SRC>"
 

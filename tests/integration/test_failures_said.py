@@ -11,7 +11,7 @@ import re
 import pytest
 
 from framework.errors import FreshetError
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 UDF = """\
 from pyspark.sql import functions as F

@@ -23,8 +23,7 @@ from framework.runtime.index_migrate import migrate_index
 from framework.runtime.runner import replay_quarantine
 from framework.spec.project import load_project
 from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, Row
-from tests.integration.test_moves import RECORD_INDEX
+from tests.kit.lake import RECORD_INDEX, Lake, Row
 
 VALUES = {
     "string": ("a", "é", "b:c", "x y"),

@@ -23,8 +23,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from framework.errors import SpecError
-from tests.integration.lake import Lake, Row, rows
-from tests.integration.test_moves import RECORD_INDEX
+from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
 # Each list in ascending order, across zero, across 1970, across a calendar.
 VALUES = {

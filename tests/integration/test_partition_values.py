@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from framework.plan.stages import Paths
 from framework.quality.partitions import cannot_be_kept
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 STYLED = ", 'hoodie.datasource.write.hive_style_partitioning' = 'true'"
 ENCODED = ", 'hoodie.datasource.write.partitionpath.urlencode' = 'true'"

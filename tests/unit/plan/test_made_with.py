@@ -10,7 +10,7 @@ import pytest
 
 from framework.errors import StateError
 from framework.plan.target import compare_target
-from tests.unit.builders import a_spec, a_target
+from tests.kit.memory import a_spec, a_target
 
 CDC, HIVE = "hoodie.table.cdc.enabled", "hoodie.datasource.write.hive_style_partitioning"
 ENCODED, LOGGED = "hoodie.datasource.write.partitionpath.urlencode", "hoodie.table.cdc.supplemental.logging.mode"

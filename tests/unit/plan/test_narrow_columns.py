@@ -15,7 +15,7 @@ from framework.plan.options import columns_record
 from framework.plan.target import compare_target
 from framework.spec.types import Array, Atomic, Column, DataType, Struct, stored
 from framework.state.checkpoint import COLUMNS_KEY
-from tests.unit.builders import AVRO_TYPES, COLUMNS, a_spec, a_target
+from tests.kit.memory import AVRO_TYPES, COLUMNS, a_spec, a_target
 
 TINY, SMALL, INT = Atomic("tinyint"), Atomic("smallint"), Atomic("int")
 

@@ -12,7 +12,7 @@ from framework.runtime.result import RunResult, in_words, row_counts, summed
 from framework.spec.model import IndexSpec
 from framework.spec.types import Atomic, Column
 from framework.state.table import CommitInfo
-from tests.unit.builders import BUCKETS, COLUMNS, a_spec
+from tests.kit.memory import BUCKETS, COLUMNS, a_spec
 
 RECORD_INDEX, HBASE = IndexSpec("RECORD_INDEX", {}), IndexSpec("HBASE", {})
 MARKED = (*COLUMNS, Column("_hoodie_is_deleted", Atomic("boolean")))

@@ -16,7 +16,7 @@ from framework.errors import FreshetError, StateError, foreign_text, unforeseen
 from framework.sinks.failures import in_words
 from framework.spec.model import TableRef
 from framework.state.timeline import TimelineState
-from tests.unit.builders import TARGET
+from tests.kit.memory import TARGET
 
 FRAMEWORK = Path(__file__).parents[3] / "framework"
 EVENTS, CITIES = TableRef("raw.events", "/lake/raw/events"), TableRef("dim.city", "/lake/raw/events_of_cities")

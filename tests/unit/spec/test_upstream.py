@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders import DDL, PIPELINE
+from tests.kit.project import DDL, PIPELINE
 from tests.unit.spec.conftest import Check, seen
 from tests.unit.spec.payments import YML
 
