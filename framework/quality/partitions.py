@@ -16,6 +16,7 @@ from framework.plan.stages import Paths
 
 # Most file systems take no longer name.
 _LONGEST_BYTES = 255
+_PLAIN = "^[A-Za-z0-9_-]{1,80}$"
 
 
 def cannot_be_kept(column: str, value: Column, paths: Paths) -> Column:
@@ -26,8 +27,7 @@ def cannot_be_kept(column: str, value: Column, paths: Paths) -> Column:
         value: Its value, a text.
         paths: How the table's paths are written.
     """
-    # Both are how Hudi writes a null.
-    wrong = [value.isin("", NULL_PARTITION)]
+    wrong = [value == ""]
     head = f"{column}=" if paths.hive_style else ""
     within = value.contains("/")
     if paths.encoded:
@@ -45,4 +45,7 @@ def cannot_be_kept(column: str, value: Column, paths: Paths) -> Column:
         if len(paths.columns) > 1:
             wrong.append(within)
         wrong.append(~within & (F.octet_length(value) + len(head) > _LONGEST_BYTES))
-    return F.coalesce(reduce(lambda one, other: one | other, wrong), F.lit(False))
+    # Nearly every value is a plain one, and needs no more than this look.
+    odd = ~value.rlike(_PLAIN) & reduce(lambda one, other: one | other, wrong)
+    # This one, as the empty text, is how Hudi writes a null.
+    return F.coalesce((value == NULL_PARTITION) | odd, F.lit(False))
