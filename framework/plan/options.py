@@ -188,10 +188,15 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
         # The index is made afterwards. For one that learns of each row with the commit Hudi 1.0.2 keeps all keys in memory,
         # and brings them to the driver: of 64 million rows more than 6 GB. This one looks into the files instead.
         found |= {"hoodie.index.type": NO_ENTRIES, RECORD_INDEX_ENABLE: "false"}
-    located = (*spec.target.record_key, *spec.target.partition_by)
-    if any(str(column.type) in _ROWS_DIFFER for column in spec.target.columns if column.name in located):
+    if differs_by_rows(spec):
         found[_BY_ROWS] = "false"
     return dict(sorted(found.items()))
+
+
+def differs_by_rows(spec: PipelineSpec) -> str:
+    """Return the column of the key or partition of which a bulk insert by Spark's rows makes another text; empty for none."""
+    located = (*spec.target.record_key, *spec.target.partition_by)
+    return next((c.name for c in spec.target.columns if c.name in located and str(c.type) in _ROWS_DIFFER), "")
 
 
 def columns_record(columns: Sequence[Column]) -> str:

@@ -82,7 +82,7 @@ def holds(lake: Lake, kinds: tuple[str, ...], **ts_of: int) -> None:
     spark, keys = lake.spark, [f"k{number}" for number in range(len(kinds))]
     rows = spark.read.format("hudi").load(lake.path("derived.copy"))
     found = rows.select("_hoodie_record_key", *keys, "ts").collect()
-    assert len(found) == len({tuple(row[1:-1]) for row in found}) == sum(ts_of.values())
+    assert len(found) == len({tuple(map(str, row[1:-1])) for row in found}) == sum(ts_of.values())
     assert {row.ts: sum(other.ts == row.ts for other in found) for row in found} == {
         int(name.removeprefix("ts")): count for name, count in ts_of.items()}
     plain: dict[str, Any] = {
