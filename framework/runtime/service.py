@@ -18,7 +18,7 @@ from framework.plan.retention import held_back
 from framework.plan.shares import rate_options
 from framework.runtime.lease import hold_lease, service_lease
 from framework.runtime.runner import new_run_id
-from framework.runtime.session import start_session
+from framework.runtime.session import ALWAYS, start_session
 from framework.sinks.failures import in_words
 from framework.spec.model import PipelineSpec
 from framework.state.table import StateReader, TableState
@@ -177,6 +177,9 @@ def _cluster(client: Any, instant: str) -> None:
 def service_client(spark: SparkSession, spec: PipelineSpec) -> Iterator[tuple[Any, Any]]:
     """Give Hudi's write client of a pipeline's target, and the option that is empty."""
     jvm: Any = spark._jvm
+    for key, value in ALWAYS.items():
+        # A session's settings reach the tasks of its queries only, and a service's jobs are none.
+        spark.sparkContext.setLocalProperty(key, value)
     options = jvm.java.util.HashMap()
     # Every option of the table's writer: without those of its index, a service would drop the record index (Hudi 1.0.2).
     for key, value in {**writer_options(spec), "hoodie.compact.inline.max.delta.commits": "1"}.items():

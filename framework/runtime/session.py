@@ -63,7 +63,8 @@ _DEFAULTS = {
 }
 # Where Spark writes rows itself, as in a bulk insert and a compaction, it refuses times before 1900 and dates before 1582 by
 # default: Hudi 1.0.2 then drops the row and gives its key to the next one. By another calendar than Hudi's they would change.
-_ALWAYS = {"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED"}
+#: Settings that no project can change.
+ALWAYS = {"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED"}
 
 _STARTING = Lock()
 
@@ -84,7 +85,7 @@ def session_conf(
         java_options = f"{java_options} {_SHORT_JOB}"
         if not _names_a_collector(conf) and (os.cpu_count() or 1) <= _FEW_CORES:
             java_options = f"{java_options} {_COLLECTOR}"
-    merged = {**_DEFAULTS, **_HUDI, **conf, **_ALWAYS}
+    merged = {**_DEFAULTS, **_HUDI, **conf, **ALWAYS}
     if class_data is not None:
         jars, java_options = (), f"{java_options} {class_data.java_options}"
         # What has to be found before the jars stands before them, and then the archive does not fit.
@@ -121,7 +122,7 @@ def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
     Returns:
         Settings that the running application can no longer take.
     """
-    wanted = {**_DEFAULTS, **conf, **_ALWAYS}
+    wanted = {**_DEFAULTS, **conf, **ALWAYS}
     started = dict(spark.sparkContext.getConf().getAll())
     for key in started:
         if key.startswith("spark.sql.") and key not in wanted and spark.conf.isModifiable(key):

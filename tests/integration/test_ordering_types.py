@@ -23,6 +23,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from framework.errors import SpecError
+from framework.runtime.service import run_services
+from framework.state.timeline import TimelineState
 from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
 # Each list in ascending order, across zero, across 1970, across a calendar.
@@ -119,6 +121,17 @@ def test_the_newer_row_wins_and_a_delete_deletes(lake: Lake, kind: str, table: s
     compacted = [i for i in lake.state().commits if i.action == "commit"]
     assert bool(compacted) == (table != "cow") or table == "cow"
     history.change("y")
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "DATE"])
+def test_a_service_compacts_times_of_another_calendar(lake: Lake, kind: str) -> None:
+    pipeline(lake, kind, "mor", **{"hoodie.compact.inline": "false"})
+    history = History(lake, kind, "mor")
+    history.begin("x")
+    history.change("x")
+    done = run_services(lake.spec(), TimelineState(), ("compact",), lake.events.append).done
+    assert done["compact"] != "nothing to do"
+    history.holds()
 
 
 @pytest.mark.parametrize("kind", [*REFUSED, "BINARY", "TIMESTAMP_NTZ"])
