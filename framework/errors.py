@@ -2,9 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+
+# Longest message of an error, and longest text within it that another program raised.
+_LONGEST, _LONGEST_FOREIGN = 600, 300
+_CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
+_TRACEBACK = "Traceback (most recent call last):"
+_STACK = re.compile(r"\n\s+at [\w.$]+[(/]|\n\n(?:JVM|Driver) stacktrace:")
+# Spark's own echo of the statement or of the plan.
+_ECHO = re.compile(r"\n\n?==|;?\s*\(?line \d+,? pos|;\n")
+_PACKAGE = re.compile(r"(?<![\w.$/])(?:[a-z_][\w$]*\.)+(?=[A-Z][\w$]*(?:Exception|Error)\b)")
+
+
+def foreign_text(error: BaseException | str) -> str:
+    """Return what another program raised as one short line: where it began, without traces and echoes of plans.
+
+    Every text of an exception that is not freshet's own passes here before it is shown.
+
+    Args:
+        error: The exception, or its text.
+    """
+    text = str(error)
+    if _TRACEBACK in text:
+        # Of a user's function in one of Spark's Python workers: its last line without indentation says what was raised.
+        lines = text.rpartition(_TRACEBACK)[2].splitlines()
+        text = next((line for line in lines if line.strip() and not line[0].isspace()), text)
+    else:
+        causes = _CAUSE.findall(text)
+        text = causes[-1] if causes else re.sub(r"^An error occurred while calling \S+\s*:?\s*", "", _STACK.split(text)[0])
+        text = _ECHO.split(text)[0]
+    nothing = type(error).__name__ if isinstance(error, BaseException) else "no message"
+    return cut(" ".join(_PACKAGE.sub("", text).split()) or nothing, _LONGEST_FOREIGN)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most ``most`` characters, with a mark where it was cut."""
+    return text if len(text) <= most else text[: most - 2].rstrip() + " …"
 
 
 class Exit(IntEnum):
@@ -60,7 +96,8 @@ class FreshetError(Exception):
 
     def __init__(self, code: str, message: str, effect: str = "", next_step: str = "", **details: object) -> None:
         self.code = code
-        self.message = message
+        # A list of everything that is wrong stands whole in the details.
+        self.message = message = cut(message, _LONGEST)
         self.effect = effect
         self.next_step = next_step
         self.details = details
@@ -133,13 +170,15 @@ def unforeseen(error: Exception, doing: str = "") -> FreshetError:
     """
     if isinstance(error, FreshetError):
         return error
-    # Of a Java exception only its causes are of use; the last of them is where it began.
-    causes = [line.strip() for line in str(error).splitlines() if line.strip().startswith("Caused by: ")]
-    reason = causes[-1] if causes else " ".join(str(error).split())[:500] or "no message"
+    reason = foreign_text(error)
+    name = type(error).__name__
+    if name != "Py4JJavaError" and reason != name:
+        # Java's exceptions carry their names themselves.
+        reason = f"{name}: {reason}"
     found = FreshetError(
-        "UNEXPECTED_ERROR", f"{doing}: {type(error).__name__}: {reason}" if doing else f"{type(error).__name__}: {reason}",
+        "UNEXPECTED_ERROR", f"{doing}: {reason}" if doing else reason,
         "A commit holds its checkpoint, so that repeating the command is safe.",
-        "FRESHET_DEBUG=1 in front of the command prints the traceback.", type=type(error).__name__,
+        "FRESHET_DEBUG=1 in front of the command prints the traceback.", type=name,
     )
     found.__cause__ = error
     return found

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from framework.plan.shares import hbase_options
 from framework.spec.model import IndexSpec, PipelineSpec
 from framework.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
+from framework.spec.types import Column, stored
 from framework.state.checkpoint import METADATA_PREFIX
 from framework.state.table import TableState
 
@@ -62,6 +63,11 @@ LEFT_TO_THE_RUNS: Mapping[str, str] = {
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 #: Hudi's index that has no entries, of which a commit would tell it.
 NO_ENTRIES = "GLOBAL_SIMPLE"
+
+# A bulk insert by Spark's rows makes another text of them than every other way of writing (Hudi 1.0.2): of a timestamp one to
+# the millisecond, of bytes where they lay in memory. A later upsert would not find the row, or its partition.
+_ROWS_DIFFER = ("date", "timestamp", "binary")
+_BY_ROWS = "hoodie.datasource.write.row.writer.enable"
 
 # Hudi's default is 5.
 _EVERY_COMMITS = "hoodie.compact.inline.max.delta.commits"
@@ -198,7 +204,21 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
         # The index is made afterwards. For one that learns of each row with the commit Hudi 1.0.2 keeps all keys in memory,
         # and brings them to the driver: of 64 million rows more than 6 GB. This one looks into the files instead.
         found |= {"hoodie.index.type": NO_ENTRIES, RECORD_INDEX_ENABLE: "false"}
+    if differs_by_rows(spec):
+        found[_BY_ROWS] = "false"
     return dict(sorted(found.items()))
+
+
+def differs_by_rows(spec: PipelineSpec) -> str:
+    """Return the column of the key or partition of which a bulk insert by Spark's rows makes another text; empty for none."""
+    located = (*spec.target.record_key, *spec.target.partition_by)
+    return next((c.name for c in spec.target.columns if c.name in located and str(c.type) in _ROWS_DIFFER), "")
+
+
+def columns_record(columns: Sequence[Column]) -> str:
+    """Return the text under which a commit remembers the types that Hudi stores as wider ones, such as SMALLINT."""
+    narrow = {column.name.lower(): str(column.type) for column in columns if stored(column.type) != column.type}
+    return json.dumps(narrow, sort_keys=True)
 
 
 def index_record(index: IndexSpec) -> str:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from framework.errors import StateError
 from framework.plan.checks import REPLAYED, check_stages, validator_options
-from framework.plan.options import IS_DELETED, index_record, writer_options
+from framework.plan.options import IS_DELETED, columns_record, index_record, writer_options
 from framework.plan.reads import Window
-from framework.plan.stages import Commit, Conform, Guard, MergeColumns, RunPython, RunSql, Stage
+from framework.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
 from framework.spec.model import PipelineSpec, TransformSpec
 from framework.spec.rules import MalformedRule
 from framework.spec.types import Array, Atomic, Column
-from framework.state.checkpoint import FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
+from framework.state.checkpoint import COLUMNS_KEY, FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
 from framework.state.table import StateReader, TableState
 
 
@@ -98,8 +98,15 @@ def conform_stage(spec: PipelineSpec) -> Conform:
     return Conform(
         (*columns, *carried), required, target.record_key, ignored, malformed.name if malformed else "",
         malformed is not None and malformed.severity == "drop", any(check.severity == "drop" for check in spec.checks),
-        spec.evolution, _optional(spec),
+        spec.evolution, _optional(spec), paths=_paths(spec),
     )
+
+
+def _paths(spec: PipelineSpec) -> Paths:
+    def is_set(key: str) -> bool:
+        return spec.write_options.get(f"hoodie.datasource.write.{key}", "").lower() == "true"
+
+    return Paths(spec.target.partition_by, is_set("hive_style_partitioning"), is_set("partitionpath.urlencode"))
 
 
 def _optional(spec: PipelineSpec) -> tuple[str, ...]:
@@ -183,6 +190,7 @@ def commit_stage(
         PIPELINE_KEY: spec.name,
         FINGERPRINT_KEY: spec.fingerprint,
         INDEX_KEY: index_record(spec.index),
+        COLUMNS_KEY: columns_record(spec.target.columns),
         ORIGIN_KEY: window.kind,
         **(encode(after) if after else {}),
     }

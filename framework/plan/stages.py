@@ -40,6 +40,21 @@ class RunPython:
 
 
 @dataclass(frozen=True)
+class Paths:
+    """How a table's partition paths are written.
+
+    Args:
+        columns: The partition columns, in order.
+        hive_style: True where a path names its columns, as in ``day=2026-01-05``.
+        encoded: True where a value stands there as a URL has it.
+    """
+
+    columns: tuple[str, ...] = ()
+    hive_style: bool = False
+    encoded: bool = False
+
+
+@dataclass(frozen=True)
 class Conform:
     """Project and cast the result to the target's columns; refuse what does not fit.
 
@@ -55,6 +70,7 @@ class Conform:
         optional: Columns that an earlier batch added to the table, null where this one has none.
         alive_by: Columns that tell the target's rows apart: of a row that the batch holds alive it drops the deleted ones. That
             row has moved to where the target sees the same. Empty where no row has moved.
+        paths: How the partition's path is made of the row.
     """
 
     columns: tuple[Column, ...]
@@ -67,6 +83,7 @@ class Conform:
     evolution: Evolution = "nothing"
     optional: tuple[str, ...] = ()
     alive_by: tuple[str, ...] = ()
+    paths: Paths = Paths()
 
 
 @dataclass(frozen=True)

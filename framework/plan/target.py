@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from framework.errors import StateError
-from framework.plan.options import index_record
+from framework.plan.options import differs_by_rows, index_record
 from framework.plan.stages import SchemaChange
 from framework.spec.model import PipelineSpec
-from framework.spec.types import Column, may_widen, stored
+from framework.spec.types import Column, DataType, Fit, fit, may_widen, stored
 from framework.spec.types_json import from_avro
-from framework.state.checkpoint import INDEX_KEY
+from framework.state.checkpoint import COLUMNS_KEY, INDEX_KEY
 from framework.state.table import TableState
 
 _UNTOUCHED = "The table was not touched."
+# What a table is made with, and its default: Hudi 1.0.2 fails a write that says otherwise, or finds its rows no more.
+_MADE_WITH: Mapping[str, str] = {
+    "hoodie.table.cdc.enabled": "false",
+    "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER",
+    "hoodie.datasource.write.hive_style_partitioning": "false",
+    "hoodie.datasource.write.partitionpath.urlencode": "false",
+}
 _BUCKET_FILE = re.compile(r"^(\d{8})-")
 
 
@@ -30,7 +38,8 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
         What the next commit will change about the table's schema.
 
     Raises:
-        StateError: KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED, INDEX_CHANGED or SCHEMA_CHANGED.
+        StateError: KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED, SETTING_CHANGED, INDEX_CHANGED,
+            KEY_TEXT_DIFFERS or SCHEMA_CHANGED.
     """
     declared, stands = spec.target, target.config
     for code, what, before, after in (
@@ -45,9 +54,11 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
                       f"and {declared.file} says '{after}'.",
                 _UNTOUCHED, f"Put '{before}' back, or write to a new table.", before=before, after=after,
             )
+    _compare_settings(spec, target)
     _compare_index(spec, target)
+    _compare_keys(spec, target)
     schema = target.latest_extra("schema")
-    return _compare_schema(spec, from_avro(schema)) if schema else ()
+    return _compare_schema(spec, from_avro(schema), _narrow(spec, target)) if schema else ()
 
 
 def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
@@ -68,6 +79,17 @@ def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
         columns.append(replace(column, type=now.type) if wider else column)
     added = (replace(column, nullable=True) for column in stands.values())
     return replace(spec, target=replace(spec.target, columns=(*columns, *added)))
+
+
+def _compare_settings(spec: PipelineSpec, target: TableState) -> None:
+    for key, default in _MADE_WITH.items():
+        declared, stands = spec.write_options.get(key, ""), target.config.properties.get(key, default)
+        if declared and target.config.properties and declared.lower() != stands.lower():
+            raise StateError(
+                "SETTING_CHANGED", f"{spec.name}: the table {spec.target.ref.path} was made with {key}={stands}, and the "
+                f"pipeline says {declared}.", _UNTOUCHED, f"Put '{key}: {stands}' back, or write to a new table.",
+                key=key, before=stands, after=declared,
+            )
 
 
 def _compare_index(spec: PipelineSpec, target: TableState) -> None:
@@ -91,6 +113,20 @@ def _compare_index(spec: PipelineSpec, target: TableState) -> None:
     )
 
 
+def _compare_keys(spec: PipelineSpec, target: TableState) -> None:
+    column = differs_by_rows(spec)
+    # Since commits record their columns, freshet's bulk inserts make the text that upserts make.
+    loaded = column and next((instant for instant, info in target.newest_first()
+                              if info.operation == "BULK_INSERT" and COLUMNS_KEY not in info.extra), None)
+    if loaded:
+        raise StateError(
+            "KEY_TEXT_DIFFERS", f"{spec.name}: the rows of {spec.target.ref.path} that were loaded by the bulk insert "
+            f"{loaded.completed} hold {column} in their keys or paths in another text than an upsert makes of it: an update "
+            "would not find its row.", _UNTOUCHED, "Load the table anew: move it away, then freshet index bootstrap "
+            f"{spec.name}", column=column, commit=loaded.completed,
+        )
+
+
 def _foreign_index(spec: PipelineSpec, target: TableState) -> str:
     """Say what forbids the declared index on a table that another writer made; empty where nothing does.
 
@@ -112,7 +148,28 @@ def _in_words(record: str) -> str:
     return f"{index['type']} ({parameters})" if parameters else str(index["type"])
 
 
-def _compare_schema(spec: PipelineSpec, table: tuple[Column, ...]) -> tuple[SchemaChange, ...]:
+def _narrow(spec: PipelineSpec, target: TableState) -> Mapping[str, str] | None:
+    """Return the recorded types of the columns that the table's schema shows wider; None where no commit recorded any."""
+    if all(stored(column.type) == column.type for column in spec.target.columns):
+        return {}
+    recorded = target.latest_extra(COLUMNS_KEY)
+    return None if recorded is None else json.loads(recorded)
+
+
+def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
+    """Say whether a column holds every value that was written: a SMALLINT and an INT are one in the table's own schema."""
+    before = str(stands) if recorded is None else recorded
+    if before == str(now):
+        return True
+    # sqlglot costs 0.15 s to import; a type that has changed is rare.
+    from framework.spec.types_sql import parse_type
+
+    return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
+
+
+def _compare_schema(
+    spec: PipelineSpec, table: tuple[Column, ...], narrow: Mapping[str, str] | None,
+) -> tuple[SchemaChange, ...]:
     declared = {c.name.lower(): c for c in spec.target.columns}
     stands = {c.name.lower(): c for c in table}
     changes: list[SchemaChange] = []
@@ -126,6 +183,9 @@ def _compare_schema(spec: PipelineSpec, table: tuple[Column, ...]) -> tuple[Sche
                 changes.append(SchemaChange(column.name, "widen", str(column.type), str(now)))
             else:
                 refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
+        elif narrow is not None and not _may_hold(declared[name].type, column.type, narrow.get(name)):
+            refused.append(f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in "
+                           "the DDL")
     for name, column in declared.items():
         if name not in stands:
             if column.nullable:

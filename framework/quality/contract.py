@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from framework.errors import DataError
 from framework.plan.stages import Conform
+from framework.quality.partitions import cannot_be_kept
 from framework.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
 from framework.spec.types_json import OWN_PREFIX, type_from_spark
 
@@ -132,6 +133,12 @@ def _no_text(value: SparkColumn, kind: DataType) -> SparkColumn | None:
     return None
 
 
+def _unkept(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+    if column.name not in stage.paths.columns or column.type != Atomic("string"):
+        return None
+    return cannot_be_kept(column.name, value, stage.paths)
+
+
 def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
     if column.name not in stage.required:
         return None
@@ -151,6 +158,9 @@ def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
         missing = _missing(column, value, stage)
         if missing is not None:
             value = F.when(missing, _refuse("NULL_VALUE", column, stage)).otherwise(value)
+        unkept = _unkept(column, value, stage)
+        if unkept is not None:
+            value = F.when(unkept, _refuse("BAD_PARTITION", column, stage)).otherwise(value)
     # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.
     return F.when(F.lit(True), value)
 
@@ -165,6 +175,9 @@ def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkC
         if missing is not None:
             apart = missing if misfit is None else ~misfit & missing
             found.append(F.when(apart, F.lit(f"{column.name} is null" + (", or empty" if column.name in stage.keys else ""))))
+        unkept = _unkept(column, _cast(column, how), stage)
+        if unkept is not None:
+            found.append(F.when(unkept, F.lit(f"{column.name} is no value that a partition's path can hold")))
     return found
 
 

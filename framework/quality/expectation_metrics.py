@@ -13,6 +13,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import NumericType, StructType
 
+from framework.errors import foreign_text
+
 # GX's inner objects are untyped for the most part and come by name, so that importing this module costs nothing.
 Metric = Any
 Finish = Callable[[Any], Any]
@@ -134,7 +136,7 @@ class Metrics:
             try:
                 graph.build_metric_dependency_graph(metric)
             except Exception as error:
-                self.errors[metric.id] = " ".join(str(error).split())[:500]
+                self.errors[metric.id] = foreign_text(error)
         needed: dict[Any, Metric] = {}
         waiting = [metric for metric in wanted if metric.id not in self.errors]
         while waiting:
@@ -157,7 +159,7 @@ class Metrics:
         try:
             self.values.update(self.engine.resolve_metrics([metric], self.values))
         except Exception as error:
-            self.errors[metric.id] = " ".join(str(error).split())[:500]
+            self.errors[metric.id] = foreign_text(error)
 
     def _one_pass(self, wanted: list[Metric]) -> None:
         """Compute aggregates together, also those of different row conditions, which GX computes one after the other."""
@@ -172,7 +174,7 @@ class Metrics:
             except Exception as error:
                 if not isinstance(error, AnalysisException | KeyError | TypeError | ValueError):
                     raise
-                self.errors[metric.id] = str(error).splitlines()[0][:500]
+                self.errors[metric.id] = foreign_text(error)
                 continue
             domains[str(domain)] = domain
             aggregates.append(aggregate)

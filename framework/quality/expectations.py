@@ -17,7 +17,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from framework.errors import DataError
+from framework.errors import DataError, foreign_text
 from framework.quality.expectation_metrics import Metrics, gx_module
 from framework.spec.expectation_names import Kind, catalogue, check_names, parsed, suite_of
 from framework.spec.suggest import did_you_mean
@@ -115,7 +115,7 @@ def row_conditions(expectations: Sequence[object], batch: DataFrame) -> list[Row
         try:
             batch.select(condition, counted if counted is not None else F.lit(True))
         except AnalysisException as error:
-            wrong.append(f"{name} (number {index + 1}): {str(error).splitlines()[0]}")
+            wrong.append(f"{name} (number {index + 1}): {foreign_text(error)}")
         shown = about if isinstance(about, str) else ", ".join(about)
         found.append(RowCondition(index, name, shown, float(expectation.mostly), condition, counted))
     _refuse(wrong)
@@ -144,7 +144,7 @@ def evaluate_aggregates(expectations: Sequence[object], batch: DataFrame) -> lis
             dependencies = expectation.get_validation_dependencies(metrics.engine, {"result_format": "BASIC"})
             needed[index] = dependencies.get_metric_configurations()
         except Exception as error:
-            failed[index] = _text(error)
+            failed[index] = foreign_text(error)
     metrics.resolve([metric for wanted in needed.values() for metric in wanted])
     found: list[Outcome] = []
     for index, name, kwargs, expectation in built:
@@ -160,7 +160,7 @@ def evaluate_aggregates(expectations: Sequence[object], batch: DataFrame) -> lis
                 found.append(Outcome(index, name, bool(result["success"]), _observed(result["result"]), expected))
                 continue
             except Exception as error:
-                raised = _text(error)
+                raised = foreign_text(error)
         found.append(Outcome(index, name, False, None, expected, raised))
     return found
 
@@ -185,7 +185,7 @@ def _built(expectations: Sequence[object], kind: Kind, metrics: Metrics) -> list
                     warnings.simplefilter("ignore", DeprecationWarning)
                     found.append((index, name, kwargs, configuration(type=name, kwargs=kwargs).to_domain_obj()))
             except Exception as error:
-                wrong.append(f"{name} (number {index + 1}): {_text(error)}")
+                wrong.append(f"{name} (number {index + 1}): {foreign_text(error)}")
     _refuse(wrong)
     return found
 
@@ -214,10 +214,6 @@ def _observed(result: dict[str, Any]) -> object:
     if result.get("observed_value") is not None:
         return result["observed_value"]
     return {key: value for key, value in result.items() if value not in (None, [], {})} or None
-
-
-def _text(error: Exception) -> str:
-    return " ".join(str(error).split())[:500] or type(error).__name__
 
 
 @contextmanager

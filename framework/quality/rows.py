@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from framework.errors import DataError
+from framework.errors import DataError, foreign_text
 from framework.plan.checks import CheckBatch
 from framework.plan.options import IS_DELETED
 from framework.quality.contract import REASONS
@@ -85,9 +85,8 @@ def with_row_checks(spark: SparkSession, stage: CheckBatch, batch: DataFrame) ->
 
 def not_evaluated(check: CheckSpec, error: Exception) -> DataError:
     """Return the error that a check's own SQL is wrong."""
-    reason = str(error).split("\n\n")[0].split("; line")[0].strip()
     return DataError(
-        "CHECK_NOT_EVALUATED", f"check {check.name} cannot be evaluated: {reason}",
+        "CHECK_NOT_EVALUATED", f"check {check.name} cannot be evaluated: {foreign_text(error)}",
         "Nothing was published, and the checkpoint stays.", "Mend the check in the pipeline's YAML.", check=check.name,
     )
 

@@ -35,7 +35,7 @@ from framework.sources.hudi import load_table, read_increment, read_snapshot
 from framework.sources.inputs import drive_rows, read_lookback, read_partitions
 from framework.sources.quarantine import read_quarantine
 from framework.sources.ranges import read_range
-from framework.spec.model import PipelineSpec
+from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.rules import SqlRule, kind_of
 from framework.state.checkpoint import MAIN
 from framework.transform.python import Context, run_python
@@ -84,6 +84,21 @@ def make_batch(
     Raises:
         FreshetError: What the stages raise.
     """
+    try:
+        return _walked(plan, spec, spark, root, env, phase, all_here)
+    except (Py4JJavaError, PySparkException) as error:
+        raise in_words(spec.target.ref, str(error), tables_read(plan), reading=True) from error
+
+
+def tables_read(plan: Plan) -> tuple[TableRef, ...]:
+    """Return the tables that a plan's batch is read from, each once."""
+    reads = (ReadIncrement, ReadLookback, ReadPartitions, ReadQuarantine, ReadRange, ReadSnapshot)
+    return tuple(dict.fromkeys(stage.table for stage in plan.stages if isinstance(stage, reads)))
+
+
+def _walked(
+    plan: Plan, spec: PipelineSpec, spark: SparkSession, root: str, env: str, phase: Phase, all_here: bool,
+) -> Batch:
     inputs: dict[str, DataFrame] = {}
     instant = plan.window.end_inclusive
     context = Context(spark, spec.name, env, spec.variables, instant)
@@ -122,10 +137,7 @@ def make_batch(
                 inputs[MAIN] = without_moved(conform(inputs[MAIN], stage, spec.target.file, keep), stage.alive_by)
             case CheckBatch():
                 phase(f"checking the batch: {counted(len(stage.checks), 'check')}")
-                try:
-                    gated = check_batch(spark, stage, inputs[MAIN], keep)
-                except (Py4JJavaError, PySparkException) as error:
-                    raise in_words(spec.target.ref, str(error)) from error
+                gated = check_batch(spark, stage, inputs[MAIN], keep)
                 inputs[MAIN], outcomes = gated.rows, gated.outcomes
             case MergeColumns():
                 inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN], is_kept=gated is not None)

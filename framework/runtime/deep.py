@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import DataError, Problem, unforeseen
+from framework.errors import DataError, Problem, foreign_text, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.stages import Conform, Notice, RunPython, RunSql
 from framework.quality.contract import conform
@@ -128,7 +128,7 @@ class _Analysis:
                         source.selectExpr(text)
                     except (AnalysisException, ParseException) as error:
                         self.problems.add(self.spec.file, one.line, "PARTITIONS_NOT_FOUND",
-                                          f"inputs.{one.name}.on: {_sentence(error)}")
+                                          f"inputs.{one.name}.on: {foreign_text(error)}")
             for theirs, ours in one.drives:
                 self._has(table, theirs, f"inputs.{one.name}.drives", one.line)
                 self._has(source, ours, f"inputs.{one.name}.drives", one.line)
@@ -148,7 +148,7 @@ class _Analysis:
                     case _:
                         continue
             except (AnalysisException, ParseException) as error:
-                said = _sentence(error).replace(_TARGET_VIEW, "<TABLE_NAME>")
+                said = foreign_text(error).replace(_TARGET_VIEW, "<TABLE_NAME>")
                 self.problems.add(self.spec.file, check.line, "CHECK_NOT_EVALUATED", f"check {check.name}: {said}")
 
     def _has(self, table: DataFrame, column: str, where: str, line: int) -> None:
@@ -173,8 +173,3 @@ class _Analysis:
                 self.problems.add(file, line, error.code, f"{difference} ({self.spec.target.file}).")
             else:
                 self.problems.add(self.spec.target.file, at, error.code, f"{difference}.", f"Last step: {file}.")
-
-
-def _sentence(error: Exception) -> str:
-    # What follows is Spark's own echo of the statement or of the plan.
-    return str(error).split("\n")[0].split(";")[0].strip()

@@ -17,7 +17,7 @@ from framework.plan.reads import counted
 from framework.plan.stages import Commit, Guard, Plan
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
-from framework.runtime.batch import Batch, Phase, make_batch, standing
+from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from framework.runtime.catalogue import sync_if_due
 from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
 from framework.runtime.session import at_work, start_session, use_settings
@@ -99,7 +99,7 @@ def execute(
             quarantined = keep_apart(plan, spec, spark, batch, state, target, run_id, phase)
             try:
                 commit = _with_results(batch, quarantined)
-                write_commit(batch.rows, with_index(spark, spec, opened, commit), run_id)
+                write_commit(batch.rows, with_index(spark, spec, opened, commit), run_id, tables_read(plan))
             except FreshetError as error:
                 service_error = _explained(spec, spark, batch, error)
             found = _find_commit(state.table(plan.target), run_id)
@@ -113,6 +113,12 @@ def execute(
         raise FreshetError(
             "COMMIT_MISSING", f"{spec.name}: Hudi reported success, and the timeline of {plan.target.path} has no commit of "
             f"run {run_id}.", "Nothing was written, and the checkpoint stays.", "Run the same command again.", run_id=run_id,
+        )
+    if found[1].errors:
+        raise FreshetError(
+            "ROWS_NOT_WRITTEN", f"{spec.name}: Hudi left {counted(found[1].errors, 'row')} out of {found[0].completed}.",
+            "The commit stands, and its checkpoint with it.",
+            f"Load the table anew: delete it, then freshet run {spec.name}. FRESHET_JVM_LOG=warn prints why.",
         )
     guard = batch.commit.guard
     if guard is not None and guard.after_write:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import DataError
+from framework.errors import DataError, foreign_text
 from framework.plan import quarantine as q
 from framework.plan.compile import RunRequest, compile_plan
 from framework.quality.outcome import Outcome
@@ -117,6 +117,6 @@ def _selected(spark: SparkSession, spec: PipelineSpec, state: StateReader, where
         return waiting_rows(spark, spec, q.hidden_runs(spec, state), where)
     except (AnalysisException, ParseException) as error:
         raise DataError(
-            "BAD_CONDITION", f"--where: {str(error).split('; line')[0].split(chr(10))[0]}", "Nothing was written.",
+            "BAD_CONDITION", f"--where: {foreign_text(error)}", "Nothing was written.",
             "Name columns of the quarantine: those of the target, and _quarantine_rule, _quarantine_run_id and the like.",
         ) from error

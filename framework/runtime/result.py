@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from framework.errors import FreshetError
+from framework.plan.options import IS_DELETED
 from framework.plan.reads import counted
+from framework.spec.model import PipelineSpec
+from framework.state.table import CommitInfo
 
 Outcome = Literal["committed", "idle", "failed", "skipped"]
 
@@ -20,7 +23,7 @@ class RunResult:
         outcome: ``committed``, ``idle`` (nothing new), ``failed`` or ``skipped`` (an upstream pipeline failed).
         run_id: Of the last run, as it stands in its commit; empty where nothing ran.
         commits: Completion times of the commits made; more than one only when draining.
-        inserts, updates, deletes: Rows, by the commits' own metadata.
+        inserts, updates, deletes: Rows, by the commits' own metadata; see ``mixed``.
         checkpoint: The main source's position afterwards; empty where there is none.
         waiting_commits: Source commits left for the next run.
         seconds: Wall time, and by phase for the last run.
@@ -28,6 +31,9 @@ class RunResult:
         quarantined: Rows that went to the quarantine.
         error: Why it failed; of one that committed or was idle, what failed after the commit.
         reason: Why it was idle or skipped.
+        moves: Rows that went to another partition, where that is known.
+        mixed: Of which of these numbers Hudi does not tell all: ``updates`` hold inserted rows too, ``inserts`` and
+            ``deletes`` a moved row each.
     """
 
     pipeline: str
@@ -44,16 +50,18 @@ class RunResult:
     quarantined: int = 0
     error: FreshetError | None = None
     reason: str = ""
+    moves: int = 0
+    mixed: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
-        return {**vars(self), "commits": list(self.commits), "checks": list(self.checks),
+        return {**vars(self), "commits": list(self.commits), "checks": list(self.checks), "mixed": list(self.mixed),
                 "error": self.error.as_json() if self.error else None}
 
 
 def in_words(result: RunResult) -> str:
     """Return a run's outcome as one line."""
-    rows = f"{result.inserts:,} inserted, {result.updates:,} updated, {result.deletes:,} deleted"
+    rows = _rows_in_words(result)
     match result.outcome:
         case "committed":
             left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
@@ -67,6 +75,51 @@ def in_words(result: RunResult) -> str:
             return f"{result.outcome}: {result.reason}" + (f"; {result.error}" if result.error else "")
 
 
+def _rows_in_words(result: RunResult) -> str:
+    found = [f"{result.inserts:,} inserted", f"{result.updates:,} updated", f"{result.deletes:,} deleted"]
+    if "updates" in result.mixed:
+        found[:2] = [*found[:bool(result.inserts)], f"{result.updates:,} inserted or updated"]
+    if result.moves:
+        found.insert(-1, f"{result.moves:,} moved")
+    both = " (a row that moved to another partition is both inserted and deleted)"
+    return ", ".join(found) + (both if "deletes" in result.mixed else "")
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """What a commit did to rows, as far as Hudi's metadata tell: see ``RunResult``."""
+
+    inserts: int
+    updates: int
+    deletes: int
+    moves: int = 0
+    mixed: tuple[str, ...] = ()
+
+
+def row_counts(spec: PipelineSpec, info: CommitInfo) -> RowCounts:
+    """Return what a commit of the pipeline did to rows.
+
+    A row that moves is counted by Hudi as one inserted and one deleted. On MERGE_ON_READ a new row of a bucket that stands
+    already goes to its log, and counts as updated.
+
+    Args:
+        spec: The pipeline.
+        info: The commit's metadata.
+    """
+    target = spec.target
+    inserts, updates, deletes, moves = info.inserts, info.updates, info.deletes, 0
+    mixed: tuple[str, ...] = ()
+    may_move = spec.index.is_global and bool(target.partition_by)
+    may_delete = spec.operation == "delete" or any(column.name == IS_DELETED for column in target.columns)
+    if may_move and not may_delete and deletes <= inserts:
+        inserts, deletes, moves = inserts - deletes, 0, deletes
+    elif may_move and deletes and (inserts or updates):
+        mixed = ("inserts", "deletes")
+    if target.table_type == "MERGE_ON_READ" and spec.index.type == "BUCKET" and updates:
+        mixed = ("updates", *mixed)
+    return RowCounts(inserts, updates, deletes, moves, mixed)
+
+
 def summed(first: RunResult, then: RunResult) -> RunResult:
     """Return what two runs of one pipeline, one after the other, have done together."""
     return RunResult(
@@ -76,5 +129,6 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         then.run_id or first.run_id, (*first.commits, *then.commits), first.inserts + then.inserts,
         first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
         then.waiting_commits, then.seconds or first.seconds, then.checks or first.checks,
-        first.quarantined + then.quarantined, then.error, then.reason,
+        first.quarantined + then.quarantined, then.error, then.reason, first.moves + then.moves,
+        tuple(sorted({*first.mixed, *then.mixed})),
     )

@@ -12,7 +12,7 @@ from framework.plan.compile import RunRequest, compile_override, compile_plan, c
 from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
 from framework.runtime.lease import Lease, hold_lease
-from framework.runtime.result import RunResult, in_words, summed
+from framework.runtime.result import RunResult, in_words, row_counts, summed
 from framework.runtime.stale_lock import clear_stale_lock
 from framework.runtime.sync_due import is_due
 from framework.runtime.watchdog import watched
@@ -143,11 +143,12 @@ def run_once(
             listen(Event("check", spec.name, words, one.as_json()))
     if done.sync_error is not None:
         listen(Event("notice", spec.name, str(done.sync_error), done.sync_error.as_json()))
+    rows = row_counts(spec, done.info)
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
     result = RunResult(
-        spec.name, "committed", run_id, (done.instant.completed,), done.info.inserts, done.info.updates, done.info.deletes,
+        spec.name, "committed", run_id, (done.instant.completed,), rows.inserts, rows.updates, rows.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
-        tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error,
+        tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error, moves=rows.moves, mixed=rows.mixed,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result

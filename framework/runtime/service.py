@@ -27,7 +27,7 @@ from framework.runtime.pending import (
     schedule_compaction,
 )
 from framework.runtime.runner import new_run_id
-from framework.runtime.session import at_work, start_session
+from framework.runtime.session import ALWAYS, at_work, start_session
 from framework.runtime.watchdog import watched
 from framework.sinks.failures import in_words
 from framework.spec.model import PipelineSpec
@@ -175,6 +175,9 @@ def _cluster(client: Any, instant: str) -> None:
 def service_client(spark: SparkSession, spec: PipelineSpec) -> Iterator[tuple[Any, Any]]:
     """Give Hudi's write client of a pipeline's target, and the option that is empty."""
     jvm: Any = spark._jvm
+    for key, value in ALWAYS.items():
+        # A session's settings reach the tasks of its queries only, and a service's jobs are none.
+        spark.sparkContext.setLocalProperty(key, value)
     options = jvm.java.util.HashMap()
     # Every option of the table's writer: without those of its index, a service would drop the record index (Hudi 1.0.2).
     for key, value in {**writer_options(spec), "hoodie.compact.inline.max.delta.commits": "1"}.items():

@@ -61,6 +61,10 @@ _DEFAULTS = {
     # a date of before 1582, Spark would then refuse to read any row.
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
 }
+# Where Spark writes rows itself, as in a bulk insert and a compaction, it refuses times before 1900 and dates before 1582 by
+# default: Hudi 1.0.2 then drops the row and gives its key to the next one. By another calendar than Hudi's they would change.
+#: Settings that no project can change.
+ALWAYS = {"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED"}
 
 # How Hudi's tables are read, by a session's own settings, so that what a transformer loads by itself is read so too.
 _READING = {
@@ -89,7 +93,7 @@ def session_conf(
         java_options = f"{java_options} {_SHORT_JOB}"
         if not _names_a_collector(conf) and (os.cpu_count() or 1) <= _FEW_CORES:
             java_options = f"{java_options} {_COLLECTOR}"
-    merged = {**_DEFAULTS, **_HUDI, **conf}
+    merged = {**_DEFAULTS, **_HUDI, **conf, **ALWAYS}
     if class_data is not None:
         jars, java_options = (), f"{java_options} {class_data.java_options}"
         # What has to be found before the jars stands before them, and then the archive does not fit.
@@ -126,7 +130,7 @@ def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
     Returns:
         Settings that the running application can no longer take.
     """
-    wanted = {**_DEFAULTS, **conf}
+    wanted = {**_DEFAULTS, **conf, **ALWAYS}
     started = dict(spark.sparkContext.getConf().getAll())
     for key in started:
         if key.startswith("spark.sql.") and key not in wanted and spark.conf.isModifiable(key):

@@ -8,8 +8,7 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from framework.errors import SyncError
-from framework.sinks.failures import root_cause
+from framework.errors import SyncError, foreign_text
 from framework.spec.model import TableRef
 
 
@@ -43,7 +42,7 @@ def sync_catalogue(spark: SparkSession, table: TableRef, tools: Sequence[str], o
             jvm.org.apache.hudi.sync.common.util.SyncUtilHelpers.runHoodieMetaSync(
                 tool, properties, storage.getConf(), storage, table.path, "PARQUET")
         except Py4JJavaError as error:
-            failed[tool] = root_cause(str(error))
+            failed[tool] = foreign_text(error)
     if failed:
         said = "; ".join(f"{tool.rpartition('.')[2]}: {why}" for tool, why in failed.items())
         raise SyncError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from framework.plan.options import IS_DELETED
 from framework.plan.stages import Commit
 from framework.sinks.failures import in_words
+from framework.spec.model import TableRef
 from framework.spec.sync import without_sync
 from framework.spec.types import Column
 from framework.state.checkpoint import RUN_ID_KEY
@@ -68,21 +69,22 @@ def use_large_tasks(spark: SparkSession) -> None:
         spark.conf.set(_BYTES_A_TASK, "512m")
 
 
-def write_commit(batch: DataFrame, stage: Commit, run_id: str) -> None:
+def write_commit(batch: DataFrame, stage: Commit, run_id: str, reads: Collection[TableRef] = ()) -> None:
     """Write the batch as one commit that carries the checkpoint.
 
     Args:
         batch: Rows that fit the target.
         stage: Target, options, metadata.
         run_id: Written into the commit, so that the run can be told by the table alone.
+        reads: The tables that the batch is read from, for the words of a failure.
 
     Raises:
-        DataError: A row was refused: NULL_VALUE, OVERFLOW, PRECOMMIT_FAILED, or SQL_RUNTIME_ERROR.
+        DataError: A row was refused: NULL_VALUE, OVERFLOW, PRECOMMIT_FAILED, SQL_RUNTIME_ERROR or PYTHON_ERROR.
         RetryableError: COMMIT_CONFLICT, LOCK_NOT_TAKEN, CLUSTERING_PENDING, SOURCE_CHANGED_UNDER_READ.
-        FreshetError: WRITE_FAILED.
+        FreshetError: WRITE_FAILED or READ_FAILED.
     """
     options = {**without_sync(stage.options), **stage.metadata, RUN_ID_KEY: run_id}
     try:
         batch.write.format("hudi").options(**options).mode("append").save(stage.table.path)
     except (Py4JJavaError, PySparkException) as error:
-        raise in_words(stage.table, str(error)) from error
+        raise in_words(stage.table, str(error), reads) from error

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructType
 
-from framework.errors import RetryableError
+from framework.errors import RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION, partition_values
 from framework.plan.reads import NEVER, Partitions, ReadIncrement, ReadSnapshot, Version
@@ -176,6 +176,6 @@ def _parquet(spark: SparkSession, table: TableRef, files: list[str], schema: Str
         if error.getErrorClass() != "PATH_NOT_FOUND":
             raise
         raise RetryableError(
-            "SOURCE_CHANGED_UNDER_READ", f"a file of {table.name} was cleaned while it was read: {error}",
+            "SOURCE_CHANGED_UNDER_READ", f"a file of {table.name} was cleaned while it was read: {foreign_text(error)}",
             "Nothing was written, and the checkpoint stays.", "Run the same command again.",
         ) from error

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType, TimestampType
 
-from framework.errors import DataError, RetryableError
+from framework.errors import DataError, RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION
 from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
@@ -52,7 +52,7 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
         driven = _joined(driven, spark, stage, stage.changes, stage.on, "left_semi")
     except AnalysisException as error:
         raise DataError(
-            "DRIVES_NOT_FOUND", f"{stage.changes.table.name} cannot drive {stage.source.name}: {_sentence(error)}",
+            "DRIVES_NOT_FOUND", f"{stage.changes.table.name} cannot drive {stage.source.name}: {foreign_text(error)}",
             _UNTOUCHED, "Mend 'drives' of that input.", input=stage.changes.table.name,
         ) from error
     if IS_DELETED in rows.columns:
@@ -142,10 +142,10 @@ def _needed(stage: ReadPartitions, rows: DataFrame, schema: StructType) -> list[
         if "FileNotFoundException" in str(error):
             raise RetryableError(
                 "SOURCE_CHANGED_UNDER_READ", f"a file was cleaned while <SRC> was read for input {stage.view}: "
-                f"{_sentence(error)}", _UNTOUCHED, "Run the same command again.", input=stage.view,
+                f"{foreign_text(error)}", _UNTOUCHED, "Run the same command again.", input=stage.view,
             ) from error
         raise DataError(
-            "PARTITIONS_NOT_FOUND", f"input {stage.view}: its partitions cannot be told from <SRC>: {_sentence(error)}",
+            "PARTITIONS_NOT_FOUND", f"input {stage.view}: its partitions cannot be told from <SRC>: {foreign_text(error)}",
             _UNTOUCHED, f"Mend inputs.{stage.view}.on.", input=stage.view,
         ) from error
     if len(values_found) > MOST_PARTITIONS:
@@ -169,8 +169,3 @@ def _among(columns: list[str], wanted: list[tuple[str, ...]], schema: StructType
         # As a tree: Spark walks a condition recursively, and thousands in a row would be as deep.
         each = [reduce(lambda one, other: one | other, each[start:start + 2]) for start in range(0, len(each), 2)]
     return each[0] if each else F.lit(False)
-
-
-def _sentence(error: Exception) -> str:
-    causes = [line.strip() for line in str(error).splitlines() if line.strip().startswith("Caused by: ")]
-    return causes[-1] if causes else str(error).split("\n\n")[0].split(";")[0].strip()

@@ -6,7 +6,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from framework.errors import DataError
+from framework.errors import DataError, foreign_text
 from framework.plan import quarantine as q
 from framework.plan.options import IS_DELETED
 from framework.plan.reads import ReadQuarantine
@@ -37,9 +37,8 @@ def read_quarantine(spark: SparkSession, stage: ReadQuarantine) -> DataFrame:
         found = rows.select(*columns, F.col(q.ID))
         found.schema  # noqa: B018 - analysed here, so that its error is named
     except (AnalysisException, ParseException) as error:
-        reason = str(error).split("\n\n")[0].split("; line")[0].strip()
         raise DataError(
-            "BAD_REPAIR", f"{stage.table.name}: {reason}", "Nothing was read or written.",
+            "BAD_REPAIR", f"{stage.table.name}: {foreign_text(error)}", "Nothing was read or written.",
             "Name columns of the quarantine in --where and --repair: freshet quarantine show prints them.",
         ) from error
     return found

@@ -12,6 +12,7 @@ ORDERING_FIELD = "hoodie.datasource.write.precombine.field"
 PARTITION_BY = "hoodie.datasource.write.partitionpath.field"
 OPERATION = "hoodie.datasource.write.operation"
 TABLE_TYPE = "hoodie.datasource.write.table.type"
+CONSISTENT_TIMES = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 
 INDEX_TYPE = "hoodie.index.type"
 BUCKET_COUNT = "hoodie.bucket.index.num.buckets"

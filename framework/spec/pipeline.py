@@ -187,7 +187,7 @@ def build(
         targets, one.warehouse, problems,
     )
     at_ddl = one.place("ddl")
-    ddl = parse_ddl(one.ddl_text, _ddl_file(one.tree), problems) if one.ddl_text is not None else None
+    ddl = parse_ddl(one.ddl_text, ddl_file(one.tree), problems) if one.ddl_text is not None else None
     if ddl is None:
         return None
     values = agreed(hoodie, ddl, problems)
@@ -199,6 +199,7 @@ def build(
     spark = {key: setting.value for key, setting in layers.text_settings(one.tree, "spark").items()}
     check_sync(values, spark, problems)
     index = IndexRules(ddl, values, at_ddl, problems).index(one.name, table, shares, spark, partition_is_stable=stable)
+    rules.types(table, index)
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
     check_ordering(write, table, partners, one.place("write"), problems)
@@ -308,7 +309,8 @@ def _named_files(tree: MapNode) -> list[tuple[str, Place]]:
     ]
 
 
-def _ddl_file(tree: MapNode) -> str:
+def ddl_file(tree: MapNode) -> str:
+    """Return the name of the DDL file that a pipeline's settings give."""
     node = tree.entries["ddl"]
     return node.text if isinstance(node, ScalarNode) else ""
 
@@ -322,3 +324,5 @@ def _check_spark(settings: Mapping[str, Setting], problems: Problems) -> None:
                 else did_you_mean(f"spark.{key}", [f"spark.{key}"])
             )
             problems.add(setting.file, setting.line, "UNKNOWN_KEY", f"'{key[:80]}' is not a setting of Spark.", hint)
+        if key == "spark.sql.parquet.datetimeRebaseModeInWrite":
+            problems.add(setting.file, setting.line, "RESERVED_KEY", f"'{key}' cannot be set: Hudi has one calendar.")

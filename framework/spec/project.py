@@ -19,6 +19,7 @@ from framework.spec.secrets import REDACTOR, Redactor
 from framework.spec.shares import check_tables, in_one_session, shares_of
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TEMPLATE_CODES, TemplateContext
+from framework.spec.upstream import check_reads
 from framework.spec.yaml_text import MapNode, parse_yaml
 
 DEFAULT_ENV = "local"
@@ -98,11 +99,7 @@ def _readers(
 
 class _Loader:
     def __init__(
-        self,
-        files: ProjectFiles,
-        environ: Mapping[str, str],
-        window: tuple[str, str] | None,
-        problems: Problems,
+        self, files: ProjectFiles, environ: Mapping[str, str], window: tuple[str, str] | None, problems: Problems,
     ) -> None:
         self.files = files
         self.environ = environ
@@ -150,6 +147,7 @@ class _Loader:
                 if spec is not None:
                     specs[name] = spec
         check_tables(specs.values(), self.problems)
+        check_reads(specs.values(), drafts, self.problems)
         upstream = upstream_of(neighbours)
         if self.problems.found:
             return None

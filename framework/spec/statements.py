@@ -100,6 +100,11 @@ def mentions_source(text: str) -> bool:
     return any(token.kind == "mark" for token in _tokens(text))
 
 
+def leaves_view(statement: Statement) -> bool:
+    """Say whether a statement makes a view that later steps can name."""
+    return re.match(r"[\s(]*(create|cache)\b", _bare(statement), re.IGNORECASE) is not None
+
+
 def check_statements(statements: tuple[Statement, ...]) -> list[StatementProblem]:
     """Return what a transformer's statements may not be: empty, changing tables, or ending without rows."""
     if not statements:

@@ -9,6 +9,7 @@ from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from framework.errors import foreign_text
 from framework.spec.suggest import Problems, did_you_mean
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _render_jinja(text: str, context: TemplateContext, file: str, line: int, pro
             file,
             line + _line_of(error.__traceback__) - 1,
             "TEMPLATE_ERROR",
-            f"The template failed: {type(error).__name__}: {str(error)[:200]}.",
+            f"The template failed: {type(error).__name__}: {foreign_text(error)}.",
         )
     else:
         whole = "".join(parts)

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.model import TransformSpec
-from framework.spec.statements import check_statements, mentions_source, split_statements
+from framework.spec.statements import check_statements, leaves_view, mentions_source, split_statements
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render
 
@@ -27,20 +27,24 @@ def read_chain(
         names: File names with the place that names each, in order.
         files: The project's files.
         context: What the SQL's templates may see.
-        problems: Receives what is wrong with each file, and SOURCE_NOT_USED where no step reads ``<SRC>``.
+        problems: Receives what is wrong with each file, and SOURCE_NOT_USED where a step reads no ``<SRC>``.
     """
     before = len(problems)
-    chain = [step for name, place in names if (step := _read(name, place, files, context, problems)) is not None]
-    reads_source = any(step.kind == "python" or mentions_source(text) for step, text in chain)
-    if chain and not reads_source and len(problems) == before:
-        place = names[0][1]
-        problems.add(
-            place.file,
-            place.line,
-            "SOURCE_NOT_USED",
-            "No SQL of the chain reads <SRC>, so what changed would not matter.",
-            "Write FROM <SRC> where the increment of the main source belongs.",
-        )
+    read = [_read(name, place, files, context, problems) for name, place in names]
+    chain = [step for step in read if step is not None]
+    if len(problems) > before:
+        return tuple(chain)
+    # What an earlier step leaves behind as a view may be read in the stead of its result; a Python step may leave any.
+    views = False
+    for number, (step, text) in enumerate(chain):
+        place = names[number][1]
+        if step.kind == "sql" and not views and not mentions_source(text):
+            lost = "what changed in the main source" if number == 0 else f"the result of {chain[number - 1][0].file}"
+            problems.add(
+                place.file, place.line, "SOURCE_NOT_USED", f"{step.file} does not read <SRC>, so that {lost} would not matter.",
+                "Write FROM <SRC>, and not the source's own name, where the rows of the step before belong.",
+            )
+        views |= step.kind == "python" or any(leaves_view(statement) for statement in step.statements)
     return tuple(chain)
 
 

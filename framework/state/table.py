@@ -34,6 +34,7 @@ class TableConfig:
         url_encoded: True where the path holds the values escaped (``hoodie.datasource.write.partitionpath.urlencode``).
         meta_fields: True where each row says which commit wrote it (``hoodie.populate.meta.fields``).
         own_merge: True where a payload or merger of the table's own decides what becomes of a row, deletes included.
+        properties: ``hoodie.properties`` as they stand.
     """
 
     table_type: str
@@ -47,6 +48,7 @@ class TableConfig:
     url_encoded: bool = False
     meta_fields: bool = True
     own_merge: bool = False
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, order=True)
@@ -76,6 +78,7 @@ class CommitInfo:
         partitions: Paths of the partitions written or replaced.
         base_files: Number of base files written.
         base_bytes: Of all of them.
+        errors: Rows that Hudi left out because they could not be written.
         extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
     """
 
@@ -88,6 +91,7 @@ class CommitInfo:
     partitions: tuple[str, ...] = ()
     base_files: int = 0
     base_bytes: int = 0
+    errors: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import fastavro
 
-from framework.errors import StateError
+from framework.errors import StateError, foreign_text
 from framework.spec.model import TableRef
 from framework.state.storage import Storage, local_path, storage_for
 from framework.state.table import COMMIT_ACTIONS, CommitInfo, Instant, TableConfig, TableState
@@ -45,8 +45,17 @@ class TimelineState:
         """Return the table's state now, None where there is no table at that path.
 
         Raises:
-            StateError: TABLE_VERSION: the table is of a version whose timeline is laid out otherwise.
+            StateError: TABLE_VERSION: the table is of a version whose timeline is laid out otherwise; TABLE_UNREADABLE.
         """
+        try:
+            return self._table(ref)
+        except OSError as error:
+            raise StateError(
+                "TABLE_UNREADABLE", f"{ref.name} ({ref.path}) cannot be looked at: {foreign_text(error)}",
+                "Nothing was read or written.", "Check the path, and the rights and credentials that it needs.", table=ref.path,
+            ) from error
+
+    def _table(self, ref: TableRef) -> TableState | None:
         base = local_path(ref.path)
         storage = storage_for(base)
         try:
@@ -125,6 +134,7 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         url_encoded=properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true",
         meta_fields=properties.get("hoodie.populate.meta.fields", "true").lower() == "true",
         own_merge=properties.get("hoodie.record.merge.mode", "CUSTOM") == "CUSTOM",
+        properties=properties,
     )
 
 
@@ -179,7 +189,8 @@ def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
         file_ids=tuple(sorted({stat["fileId"] for stat in stats})),
         replaced_ids=tuple(sorted({i for ids in (raw.get("partitionToReplaceFileIds") or {}).values() for i in ids})),
         partitions=tuple(sorted({*(raw.get("partitionToWriteStats") or {}), *(raw.get("partitionToReplaceFileIds") or {})})),
-        base_files=len(base), base_bytes=total("fileSizeInBytes", base), extra=raw.get("extraMetadata") or {},
+        base_files=len(base), base_bytes=total("fileSizeInBytes", base),
+        errors=total("totalWriteErrors"), extra=raw.get("extraMetadata") or {},
     )
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import DataError
+from framework.errors import DataError, foreign_text
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def _located(root: str, file: str, error: Exception) -> DataError:
         trace = trace.tb_next
     if isinstance(error, SyntaxError) and error.lineno:
         line = error.lineno
-    first = str(error).split("\n\nJVM stacktrace")[0].strip()
     return DataError(
-        "PYTHON_ERROR", f"{file}:{line}: {type(error).__name__}: {first}", "Nothing was written, and the checkpoint stays.",
+        "PYTHON_ERROR", f"{file}:{line}: {type(error).__name__}: {foreign_text(error)}",
+        "Nothing was written, and the checkpoint stays.",
         f"Mend {file}.", file=file, line=line,
     )

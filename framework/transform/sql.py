@@ -7,7 +7,7 @@ import re
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import DataError
+from framework.errors import DataError, foreign_text
 from framework.plan.stages import RunSql
 from framework.spec.statements import INSTANT_PLACE, Statement
 
@@ -46,8 +46,7 @@ def _located(file: str, statement: Statement, error: AnalysisException | ParseEx
     # Spark counts lines from 1 and columns from 0, within the statement; the statement keeps its column in the file.
     line = statement.line + int(place[1]) - 1 if place else statement.line
     column = _column_in_file(statement, int(place[1]), int(place[2]), instant) + 1 if place else 1
-    # Only the sentence before Spark's own echo of the statement or of the plan is of use.
-    sentence = re.split(r"\n\n?==|;\s*line \d+ pos \d+|\(line \d+|;\n", text)[0].strip()
+    sentence = foreign_text(error)
     named = _NAMED.search(sentence)
     return DataError(
         "SQL_ERROR", f"{file}:{line}:{column}: {sentence}", "Nothing was written, and the checkpoint stays.",

@@ -1,0 +1,64 @@
+"""A failed run says which table it was, source or target, in one short message.
+
+Of this kind: a file of a source, an input or the target that cannot be read, found while the plan is analysed or while
+Spark writes; a function of a Python step that raises in one of Spark's workers; whatever Hudi says with its schema in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from framework.errors import FreshetError
+from tests.kit.lake import Lake, rows
+
+UDF = """\
+from pyspark.sql import functions as F
+
+def transform(inputs, context):
+    broken = F.udf(lambda text: str(1 / 0))
+    return inputs["SRC"].withColumn("id", broken("id")).select("id", "ts", "amount", "day")
+"""
+
+
+def failed(lake: Lake) -> FreshetError:
+    error = lake.run().error
+    assert error is not None
+    assert len(error.message) <= 600
+    assert not re.search(r"\n|\bat org\.|Traceback|stacktrace", error.message)
+    return error
+
+
+def spoil(lake: Lake, table: str, name: str = "*.parquet") -> None:
+    for file in (lake.root / table.replace(".", "/")).rglob(name):
+        file.write_bytes(b"no longer what it was, and long enough to be looked into")
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(("table", "name", "codes"), [
+    ("raw.events", "*.parquet", ("READ_FAILED",)),
+    ("raw.cities", "*.parquet", ("READ_FAILED",)),
+    ("derived.copy", "*.parquet", ("WRITE_FAILED", "READ_FAILED")),
+], ids=["source", "input", "target"])
+def test_the_table_that_cannot_be_read_is_named(lake: Lake, table: str, name: str, codes: tuple[str, ...]) -> None:
+    lake.land(rows(("a", 1, "1")))
+    lake.land(rows(("a", 1, "1")), table="raw.cities")
+    lake.pipeline(sql="SELECT s.* FROM <SRC> s LEFT JOIN cities c ON s.id = c.id",
+                  top="inputs: {cities: {table: raw.cities, read: snapshot}}\n")
+    lake.run_ok()
+    lake.land(rows(("a", 2, "2")))
+    spoil(lake, table, name)
+    error = failed(lake)
+    assert error.code in codes
+    assert error.message.startswith(table)
+    assert [other for other in ("raw.events", "raw.cities") if other in error.message] == [table] * (table != "derived.copy")
+
+
+def test_a_function_of_a_python_step_is_the_users(lake: Lake) -> None:
+    lake.land(rows(("a", 1, "1")))
+    lake.pipeline(transform="transformers/copy.py")
+    lake.write_file("transformers/copy.py", UDF)
+    error = failed(lake)
+    assert error.code == "PYTHON_ERROR"
+    assert "ZeroDivisionError" in error.message
