@@ -19,7 +19,7 @@ from framework.index.site import with_hbase_site
 from framework.runtime.class_data import CLASS_PATH, ClassData, find_class_data
 from framework.runtime.jars import resolve_jars
 from framework.runtime.java import find_java_home
-from framework.spec.secrets import redact
+from framework.spec.secrets import REDACTOR
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
 # The last two spare a library that Hudi measures objects with from starting a second process to look at this one.
@@ -105,7 +105,7 @@ def _names_a_collector(conf: Mapping[str, str]) -> bool:
 
 def without_secrets(conf: Mapping[str, str]) -> dict[str, str]:
     """Return the project's settings that hold no value read through ``env``."""
-    return {key: value for key, value in conf.items() if redact(value) == value}
+    return {key: value for key, value in conf.items() if REDACTOR.redact_whole(value) == value}
 
 
 def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:

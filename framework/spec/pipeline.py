@@ -274,7 +274,7 @@ def _quarantine(name: str, target: TableRef) -> TableRef:
 
 def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:
     # Only this pipeline's secrets: the process's redactor knows more or less of them by what else is loaded.
-    text = json.dumps(secrets.redact_tree(defining), sort_keys=True, ensure_ascii=False)
+    text = json.dumps(secrets.whole_tree(defining), sort_keys=True, ensure_ascii=False)
     # The same project in another folder is the same pipeline.
     text = text.replace(json.dumps(str(root), ensure_ascii=False)[1:-1], ".")
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
