@@ -97,11 +97,12 @@ def draft(
         variables,
         None,
         context.names,
-        None,
+        context.on_secret,
         {
             **context.unknown_hints,
             "env": "SQL is printed by plan, so it cannot read env.*: read it in 'vars:' and use var.*.",
         },
+        context.origin,
     )
     ddl_text = None
     named = rendered.entries.get("ddl")

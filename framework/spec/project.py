@@ -300,5 +300,5 @@ class _Loader:
             },
         )
         variables = layers.variables(tree, only_env, problems)
-        context = TemplateContext(variables, self.environ, self.names, on_secret, _WINDOW_HINTS)
+        context = TemplateContext(variables, self.environ, self.names, on_secret, _WINDOW_HINTS, secrets.origin)
         return draft(name, file, tree, context, variables, self.files, secrets, problems)

@@ -53,9 +53,10 @@ class Redactor:
                 self._parts.setdefault(form[start:start + PART], shown)
         self._pattern = None
 
-    def knows(self, value: str) -> bool:
-        """Say whether a value holds a secret, or part of one."""
-        return self.redact(value) != value
+    def origin(self, text: str) -> str:
+        """Return the name of an environment variable whose value, or a part of it, stands in a text; else an empty text."""
+        spans = [*self._wholes(text), *self._runs(text)]
+        return spans[0][2].removeprefix("${env.").removesuffix("}") if spans else ""
 
     def redact(self, text: str) -> str:
         """Return ``text`` with every registered secret, and every part of one, replaced by ``${env.NAME}``."""
