@@ -19,11 +19,11 @@ from pyspark.sql import SparkSession
 from framework.errors import SpecError
 from framework.plan.quarantine import hidden_runs
 from framework.state.timeline import TimelineState
-from tests.checks import cells, ways
-from tests.checks.cells import NewLake, all_passed, failed, raw, standing, table, tables
-from tests.checks.ways import REFUSED, WAYS, Way, bad_batches
-from tests.integration.lake import Lake, rows
-from tests.long.test_backfill import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
+from tests.kit import cells, ways
+from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
+from tests.kit.cells import NewLake, all_passed, failed, raw, standing, table, tables
+from tests.kit.lake import Lake, rows
+from tests.kit.ways import REFUSED, WAYS, Way, bad_batches
 
 __all__ = ["raw", "table", "tables"]
 

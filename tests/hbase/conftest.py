@@ -1,4 +1,4 @@
-"""One real HBase for the whole test run, its own Java client, and one Spark session whose pipelines use it."""
+"""One real HBase for the whole test run, its own Java client."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from framework.runtime.dev_hbase.look import HBase
 from framework.runtime.dev_hbase.server import start, stop
 from framework.runtime.jars import HBASE_JARS, pyspark_jar_dir, resolve_jars
 from framework.runtime.java import find_java_home, java_command
-from framework.runtime.session import start_session
-from framework.spec.options import HBASE_IN_SESSION
-from tests.hbase.lake import HBaseLake
-from tests.integration.conftest import SPARK_CONF
+from tests.kit.hbase import HBaseLake
 
-pytest.register_assert_rewrite("tests.checks.cells")
+pytest.register_assert_rewrite("tests.kit.cells")
 
 
 @pytest.fixture(scope="session")
@@ -43,14 +40,6 @@ def _started(folder: Path) -> Iterator[HBase]:
         yield start(folder / "server", wait_seconds=120)
     finally:
         stop(folder / "server", purge=True)
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """Start the Spark session of the test run; HBase's client settings are on its class path."""
-    session = start_session({**SPARK_CONF, HBASE_IN_SESSION: "true"})
-    yield session
-    session.stop()
 
 
 @pytest.fixture

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 import pytest
 
 from framework.runtime.result import RunResult
-from tests.hbase.commands import Admin
-from tests.hbase.lake import HBaseLake
-from tests.integration.lake import rows
+from tests.kit.hbase import Admin, HBaseLake
+from tests.kit.lake import rows
 
 FIRST = rows(("a", 1, "1"), ("b", 1, "1"))
 

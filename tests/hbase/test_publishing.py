@@ -8,10 +8,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from framework.runtime.dev_hbase.look import HBase
-from tests.checks import cells
-from tests.checks.cells import NewLake, raw, table, tables
-from tests.checks.ways import HBASE_WAYS, Way, bad_batches
-from tests.hbase.lake import HBaseLake
+from tests.kit import cells
+from tests.kit.cells import NewLake, raw, table, tables
+from tests.kit.hbase import HBaseLake
+from tests.kit.ways import HBASE_WAYS, Way, bad_batches
 
 __all__ = ["raw", "table", "tables"]
 

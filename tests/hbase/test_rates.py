@@ -13,8 +13,8 @@ import pytest
 
 from framework.runtime.dev_hbase.server import start as start_hbase
 from framework.runtime.dev_hbase.server import stop as stop_hbase
-from tests.hbase.commands import Admin, ended, freshet, many, start
-from tests.hbase.lake import HBaseLake
+from tests.kit.commands import ended, freshet, many, start
+from tests.kit.hbase import Admin, HBaseLake
 
 RATE = 500
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08")

@@ -17,7 +17,7 @@ from framework.plan.window import next_window
 from framework.sources.hudi import read_increment
 from framework.spec.model import SourceSpec, TableRef
 from framework.state.checkpoint import Position
-from tests.integration.lake import SCHEMA, Lake, Row, rows
+from tests.kit.lake import SCHEMA, Lake, Row, rows
 
 TYPES = (
     "id string, ts bigint, day string, amount decimal(20,3), small decimal(5,1), n int, f float, d double, flag boolean, "

@@ -17,7 +17,7 @@ from framework.runtime.executor import execute
 from framework.sources.hudi import load_table
 from framework.sources.inputs import read_partitions
 from framework.state.timeline import TimelineState
-from tests.integration.lake import BASE, Lake, Row, rows
+from tests.kit.lake import BASE, Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 CACHES = """\
 def transform(inputs, context):

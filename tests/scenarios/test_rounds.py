@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from tests.integration.lake import DDL, Lake, Row
+from tests.kit.lake import DDL, Lake, Row
 
 ROUNDS = 3  # the first of which only inserts
 DAYS = ("2026-01-05", "2026-01-06")

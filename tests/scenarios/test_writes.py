@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tests.integration.lake import Lake, Row
+from tests.kit.lake import Lake, Row
 
 NOTES = "id string, ts bigint, note string, noted_at bigint, day string"
 DAY = "2026-01-05"

@@ -10,7 +10,7 @@ import pytest
 
 from framework.errors import Problem, SpecError
 from framework.spec.project import load_project
-from tests.builders import BASE, DDL, PIPELINE, SQL, a_project
+from tests.kit.project import BASE, DDL, PIPELINE, SQL, a_project
 from tests.unit.spec.conftest import Check, seen
 from tests.unit.spec.payments import DDL_FILE, PAYMENTS, YML, YML_FILE, yml
 

@@ -17,8 +17,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from framework.spec.options import OTHER_INDEXES, OTHER_OPERATIONS
-from tests.integration.lake import Lake, Row
-from tests.long.test_backfill import RECORD_INDEX
+from tests.kit.lake import RECORD_INDEX, Lake, Row
 
 OPERATIONS = ("upsert", "insert", "delete", "insert_overwrite")
 STRATEGIES = ("merge", "partial_update", "full_outer_join")

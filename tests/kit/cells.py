@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from framework.errors import Exit, FreshetError
 from framework.runtime.result import RunResult
 from framework.state.checkpoint import CHECKS_KEY
-from tests.checks import ways
-from tests.checks.ways import EMPTY, FIRST, HISTORY, LONG_AGO, NOW, TOLD, Way
-from tests.integration.lake import Lake
+from tests.kit import ways
+from tests.kit.lake import Lake
+from tests.kit.ways import EMPTY, FIRST, HISTORY, LONG_AGO, NOW, TOLD, Way
 
 NewLake = Callable[[Path], Lake]
 

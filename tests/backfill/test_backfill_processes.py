@@ -14,10 +14,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from framework.state.backfill import chunk_commits
-from tests.integration.lake import Lake, Row, rows
-from tests.long.gate import Gate
-from tests.long.test_backfill import BY_DAY, DAYS, NBCC, OCC, RECORD_INDEX, TENFOLD, backfill, chunks, cluster
-from tests.scenarios.test_killed import ROOT, start, until
+from tests.kit.backfills import BY_DAY, DAYS, NBCC, OCC, TENFOLD, backfill, chunks, cluster
+from tests.kit.commands import ROOT, start, until
+from tests.kit.gate import Gate
+from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def check(lake: Lake, rounds: int) -> None:
 
 def run_by_a_scheduler(lake: Lake) -> None:
     """Run the pipeline once, in a process of its own."""
-    process = start(lake, "--wait", "60")
+    process = start(lake, "run", "copy", "--wait", "60")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert json.loads(out)["runs"][0]["outcome"] == "committed"

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from framework.metrics.events import Event
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.stages import Plan
+from framework.runtime.index_check import verify_index
 from framework.runtime.result import RunResult
 from framework.runtime.runner import set_checkpoint
 from framework.runtime.several import run_project
@@ -26,6 +27,8 @@ from framework.state.timeline import TimelineState
 
 Row = tuple[Any, ...]
 SCHEMA = "id string, ts bigint, amount decimal(10,2), day string"
+RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": "1",
+                "hoodie.metadata.record.index.max.filegroup.count": "1"}
 UPTO_LATEST = "READ_UPTO_LATEST_COMMIT"
 
 BASE = """\
@@ -147,6 +150,11 @@ class Lake:
 
     def plan(self, name: str = "copy") -> Plan:
         return compile_plan(self.spec(name), TimelineState(), RunRequest())
+
+    def index_agrees(self, name: str = "copy") -> bool:
+        """Return whether ``freshet index verify`` finds every row where the pipeline's index says."""
+        project = self.project(name)
+        return verify_index(project, project.pipelines[0], TimelineState(), self.events.append, 1.0, False).agrees
 
     def set_checkpoint(self, instant: str | None, name: str = "copy") -> RunResult:
         project = self.project(name)

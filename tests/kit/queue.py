@@ -1,0 +1,86 @@
+"""One queue of all tests for two processes: what belongs together stays together, and what takes longest begins first.
+
+A group is a module, or what a mark ``xdist_group`` names: its tests share tables and servers. ``tests/durations.json`` has the
+seconds that each group took; ``FRESHET_DURATIONS=write`` writes it anew. A group that is not there yet counts as a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+#: With this in the environment the tests run that are marked ``nightly``, and tests that draw or choose take more.
+WHOLE = os.environ.get("FRESHET_FULL") == "1"
+DURATIONS = Path(__file__).parents[1] / "durations.json"
+_UNKNOWN_SECONDS = 60.0
+
+
+def group_of(item: pytest.Item) -> str:
+    """Return the name of what a test belongs to."""
+    marks = [str(mark.args[0]) for mark in item.iter_markers("xdist_group")]
+    return marks[0] if marks else item.nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only ``make nightly`` runs, and put the groups in order."""
+    nightly = [] if WHOLE else [item for item in items if item.get_closest_marker("nightly")]
+    config.stash[_LEFT] = len(nightly)
+    if nightly:
+        config.hook.pytest_deselected(items=nightly)
+        left = set(nightly)
+        items[:] = [item for item in items if item not in left]
+    seconds = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
+    groups = {item: group_of(item) for item in items}
+    # Stable, so that a group keeps the order in which its tests are written.
+    items.sort(key=lambda item: (-seconds.get(groups[item], _UNKNOWN_SECONDS), groups[item]))
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(groups[item]))
+
+
+_LEFT = pytest.StashKey[int]()
+
+
+
+class _Controller:
+    """Adds up, in the process that hands the tests out, what the others say."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.taken, self.left = config, Counter[str](), 0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name, mark, group = report.nodeid.rpartition("@")
+        self.taken[group if mark else report.nodeid.partition("::")[0]] += report.duration
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self.left = max(self.left, getattr(node, "workeroutput", {}).get("nightly", 0))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        left = self.left or self.config.stash.get(_LEFT, 0)
+        if left:
+            terminalreporter.write_line(f"{left} tests are for `make nightly` alone: the full products, and what takes long.")
+        if os.environ.get("FRESHET_DURATIONS") == "write":
+            # Beside what is there: a part of the tests may have run.
+            known = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
+            found = {**known, **{group: round(seconds, 1) for group, seconds in self.taken.items()}}
+            DURATIONS.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", "utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add up in the process that prints the result."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Controller(config))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that prints the result what was left out."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["nightly"] = session.config.stash.get(_LEFT, 0)

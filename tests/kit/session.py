@@ -1,0 +1,16 @@
+"""How the tests start Spark: small, and without what only a long job earns back."""
+
+from __future__ import annotations
+
+from framework.spec.options import HBASE_IN_SESSION
+
+#: Thousands of small queries: the optimising compiler never earns back the third of the CPU that it takes.
+SPARK_CONF = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m",
+    # For the tests of tests/hbase, which may come in any process; the others notice nothing.
+    HBASE_IN_SESSION: "true",
+}
