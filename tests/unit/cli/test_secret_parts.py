@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from framework.cli.main import main
 from framework.spec.secrets import PART, REDACTOR, Redactor
-from tests.builders import BASE, DDL, PIPELINE, a_project
+from tests.kit.project import BASE, DDL, PIPELINE, a_project
 
 _TOKEN = st.text("abcdefghXYZ0123456789-_/+=.", min_size=12, max_size=140).filter(lambda text: len(set(text)) > 6)
 _SHAPES = (
