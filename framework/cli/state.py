@@ -91,7 +91,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
     spec = project.pipelines[0]
     target = TimelineState().table(spec.target.ref)
     history: list[dict[str, object]] = []
-    for instant, info, found in target.checkpoints(spec.partners) if target else ():
+    for instant, info, found in target.checkpoints(spec.partners, spec.name) if target else ():
         if len(history) == limit:
             break
         history.append({

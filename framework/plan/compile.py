@@ -57,7 +57,7 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         window = Window("deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
-    before = target.latest_checkpoint(spec.partners) if target else None
+    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     source = source_of(spec, state)
     tables = look_at_inputs(spec, state, before)
     window = with_drivers(next_window(spec.name, source, spec.source, before.main if before else None), tables)
@@ -83,7 +83,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
     before: Checkpoint | None = None
     try:
-        before = target.latest_checkpoint(spec.partners) if target else None
+        before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     except StateError as error:
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":
@@ -118,7 +118,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
             "UNKNOWN_COLUMN", f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
             "Nothing was read or written.", f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
         )
-    before = target.latest_checkpoint(spec.partners) if target else None
+    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     window = Window("replay", reason=f"rows of {spec.quarantine.name}")
     if target is None or state.table(spec.quarantine) is None:
         return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")

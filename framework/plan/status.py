@@ -84,7 +84,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         target = state.table(spec.target.ref)
         if target and target.commits:
             last = target.commits[-1].completed
-        checkpoint = target.latest_checkpoint(spec.partners) if target else None
+        checkpoint = target.latest_checkpoint(spec.partners, spec.name) if target else None
         source = state.table(spec.source.table)
         if source is None:
             return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")

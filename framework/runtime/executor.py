@@ -193,7 +193,7 @@ def _fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Co
         _guard(spec, target, commit.guard, "9", "Nothing was written.")
     if plan.window.kind in ("override", "backfill", "replay"):
         return
-    now = target.latest_checkpoint(spec.partners) if target else None
+    now = target.latest_checkpoint(spec.partners, spec.name) if target else None
     if now != plan.checkpoint_before:
         raise RetryableError(
             "CHECKPOINT_MOVED", f"{spec.name}: another writer moved the checkpoint of {plan.target.path} since this run was "

@@ -13,19 +13,22 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any
 
 import fastavro
 
-from framework.errors import StateError
+from framework.errors import RetryableError, StateError
 from framework.spec.model import TableRef
+from framework.state.failures import TableUnreadable, told
+from framework.state.properties import COMPLETED, WAITS, read_properties
 from framework.state.storage import Storage, local_path, storage_for
 from framework.state.table import COMMIT_ACTIONS, CommitInfo, Instant, TableConfig, TableState
 
-_COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
 _TABLE_VERSION = "8"
-# Hudi writes a file of the timeline in place on a local disk: a reader may see it empty or cut off for some milliseconds.
-_WAITS = (0.01, 0.04, 0.15, 0.3)
+_TAKE_BACK = (
+    "Restore the file from a copy. Where a writer died while it completed this action, delete the file: the action is then "
+    "unfinished, and the table's next write takes it back."
+)
 # Settings under which a base file holds all that Hudi shows of its rows, with the value that a table has that lacks them.
 _WHOLE_FILES = {
     "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.base.file.format": "PARQUET", "hoodie.populate.meta.fields": "TRUE",
@@ -42,60 +45,42 @@ class TimelineState:
         """Return the table's state now, None where there is no table at that path.
 
         Raises:
-            StateError: TABLE_VERSION: the table is of a version whose timeline is laid out otherwise.
+            StateError: TABLE_VERSION: the table is of a version whose timeline is laid out otherwise. TIMELINE_UNREADABLE: a
+                file is there, and its content is not whole. What else storage raises: see ``failures``.
         """
-        base = local_path(ref.path)
-        storage = storage_for(base)
-        try:
-            properties = _properties(storage, f"{base}/.hoodie/hoodie.properties")
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        version = properties.get("hoodie.table.version", "none")
-        if version != _TABLE_VERSION:
-            raise StateError(
-                "TABLE_VERSION", f"{ref.name} ({ref.path}) is a Hudi table of version {version}; freshet reads 8 (Hudi 1.0).",
-                "Nothing was read or written.",
-                "hudi-cli brings a table to it: upgrade table --toVersion 8, or downgrade table --toVersion 8",
-                table=ref.path, version=version,
-            )
-        timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
-        instants = tuple(
-            Instant(completed, requested, action)
-            for requested, completed, action in map(_parts, storage.names(timeline)) if action
+        return told(ref, _table)(ref)
+
+
+def _table(ref: TableRef) -> TableState | None:
+    base = local_path(ref.path)
+    storage = storage_for(base)
+    properties = read_properties(storage, base)
+    if properties is None:
+        return None
+    version = properties.get("hoodie.table.version", "none")
+    if version != _TABLE_VERSION:
+        raise StateError(
+            "TABLE_VERSION", f"{ref.name} ({ref.path}) is a Hudi table of version {version}; freshet reads 8 (Hudi 1.0).",
+            "Nothing was read or written.",
+            "hudi-cli brings a table to it: upgrade table --toVersion 8, or downgrade table --toVersion 8",
+            table=ref.path, version=version,
         )
-        return TableState(
-            ref=ref, config=_config(properties), instants=instants,
-            load=lru_cache(maxsize=None)(partial(_load, storage, timeline)),
-            load_archived=lru_cache(maxsize=2)(partial(_load_archived, storage, f"{timeline}/history")),
-            retained_from=_retained_from(storage, timeline, instants),
-        )
+    timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
+    instants = tuple(
+        Instant(completed, requested, action)
+        for requested, completed, action in map(_parts, storage.names(timeline)) if action
+    )
+    return TableState(
+        ref=ref, config=_config(properties), instants=instants,
+        load=lru_cache(maxsize=None)(told(ref, partial(_load, storage, timeline))),
+        load_archived=lru_cache(maxsize=2)(told(ref, partial(_load_archived, storage, f"{timeline}/history"))),
+        retained_from=_retained_from(storage, timeline, instants),
+    )
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    match = _COMPLETED.match(name)
+    match = COMPLETED.match(name)
     return (match[1], match[2], match[3]) if match else ("", "", "")
-
-
-def _properties(storage: Storage, path: str) -> dict[str, str]:
-    # While Hudi rewrites the file, the backup beside it holds the properties.
-    for candidate in (path, f"{path}.backup"):
-        try:
-            found = _parse_properties(storage.read(candidate).decode())
-        except FileNotFoundError:
-            continue
-        if "hoodie.table.version" in found:
-            return found
-    return _parse_properties(storage.read(path).decode())
-
-
-def _parse_properties(text: str) -> dict[str, str]:
-    pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
-    # Java escapes ':' and '=' in property values, and writes what is not ASCII as \uXXXX.
-    def plain(value: str) -> str:
-        value = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), value)
-        return re.sub(r"\\([:=#! ])", r"\1", value)
-
-    return {key.strip(): plain(value.strip()) for key, value in pairs}
 
 
 def _config(properties: Mapping[str, str]) -> TableConfig:
@@ -117,41 +102,48 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
 
 def _record(data: bytes) -> dict[str, Any] | None:
     try:
-        return cast(dict[str, Any], next(iter(fastavro.reader(io.BytesIO(data))), None)) if data else None
-    except (EOFError, ValueError, IndexError):
+        found = next(iter(fastavro.reader(io.BytesIO(data))), None) if data else None
+    except Exception:  # of bytes that are no Avro the reader raises whatever it stumbles over
         return None
+    return found if isinstance(found, dict) else None
 
 
 def _read_action(storage: Storage, path: str) -> dict[str, Any]:
-    for wait in (*_WAITS, 0):
+    for wait in (*WAITS, 0):
         data = storage.read(path)
         record = _record(data)
         if record is not None:
             return record
         time.sleep(wait)
-    if not data:
-        # A writer that died between making the file and filling it: Hudi takes it for a commit without metadata, too.
-        return {}
-    raise StateError(
-        "TIMELINE_UNREADABLE", f"{path} is no whole Avro file ({len(data):,} bytes).",
-        "What the commit did is unknown; nothing was read or written.",
-        "a writer died while it completed this action: restore the file, or take the commit back with hudi-cli "
-        "(commit rollback), then run the same command",
-        file=path,
-    )
+    # Of an empty one, too: its rows stand in the table, and what it did is unknown.
+    raise TableUnreadable(path, f"is no whole Avro file ({len(data):,} bytes)", _TAKE_BACK)
 
 
 def _load(storage: Storage, timeline: str, instant: Instant) -> CommitInfo:
     name = f"{timeline}/{instant.requested}_{instant.completed}.{instant.action}"
     try:
-        return _commit_info(_read_action(storage, name))
+        return _commit_info(_read_action(storage, name), name)
     except FileNotFoundError:
         # The archiver moved it between the listing and this look; the archive has it.
-        history = _load_archived(storage, f"{timeline}/history")
-        return next((info for i, info in history if i.requested == instant.requested), CommitInfo(operation="ARCHIVED"))
+        for archived, info in _load_archived(storage, f"{timeline}/history"):
+            if archived.requested == instant.requested:
+                return info
+    raise RetryableError(
+        "TIMELINE_CHANGED", f"{name} was there a moment ago, and is not in the archive.", "Nothing was read or written.",
+        "Run the same command again.", file=name,
+    )
 
 
-def _commit_info(raw: Mapping[str, Any]) -> CommitInfo:
+def _commit_info(raw: Mapping[str, Any], path: str) -> CommitInfo:
+    try:
+        return _parsed_info(raw)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise TableUnreadable(path, f"holds no commit's metadata ({type(error).__name__})", _TAKE_BACK) from error
+
+
+def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
+    if "partitionToWriteStats" not in raw:
+        raise KeyError("partitionToWriteStats")
     stats = [stat for group in (raw.get("partitionToWriteStats") or {}).values() for stat in group]
 
     # Of logs the size is that of a file that grew.
@@ -197,6 +189,14 @@ def _load_archived(storage: Storage, history: str, completed_after: str = "") ->
     names = set(storage.names(history))
     if "_version_" not in names:
         return ()
+    try:
+        return _archived(storage, history, completed_after)
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"is no whole archive ({type(error).__name__}: {error})"
+        raise TableUnreadable(history, what, "Restore the archive's files from a copy.") from error
+
+
+def _archived(storage: Storage, history: str, completed_after: str) -> tuple[tuple[Instant, CommitInfo], ...]:
     version = storage.read(f"{history}/_version_").decode().strip()
     manifest = json.loads(storage.read(f"{history}/manifest_{version}"))
     # An idle tick must not pay for this import (0.2 s).
@@ -213,5 +213,8 @@ def _load_archived(storage: Storage, history: str, completed_after: str = "") ->
         for row in table.to_pylist():
             if row["action"] in COMMIT_ACTIONS:
                 instant = Instant(row["completionTime"], row["instantTime"], row["action"])
-                found.append((instant, _commit_info(_record(row["metadata"]) or {})))
+                raw = _record(row["metadata"])
+                if raw is None:
+                    raise TableUnreadable(f"{history}/{file['fileName']}", f"says nothing of {instant.requested}", _TAKE_BACK)
+                found.append((instant, _commit_info(raw, f"{history}/{file['fileName']}")))
     return tuple(found)

@@ -24,7 +24,8 @@ LAYERS = (
     ("spec",),
     ("state.checkpoint", "state.table", "state.backfill"),
     ("plan",),
-    ("sources", "transform", "quality", "index", "sinks", "state.timeline", "state.storage"),
+    ("sources", "transform", "quality", "index", "sinks", "state.timeline", "state.storage", "state.properties",
+     "state.failures", "state.remote"),
     ("runtime",),
     ("cli",),
 )
