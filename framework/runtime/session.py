@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
@@ -200,7 +201,12 @@ def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
         with _jvm_stdout_discarded():
             gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)
-    return SparkSession.builder.config(conf=SparkConf(loadDefaults=False).setAll(list(whole.items()))).getOrCreate()
+    answer = signal.getsignal(signal.SIGINT)
+    session = SparkSession.builder.config(conf=SparkConf(loadDefaults=False).setAll(list(whole.items()))).getOrCreate()
+    if current_thread() is main_thread() and answer is not None:
+        # PySpark sets one of its own, which asks the JVM for something and then unwinds.
+        signal.signal(signal.SIGINT, answer)
+    return session
 
 
 @contextmanager
