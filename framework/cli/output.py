@@ -176,7 +176,7 @@ def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 def progress() -> Iterator[Listener]:
     """Yield a listener that shows a run's events: a live line on a terminal, plain lines elsewhere."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield _noting(lambda event: message(f"{time.strftime('%H:%M:%S')} {event.pipeline}: {event.message}"))
+        yield _noting(lambda event: message(f"{time.strftime('%H:%M:%SZ', time.gmtime())} {event.pipeline}: {event.message}"))
         return
     from framework.cli.live import live_progress
 

@@ -216,7 +216,7 @@ class _Loader:
                 (
                     f"configs/{name}{ending}"
                     for ending in _YAML
-                    if (self.files.root / f"configs/{name}{ending}").is_file()
+                    if (self.files.root / f"configs/{name}{ending}").exists()
                 ),
                 None,
             )
