@@ -19,7 +19,7 @@ from tests.kit.commands import ROOT, start, until
 from tests.kit.gate import Gate
 from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
-
+pytestmark = pytest.mark.waits
 @contextmanager
 def backfilling(lake: Lake, gate: Gate) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "framework", "backfill", "copy", "--start", DAYS[0], "--end", "2026-01-08",

@@ -35,7 +35,7 @@ JOIN = """
 
 
 @pytest.fixture(autouse=True)
-def quick(lake: Lake) -> None:
+def without_a_metadata_table(lake: Lake) -> None:
     """Leave the metadata table out, which costs every commit a second one and decides nothing here."""
     lake.land_options["hoodie.metadata.enable"] = "false"
     lake.write_file("configs/base.yml", (BASE % lake.root).replace("hoodie:\n", "hoodie:\n  hoodie.metadata.enable: false\n"))

@@ -6,6 +6,7 @@ The raw table ``events`` has ``id string, ts bigint, amount decimal(10,2), day s
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -169,6 +170,23 @@ class Lake:
         state = TimelineState().table(TableRef(table, self.path(table)))
         assert state is not None, f"no table {table}"
         return state
+
+    def files(self, table: str = "derived.copy") -> dict[str, tuple[int, int]]:
+        """Return what the table's completed commits have left on disk: size and time of change by path.
+
+        Where this and the commits are as they were, no reader can find another row. A write that was refused half-way may
+        leave files of its own behind, which are of no completed commit, until the next write rolls it back.
+        """
+        root = self.root / table.replace(".", "/")
+        done = {commit.requested for commit in self.state(table).commits}
+        found = {}
+        for file in root.rglob("*"):
+            place = file.relative_to(root)
+            # <file>_<token>_<instant>.parquet, .<file>_<instant>.log.<n>_<token>
+            named = re.search(r"_(\d{17})\.(?:parquet|log)", file.name)
+            if place.parts[0] != ".hoodie" and named and named.group(1) in done:
+                found[str(place)] = (file.stat().st_size, file.stat().st_mtime_ns)
+        return found
 
     def rows(self, table: str = "derived.copy", *columns: str) -> list[Row]:
         """Return the table's rows, sorted, without Hudi's own columns."""

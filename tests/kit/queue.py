@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.kit.pairwise import CHOSEN
+
 #: With this in the environment the tests run that are marked ``nightly``, and tests that draw or choose take more.
 WHOLE = os.environ.get("FRESHET_FULL") == "1"
 DURATIONS = Path(__file__).parents[1] / "durations.json"
@@ -22,8 +24,12 @@ _UNKNOWN_SECONDS = 60.0
 
 def group_of(item: pytest.Item) -> str:
     """Return the name of what a test belongs to."""
+    module = item.nodeid.partition("::")[0]
+    if module.startswith("tests/hbase/"):
+        # One server for all of them.
+        return "hbase"
     marks = [str(mark.args[0]) for mark in item.iter_markers("xdist_group")]
-    return marks[0] if marks else item.nodeid.partition("::")[0]
+    return marks[0] if marks else module
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -53,16 +59,21 @@ class _Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.taken, self.left = config, Counter[str](), 0
+        self.chosen: list[str] = CHOSEN
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        name, mark, group = report.nodeid.rpartition("@")
-        self.taken[group if mark else report.nodeid.partition("::")[0]] += report.duration
+        _, mark, group = report.nodeid.rpartition("@")
+        module = report.nodeid.partition("::")[0]
+        self.taken[group if mark else module] += report.duration
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        self.left = max(self.left, getattr(node, "workeroutput", {}).get("nightly", 0))
+        told = getattr(node, "workeroutput", {})
+        self.left, self.chosen = max(self.left, told.get("nightly", 0)), told.get("chosen", self.chosen)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for line in self.chosen:
+            terminalreporter.write_line(line)
         left = self.left or self.config.stash.get(_LEFT, 0)
         if left:
             terminalreporter.write_line(f"{left} tests are for `make nightly` alone: the full products, and what takes long.")
@@ -83,4 +94,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the process that prints the result what was left out."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["nightly"] = session.config.stash.get(_LEFT, 0)
+        output["nightly"], output["chosen"] = session.config.stash.get(_LEFT, 0), CHOSEN
