@@ -22,7 +22,9 @@ def _java_of(pid: int) -> int:
     (signal.SIGINT, "command", 130, "INTERRUPTED"), (signal.SIGTERM, "command", 143, "INTERRUPTED"),
     (signal.SIGKILL, "java", 4, "JAVA_ENDED"),
 ])
-def test_a_run_that_is_stopped_while_it_writes(lake: Lake, number: signal.Signals, whose: str, exit_code: int, code: str) -> None:
+def test_a_run_that_is_stopped_while_it_writes(
+    lake: Lake, number: signal.Signals, whose: str, exit_code: int, code: str,
+) -> None:
     lake.pipeline()
     lake.land(rows(("a", 1, "1")))
     flag = slow(lake, milliseconds=60_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -203,7 +204,8 @@ def test_a_store_in_a_process_gives_what_the_store_gives(tmp_path: Path, monkeyp
         asked._child.kill()  # type: ignore[union-attr]
         asked._child.wait()  # type: ignore[union-attr]
         assert asked.names(f"file://{tmp_path}/none") == []
-        monkeypatch.setattr(remote, "_PATIENCE_SECONDS", 0)
+        monkeypatch.setattr(remote, "_PATIENCE_SECONDS", 0.05)
+        os.kill(asked._child.pid, signal.SIGSTOP)  # type: ignore[union-attr]
         with pytest.raises(TimeoutError):
             asked.read(f"file://{tmp_path}/a")
     finally:
