@@ -7,7 +7,6 @@ import pytest
 from framework.spec import key_table, streamer_keys
 from framework.spec.hudi_keys import catalogue
 from framework.spec.key_table import check_stance, row_of, rows
-from framework.spec.options import RESERVED
 from tests.unit.spec.conftest import Check, seen
 from tests.unit.spec.payments import YML_FILE, yml
 
@@ -20,7 +19,6 @@ def test_every_key_has_one_row_and_every_row_a_key() -> None:
     every = [name for text in (key_table._HONOURED, key_table._HARMLESS) for name in text.split()]
     every += [name.partition("=")[0] for _, names in key_table._REFUSED for name in names.split()]
     assert sorted({name for name in every if every.count(name) > 1}) == []
-    assert set(every) & set(RESERVED) == set()
 
 
 def test_every_refusal_says_why() -> None:
