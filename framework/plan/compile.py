@@ -19,6 +19,7 @@ from framework.plan.parts import (
 )
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
+from framework.plan.replaced import refuse_replaced, with_source_commit
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
@@ -61,7 +62,9 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     source = source_of(spec, state)
     tables = look_at_inputs(spec, state, before)
     window = with_drivers(next_window(spec.name, source, spec.source, before.main if before else None), tables)
-    return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
+    refuse_replaced(spec, target, source)
+    plan = with_source_commit(_plan(spec, target, before, window, (source, tables)), source)
+    return hold_services(plan, spec, state, target)
 
 
 def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None) -> Plan:
@@ -90,8 +93,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
             raise
     position = Position(instant or "", spec.source.table.path)
     after = Checkpoint() if instant is None else (before or Checkpoint()).with_main(position)
-    reason = "reset by hand" if instant is None else "set by hand"
-    window = Window("override", end_inclusive=instant or "", reason=reason)
+    window = Window("override", end_inclusive=instant or "", reason="reset by hand" if instant is None else "set by hand")
     return _plan(spec, target, before, window, None, after)
 
 
@@ -138,8 +140,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
 
 
 def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
-    idle = Window("idle", reason=reason)
-    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, idle, before, None, (), (), ())
+    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, Window("idle", reason=reason), before, None, (), (), ())
 
 
 def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
@@ -202,9 +203,8 @@ def _plan(
         )
     return Plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
-        first_run=target is None and window.kind != "deferred",
-        window=window, checkpoint_before=before, checkpoint_after=after, schema_changes=changes,
-        notices=notices, stages=stages,
+        first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,
+        checkpoint_after=after, schema_changes=changes, notices=notices, stages=stages,
     )
 
 

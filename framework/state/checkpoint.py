@@ -24,6 +24,8 @@ INDEX_KEY = "streamer.freshet.index"
 # Which generation of the HBase index knows the commit's rows, and how many rows stood there before it.
 GENERATION_KEY = "streamer.freshet.index.generation"
 INDEX_ROWS_KEY = "streamer.freshet.index.rows"
+# The request time of the main source's commit at which the checkpoint stands: another table has no such commit.
+SOURCE_COMMIT_KEY = "streamer.freshet.source.commit"
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY = "streamer.freshet.backfill"
 CHECKS_KEY = "streamer.freshet.checks"

@@ -21,8 +21,8 @@ from tests.kit.timeline import a_table, a_target
 SECRET = "s3cr3t-0123456789-token"
 _JUNK = st.one_of(
     st.binary(max_size=6),
-    st.sampled_from([b"{{", b"}}", b"{%", b"'", b'"', b"`", b"/*", b";", b"\x00", b"\xff", b"\r", b"&a", b"*a", b"!!", b": ", b"- ",
-                     b"(", b"=", b"\\", b"<SRC>", "²".encode(), b"\n", b"#"]),
+    st.sampled_from([b"{{", b"}}", b"{%", b"'", b'"', b"`", b"/*", b";", b"\x00", b"\xff", b"\r", b"&a", b"*a", b"!!", b": ",
+                     b"- ", b"(", b"=", b"\\", b"<SRC>", "²".encode(), b"\n", b"#"]),
 )
 _WORDS = [("validate",), ("plan",), ("compile",), ("status",), ("checkpoint", "show", "payments")]
 
