@@ -20,6 +20,7 @@ import click
 from framework.cli.signals import INTERRUPTED, PUBLISHED, READER_GONE, TERMINATED, Terminated, stopped, told
 from framework.errors import Exit, FreshetError, SpecError, unforeseen
 from framework.metrics.events import Event, Listener
+from framework.runtime.java_end import java_ended
 from framework.spec.secrets import redact, redact_tree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -138,7 +139,7 @@ def reporting(command: Command) -> Command:
             raise
         except Exception as error:  # whatever it is, it ends as one line and a documented code
             lost = sys.stdout is None or (output.began and isinstance(error, OSError))
-            found = _stdout_failed(error) if lost else unforeseen(error)
+            found = _stdout_failed(error) if lost else java_ended(error) or unforeseen(error)
             output.error(found)
             if found.code == "STDOUT_FAILED":
                 _give_up_stdout()

@@ -12,12 +12,12 @@ from framework.errors import FreshetError, RetryableError
 _SECONDS = 2.0
 
 
-def java_ended(error: BaseException, doing: str) -> FreshetError | None:
+def java_ended(error: BaseException, doing: str = "") -> FreshetError | None:
     """Return the error of a JVM that is gone; None where it runs, or never did.
 
     Args:
         error: What a step raised.
-        doing: The pipeline that it happened to.
+        doing: The pipeline that it happened to, where it is known.
     """
     process = _jvm()
     if process is None or (process.poll() is None and not _lost(error)):
@@ -29,7 +29,7 @@ def java_ended(error: BaseException, doing: str) -> FreshetError | None:
     how = f"by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
     why = " The system ends the largest process where memory runs out." if code == -signal.SIGKILL else ""
     found = RetryableError(
-        "JAVA_ENDED", f"{doing}: the JVM of this process ended {how}.{why}",
+        "JAVA_ENDED", f"{doing}: the JVM ended {how}.{why}" if doing else f"the JVM ended {how}.{why}",
         "A commit that was being made is either whole, with its checkpoint, or not there.",
         "Run the same command again; its last words stand above, FRESHET_JVM_LOG=warn shows more.", exit=code,
     )

@@ -19,6 +19,8 @@ from urllib.parse import quote, quote_plus, unquote
 
 MIN_LENGTH = 3
 PART = 8
+# Of one spelling: a variable may hold 128 KB, and no message is as long.
+_MOST_PARTS = 1 << 15
 # Words of freshet's own that machines read; a part of a secret that happens to be one of them tells nothing.
 _OWN_WORD = re.compile(r"[a-z]+(_[a-z]+)*|[A-Z]+(_[A-Z]+)*")
 # Under these keys stand such words.
@@ -45,11 +47,11 @@ class Redactor:
             return
         self._names[value] = name
         shown = f"${{env.{name}}}"
-        for form in _forms(value):
+        for form in dict.fromkeys(_forms(value)):
             if len(form) < MIN_LENGTH:
                 continue
             self._forms.setdefault(form, shown)
-            for start in range(len(form) - PART + 1):
+            for start in range(min(len(form) - PART + 1, _MOST_PARTS)):
                 self._parts.setdefault(form[start:start + PART], shown)
         self._pattern = None
 
