@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -201,12 +202,18 @@ def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
         with _jvm_stdout_discarded():
             gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)
+    # Of a JVM that ended py4j logs each broken call with its trace; the run's error says it once.
+    logging.getLogger().addFilter(_not_of_py4j)
     answer = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.config(conf=SparkConf(loadDefaults=False).setAll(list(whole.items()))).getOrCreate()
     if current_thread() is main_thread() and answer is not None:
         # PySpark sets one of its own, which asks the JVM for something and then unwinds.
         signal.signal(signal.SIGINT, answer)
     return session
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return not record.pathname.replace("\\", "/").rpartition("/")[0].endswith("/py4j")
 
 
 @contextmanager

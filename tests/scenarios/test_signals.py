@@ -30,7 +30,7 @@ def test_a_run_that_is_stopped_while_it_writes(
     flag = slow(lake, milliseconds=60_000)
     process = start(lake, "run", "copy")
     until(flag.exists, process)
-    until(lambda: any((lake.root / "derived/copy/.hoodie/timeline").glob("*.inflight")), process)
+    until(lambda: any((lake.root / "derived/copy/.hoodie/timeline").glob("*.requested")), process)
     os.kill(process.pid if whose == "command" else _java_of(process.pid), number)
     out, said = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in said, said.count(code)) == (exit_code, False, 1), said
