@@ -105,7 +105,7 @@ def schema(output: Output, write: bool, root: Path) -> Exit:
     """
     text = json.dumps(json_schema(), indent=1, sort_keys=True)
     if not write:
-        click.echo(text)
+        output.document(text)
         return Exit.OK
     path = root / "configs" / "pipeline.schema.json"
     if not path.parent.is_dir():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import json
-from itertools import pairwise
 from typing import Any
 
 import click
 
 from framework import __version__
-from framework.spec.secrets import redact
+from framework.cli.output import Output, usage, wants_json
+from framework.errors import unforeseen
+from framework.spec.streamer_options import advice_for
 
 # Each command's module is imported when it is called for: a tick must not pay for what it does not use.
 _COMMANDS = {
@@ -39,20 +39,30 @@ class _Commands(click.Group):
     def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
                      **extra: Any) -> click.Context:
         words = tuple(args)
-        context = super().make_context(info_name, args, parent, **extra)
+        try:
+            context = super().make_context(info_name, args, parent, **extra)
+        except click.ClickException as error:
+            found = _answered(error)
+            usage(words, found)
+            raise found from None
         context.meta[_WORDS] = words
         return context
 
     def invoke(self, ctx: click.Context) -> Any:
+        words = ctx.meta[_WORDS]
         try:
             return super().invoke(ctx)
-        except click.UsageError as error:
-            # click prints it on stderr and ends with 2; a caller that parses stdout finds it there too.
-            if _wants_json(ctx.meta[_WORDS]):
-                found = {"code": "USAGE", "message": redact(error.format_message()), "effect": "Nothing was read or written.",
-                         "next": "See --help.", "retryable": False, "details": {}}
-                click.echo(json.dumps({"error": found}, indent=2))
+        except click.ClickException as error:
+            # click prints it on stderr and ends with its code; a caller that parses stdout finds it there too.
+            answered = _answered(error)
+            usage(words, answered)
+            raise answered from None
+        except click.exceptions.Exit:
             raise
+        except Exception as error:  # of a command that cannot even be imported
+            found = unforeseen(error)
+            Output(wants_json(words)).error(found)
+            ctx.exit(found.exit_code)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -65,8 +75,9 @@ class _Commands(click.Group):
         return command
 
 
-def _wants_json(words: tuple[str, ...]) -> bool:
-    return "--output=json" in words or ("--output", "json") in pairwise(words)
+def _answered(error: click.ClickException) -> click.ClickException:
+    advice = advice_for(error.option_name) if isinstance(error, click.NoSuchOption) else ""
+    return click.UsageError(f"{error.format_message()} {advice}", error.ctx) if advice else error  # type: ignore[attr-defined]
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -86,7 +97,7 @@ def main() -> None:
     \b
     Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
     4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong,
-    7 a check failed, 8 a catalogue was not told, 130 interrupted.
+    7 a check failed, 8 a catalogue was not told, 130 interrupted, 141 the reader of stdout is gone, 143 terminated.
 
     \b
     FRESHET_DEBUG=1 adds tracebacks to errors, FRESHET_ENV names the environment, FRESHET_CACHE the folder of the

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
+from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 import click
 
+from framework.cli.signals import INTERRUPTED, PUBLISHED, READER_GONE, TERMINATED, Terminated, stopped, told
 from framework.errors import Exit, FreshetError, SpecError, unforeseen
-from framework.metrics.events import Listener
+from framework.metrics.events import Event, Listener
+from framework.runtime.java_end import java_ended
 from framework.spec.secrets import redact, redact_tree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-# What a shell reports for a process that SIGINT or SIGPIPE ended.
-INTERRUPTED = 130
-READER_GONE = 141
 
 
 class Output:
@@ -35,6 +35,7 @@ class Output:
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
+        self.began = False
 
     def result(self, text: str, data: object) -> None:
         """Print a command's result.
@@ -44,13 +45,17 @@ class Output:
             data: The same for machines, JSON-serialisable.
         """
         if self.as_json:
-            click.echo(json.dumps(redact_tree(data), indent=2, default=str))
+            self._print(json.dumps(redact_tree(data), indent=2, default=str))
         elif text:
-            click.echo(redact(text))
+            self._print(redact(text))
 
     def command(self, words: list[str]) -> None:
         """Print a command line as it has to be typed: its maker has left secrets out, and a path must stay whole."""
-        click.echo(json.dumps({"command": words}, indent=2) if self.as_json else shlex.join(words))
+        self._print(json.dumps({"command": words}, indent=2) if self.as_json else shlex.join(words))
+
+    def document(self, text: str) -> None:
+        """Print a text that holds nothing of the project, as it is."""
+        self._print(text)
 
     def error(self, error: FreshetError) -> None:
         """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
@@ -58,8 +63,41 @@ class Output:
         if isinstance(error, SpecError):
             message(f"{error.code}: {error.message} {error.effect}")
         trace(error)
-        if self.as_json:
-            click.echo(json.dumps({"error": redact_tree(error.as_json())}, indent=2, default=str))
+        # A result that was printed stays the only document.
+        if self.as_json and not self.began:
+            with suppress(OSError, ValueError):
+                click.echo(_document(error))
+
+    def last_words(self, error: FreshetError) -> None:
+        """Say an error past all buffers, from whatever the process is in the middle of."""
+        show_cursor = "\x1b[?25h\n" if sys.stderr is not None and sys.stderr.isatty() else ""
+        with suppress(OSError):
+            os.write(2, f"{show_cursor}{redact(str(error))}\n".encode(errors="replace"))
+        if self.as_json and not self.began:
+            with suppress(OSError):
+                os.write(1, f"{_document(error)}\n".encode(errors="replace"))
+
+    def _print(self, text: str) -> None:
+        # Half of it may be out when this fails, so that no second document must follow.
+        self.began = True
+        click.echo(text)
+
+
+def usage(words: Sequence[str], error: click.ClickException) -> None:
+    """Print a wrong command line as JSON where it asks for that; click says it on stderr."""
+    if wants_json(words):
+        found = FreshetError("USAGE", error.format_message(), "Nothing was read or written.", "See --help.")
+        with suppress(OSError, ValueError):
+            click.echo(_document(found))
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Say whether a command line asks for JSON, whatever else is wrong with it."""
+    return "--output=json" in words or ("--output", "json") in pairwise(words)
+
+
+def _document(error: FreshetError) -> str:
+    return json.dumps({"error": redact_tree(error.as_json())}, indent=2, default=str)
 
 
 def trace(error: BaseException) -> None:
@@ -81,27 +119,51 @@ def reporting(command: Command) -> Command:
     @wraps(command)
     def wrapped(output_format: str, **arguments: Any) -> None:
         output = Output(output_format == "json")
+        PUBLISHED.clear()
         try:
-            code = command(output=output, **arguments)
+            if sys.stdout is None:
+                raise OSError(errno.EBADF, "it is closed")
+            with told(output.last_words):
+                code = command(output=output, **arguments)
+                sys.stdout.flush()
         except KeyboardInterrupt:
-            output.error(FreshetError(
-                "INTERRUPTED", "stopped by the keyboard.", "What was not committed yet is not written, and the checkpoint "
-                "goes with its commit.", "Run the same command again.",
-            ))
+            output.error(stopped("the keyboard"))
             sys.exit(INTERRUPTED)
+        except Terminated:
+            output.error(stopped("SIGTERM"))
+            sys.exit(TERMINATED)
         except BrokenPipeError:
-            # Python would flush what is left once more at its end, and complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up_stdout()
             sys.exit(READER_GONE)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:  # whatever it is, it ends as one line and a documented code
-            found = unforeseen(error)
+            lost = sys.stdout is None or (output.began and isinstance(error, OSError))
+            found = _stdout_failed(error) if lost else java_ended(error) or unforeseen(error)
             output.error(found)
+            if found.code == "STDOUT_FAILED":
+                _give_up_stdout()
             sys.exit(found.exit_code)
         sys.exit(code or Exit.OK)
 
     return cast("Command", wrapped)
+
+
+def _stdout_failed(error: Exception) -> FreshetError:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    published = "".join(f" Published: {pipeline} ({commit})." for pipeline, commit in PUBLISHED)
+    return FreshetError(
+        "STDOUT_FAILED", f"the result could not be printed on stdout: {said}.",
+        published.strip() or "Nothing was written by this command, or it said so above.",
+        "Name a stdout that can be written, and run the same command.",
+    )
+
+
+def _give_up_stdout() -> None:
+    # Python would flush what is left once more at its end, and complain.
+    if sys.stdout is not None:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -114,10 +176,19 @@ def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 @contextmanager
 def progress() -> Iterator[Listener]:
     """Yield a listener that shows a run's events: a live line on a terminal, plain lines elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda event: message(f"{time.strftime('%H:%M:%S')} {event.pipeline}: {event.message}")
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield _noting(lambda event: message(f"{time.strftime('%H:%M:%SZ', time.gmtime())} {event.pipeline}: {event.message}"))
         return
     from framework.cli.live import live_progress
 
     with live_progress() as listen:
-        yield listen
+        yield _noting(listen)
+
+
+def _noting(listen: Listener) -> Listener:
+    def noting(event: Event) -> None:
+        if event.name == "committed":
+            PUBLISHED.append((event.pipeline, ", ".join(cast("list[str]", event.fields.get("commits", [])))))
+        listen(event)
+
+    return noting

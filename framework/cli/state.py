@@ -91,7 +91,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
     spec = project.pipelines[0]
     target = TimelineState().table(spec.target.ref)
     history: list[dict[str, object]] = []
-    for instant, info, found in target.checkpoints(spec.partners) if target else ():
+    for instant, info, found in target.checkpoints(spec.partners, spec.name) if target else ():
         if len(history) == limit:
             break
         history.append({
@@ -107,23 +107,28 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
 @checkpoint.command("set")
 @_name
 @click.argument("instant")
+@click.option("--create", is_flag=True, help="Make the target where there is none yet.")
 @project_options
 @reporting
-def set_(output: Output, name: str, instant: str, root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
+def set_(
+    output: Output, name: str, instant: str, create: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+) -> Exit:
     """Make the next run start after INSTANT, a completion time of the source (yyyyMMddHHmmssSSS).
 
     Publishes one commit without rows on the target. It counts once: the next run's own checkpoint goes on from there.
+    A target that is not there yet is made with --create only.
 
     \b
-    Example:
+    Examples:
       freshet checkpoint set trip_earnings 20260801101500000
+      freshet checkpoint set trip_earnings 20260801101500000 --create
     """
     if not _is_instant(instant):
         raise click.BadParameter(
             "an instant is a time of 14 to 17 digits, yyyyMMddHHmmss and milliseconds; `freshet checkpoint show` and "
             "`freshet status` print some.", param_hint="INSTANT",
         )
-    return _override(output, name, instant.ljust(17, "0"), root, env, overrides)
+    return _override(output, name, instant.ljust(17, "0"), root, env, overrides, create)
 
 
 @checkpoint.command()
@@ -144,6 +149,7 @@ def reset(output: Output, name: str, root: Path, env: str | None, overrides: tup
 
 def _override(
     output: Output, name: str, instant: str | None, root: Path, env: str | None, overrides: tuple[str, ...],
+    create: bool = False,
 ) -> Exit:
     project = load(root, env, overrides, (name,))
     spec = project.pipelines[0]
@@ -156,6 +162,12 @@ def _override(
                 "CHECKPOINT_AHEAD", f"{name}: {instant} is newer than the source's last commit {newest}.",
                 "The checkpoint stays.", f"The latest that can be set: freshet checkpoint set {name} {newest}",
             )
+    if instant is not None and not create and state.table(spec.target.ref) is None:
+        raise StateError(
+            "TARGET_MISSING", f"{name}: there is no table {spec.target.ref.name} at {spec.target.ref.path} yet.",
+            "Nothing was written.", f"To make it, without rows: freshet checkpoint set {name} {instant} --create",
+            table=spec.target.ref.path,
+        )
     with progress() as listen:
         result = set_checkpoint(project, spec, state, listen, instant)
     if result.error:

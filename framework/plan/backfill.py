@@ -162,7 +162,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
     )
     compiled = Plan(
         pipeline=spec.name, fingerprint=plan.fingerprint, target=spec.target.ref, first_run=False, window=window,
-        checkpoint_before=target.latest_checkpoint(spec.partners), checkpoint_after=None, schema_changes=changes,
+        checkpoint_before=target.latest_checkpoint(spec.partners, spec.name), checkpoint_after=None, schema_changes=changes,
         notices=(), stages=stages,
     )
     return hold_services(compiled, spec, state, target)

@@ -20,6 +20,7 @@ from framework.plan.parts import (
 )
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
+from framework.plan.replaced import refuse_replaced, with_source_commit
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
@@ -59,12 +60,14 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         window = Window("deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
-    before = target.latest_checkpoint(spec.partners) if target else None
+    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     source = source_of(spec, state)
     tables = look_at_inputs(spec, state, before)
     main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
     window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
-    return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
+    refuse_replaced(spec, target, source)
+    plan = with_source_commit(_plan(spec, target, before, window, (source, tables)), source)
+    return hold_services(plan, spec, state, target)
 
 
 def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None) -> Plan:
@@ -86,7 +89,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
     before: Checkpoint | None = None
     try:
-        before = target.latest_checkpoint(spec.partners) if target else None
+        before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     except StateError as error:
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":
@@ -122,7 +125,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
             "UNKNOWN_COLUMN", f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
             "Nothing was read or written.", f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
         )
-    before = target.latest_checkpoint(spec.partners) if target else None
+    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     window = Window("replay", reason=f"rows of {spec.quarantine.name}")
     if target is None or state.table(spec.quarantine) is None:
         return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
@@ -142,8 +145,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
 
 
 def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
-    idle = Window("idle", reason=reason)
-    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, idle, before, None, (), (), ())
+    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, Window("idle", reason=reason), before, None, (), (), ())
 
 
 def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
@@ -207,9 +209,8 @@ def _plan(
         )
     return Plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
-        first_run=target is None and window.kind != "deferred",
-        window=window, checkpoint_before=before, checkpoint_after=after, schema_changes=changes,
-        notices=notices, stages=stages,
+        first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,
+        checkpoint_after=after, schema_changes=changes, notices=notices, stages=stages,
     )
 
 

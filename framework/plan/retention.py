@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from framework.errors import FreshetError
 from framework.plan.stages import Commit, Notice, Plan
 from framework.spec.model import PipelineSpec
 from framework.spec.paths import same_place
@@ -32,8 +33,16 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
         return ()
     notices = []
     for reader in spec.readers:
-        table = state.table(reader.target)
-        checkpoint = table.latest_checkpoint(reader.partners) if table else None
+        try:
+            table = state.table(reader.target)
+            checkpoint = table.latest_checkpoint(reader.partners, reader.name) if table else None
+        except FreshetError as error:
+            # It stops its own pipeline; this one goes on, and keeps what that may have to read yet.
+            notices.append(Notice(
+                "RETENTION_HELD", f"{spec.name}: cleaning and archiving are left this time: how far {reader.name} has read "
+                f"{spec.target.ref.name} is unknown ({error.code}: {error.message})",
+            ))
+            continue
         for position in checkpoint.positions.values() if checkpoint else ():
             if same_place(position.table) != same_place(spec.target.ref.path) or position.basis != "completed":
                 continue

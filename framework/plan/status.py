@@ -9,6 +9,7 @@ from framework.errors import FreshetError
 from framework.plan.buckets import bucket_advice
 from framework.plan.inputs import look_at_inputs, with_drivers
 from framework.plan.reads import counted
+from framework.plan.replaced import refuse_replaced
 from framework.plan.window import completion_of, horizon, next_window
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import chunk_commits
@@ -84,7 +85,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         target = state.table(spec.target.ref)
         if target and target.commits:
             last = target.commits[-1].completed
-        checkpoint = target.latest_checkpoint(spec.partners) if target else None
+        checkpoint = target.latest_checkpoint(spec.partners, spec.name) if target else None
         source = state.table(spec.source.table)
         if source is None:
             return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")
@@ -94,6 +95,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
         window = next_window(spec.name, source, spec.source, main)
+        refuse_replaced(spec, target, source)
         if any(one.drives for one in spec.inputs):
             window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
     except FreshetError as error:

@@ -11,21 +11,21 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from framework.errors import FreshetError, RetryableError, StateError, SyncError
+from framework.errors import FreshetError, RetryableError, SyncError
 from framework.index.opening import open_index, with_index
 from framework.plan.reads import counted
-from framework.plan.stages import Commit, Guard, Plan
+from framework.plan.stages import Commit, Plan
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
 from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from framework.runtime.catalogue import sync_if_due
+from framework.runtime.fence import check_clock, fence, guard
 from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
 from framework.runtime.session import at_work, start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
 from framework.runtime.sync_due import mark_due
 from framework.sinks.hudi import write_commit
 from framework.spec.model import PipelineSpec
-from framework.state.backfill import touched_between
 from framework.state.checkpoint import RUN_ID_KEY
 from framework.state.table import CommitInfo, Instant, StateReader, TableState
 
@@ -90,9 +90,9 @@ def execute(
             refuse_failed(spec, batch.outcomes)
             refuse_empty_replay(plan, spec, batch)
         target = state.table(plan.target)
-        _fence(plan, spec, target, batch.commit)
+        fence(plan, spec, target, batch.commit)
         if target is not None and target.commits:
-            _check_clock(spark, spec, target.commits[-1].completed)
+            check_clock(spark, spec, target.commits[-1].completed)
         with _timed(seconds, "write"):
             phase(f"writing {plan.target.name}")
             mark_due(spec)
@@ -120,12 +120,12 @@ def execute(
             "The commit stands, and its checkpoint with it.",
             f"Load the table anew: delete it, then freshet run {spec.name}. FRESHET_JVM_LOG=warn prints why.",
         )
-    guard = batch.commit.guard
-    if guard is not None and guard.after_write:
+    held = batch.commit.guard
+    if held is not None and held.after_write:
         # Between the look before the write and Hudi's own begin another commit may have come, and was replaced.
         now = state.table(plan.target)
         assert now is not None
-        _guard(spec, now, guard, found[0].completed, "The chunk was written, and what came between is overwritten.")
+        guard(spec, now, held, found[0].completed, "The chunk was written, and what came between is overwritten.")
     return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error)
 
 
@@ -183,43 +183,6 @@ def _reading(plan: Plan) -> str:
     if window.kind == "backfill":
         return f"{'reading' if len(plan.stages) > 1 else 'recording'} {window.reason}"
     return f"no rows to read: {window.reason}"
-
-
-def _check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
-    # Hudi names instants by the writer's local time. A commit that sorts before the present one would hide its checkpoint.
-    jvm: Any = spark._jvm
-    pattern = jvm.java.time.format.DateTimeFormatter.ofPattern("yyyyMMddHHmmssSSS")
-    now = str(jvm.java.time.LocalDateTime.now().format(pattern))
-    if newest.ljust(len(now), "0") > now:
-        raise StateError(
-            "CLOCK_BEHIND", f"{spec.name}: the last commit of {spec.target.ref.path} is of {newest}, and here it is {now}: "
-            "another writer's clock or time zone is ahead of this one.",
-            "Nothing was written, and the checkpoint stays.",
-            "freshet writes in UTC. Write in that writer's time zone: spark.driver.extraJavaOptions: -Duser.timezone=Area/City",
-            newest=newest, now=now,
-        )
-
-
-def _fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Commit) -> None:
-    if commit.guard is not None and target is not None:
-        _guard(spec, target, commit.guard, "9", "Nothing was written.")
-    if plan.window.kind in ("override", "backfill", "replay"):
-        return
-    now = target.latest_checkpoint(spec.partners) if target else None
-    if now != plan.checkpoint_before:
-        raise RetryableError(
-            "CHECKPOINT_MOVED", f"{spec.name}: another writer moved the checkpoint of {plan.target.path} since this run was "
-            "planned.", "Nothing was written.", "Run the same command again.",
-        )
-
-
-def _guard(spec: PipelineSpec, target: TableState, guard: Guard, before: str, effect: str) -> None:
-    found = touched_between(target, guard.base, before, guard.partitions)
-    if found:
-        raise RetryableError(
-            "PARTITION_CHANGED", f"{spec.name}: another writer committed to {', '.join(guard.partitions[:3]) or 'the table'} "
-            f"since this was planned ({', '.join(found[:3])}).", effect, "Run the same command again.", commits=found,
-        )
 
 
 def _find_commit(target: TableState | None, run_id: str) -> tuple[Instant, CommitInfo] | None:

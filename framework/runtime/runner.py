@@ -11,6 +11,7 @@ from framework.metrics.events import Event, Listener
 from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
+from framework.runtime.java_end import java_ended
 from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.result import RunResult, in_words, row_counts, summed
 from framework.runtime.stale_lock import clear_stale_lock
@@ -94,7 +95,7 @@ def _leased(
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
-        error = unforeseen(unknown, spec.name)
+        error = java_ended(unknown, spec.name) or unforeseen(unknown, spec.name)
         result = summed(result, RunResult(spec.name, "failed", error=error))
         listen(Event("failed", spec.name, str(error), error.as_json()))
     whole = round(time.monotonic() - start, 3)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
@@ -19,7 +21,7 @@ from framework.index.site import with_hbase_site
 from framework.runtime.class_data import CLASS_PATH, ClassData, find_class_data
 from framework.runtime.jars import resolve_jars
 from framework.runtime.java import find_java_home
-from framework.spec.secrets import redact
+from framework.spec.secrets import REDACTOR
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
 # The last two spare a library that Hudi measures objects with from starting a second process to look at this one.
@@ -117,7 +119,7 @@ def _names_a_collector(conf: Mapping[str, str]) -> bool:
 
 def without_secrets(conf: Mapping[str, str]) -> dict[str, str]:
     """Return the project's settings that hold no value read through ``env``."""
-    return {key: value for key, value in conf.items() if redact(value) == value}
+    return {key: value for key, value in conf.items() if REDACTOR.redact_whole(value) == value}
 
 
 def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
@@ -214,7 +216,18 @@ def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
         with _jvm_stdout_discarded():
             gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)
-    return SparkSession.builder.config(conf=SparkConf(loadDefaults=False).setAll(list(whole.items()))).getOrCreate()
+    # Of a JVM that ended py4j logs each broken call with its trace; the run's error says it once.
+    logging.getLogger().addFilter(_not_of_py4j)
+    answer = signal.getsignal(signal.SIGINT)
+    session = SparkSession.builder.config(conf=SparkConf(loadDefaults=False).setAll(list(whole.items()))).getOrCreate()
+    if current_thread() is main_thread() and answer is not None:
+        # PySpark sets one of its own, which asks the JVM for something and then unwinds.
+        signal.signal(signal.SIGINT, answer)
+    return session
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return not record.pathname.replace("\\", "/").rpartition("/")[0].endswith("/py4j")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from framework.index.site import with_hbase_site
 from framework.runtime.jars import jar_dir, resolve_jars
 from framework.runtime.session import session_conf, without_secrets
 from framework.spec.model import Project
-from framework.spec.secrets import redact
+from framework.spec.secrets import REDACTOR, redact
 
 # Folders of a project that a run reads; what else lies there is not shipped.
 _PROJECT_FOLDERS = ("pipelines", "ddl", "configs", "transformers")
@@ -36,7 +36,8 @@ def submit_command(project: Project, names: Sequence[str], overrides: Sequence[s
         overrides: ``--set`` values, passed on.
         archive: Where ``write_archive`` puts framework and project files, which the executors import from.
     """
-    secret = [override for override in overrides if redact(override) != override]
+    # Of a part of one, such as a folder's name, nobody can say that it is meant.
+    secret = [override for override in overrides if REDACTOR.redact_whole(override) != override]
     if secret:
         raise FreshetError(
             "SECRET_ON_COMMAND_LINE", f"--set {redact(secret[0])} holds a secret, which the printed command would show.",

@@ -25,11 +25,13 @@ class Setting:
         value: The value as text.
         file: File relative to the project, or ``--set``.
         line: 1-based line.
+        name: The key as the file spells it, where that is an older name.
     """
 
     value: str
     file: str
     line: int
+    name: str = ""
 
 
 @dataclass(frozen=True)

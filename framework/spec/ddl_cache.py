@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.spec.ddl import DdlTable, Setting
+from framework.spec.secrets import REDACTOR
 from framework.spec.types import Column
 from framework.spec.types_json import type_from_spark, type_to_spark
 
@@ -44,6 +45,9 @@ def load(text: str, file: str) -> DdlTable | None:
 
 def store(text: str, table: DdlTable) -> None:
     """Remember a table that was parsed without any problem; a folder that cannot be written is no error."""
+    if REDACTOR.origin(text):
+        # No secret lies in a file of ours.
+        return
     content = {
         "name": table.name,
         "line": table.line,

@@ -37,7 +37,7 @@ def read_create_table(text: str, file: str, problems: Problems) -> DdlTable | No
             int(found.get("line") or 0),
             "DDL_SYNTAX",
             f"Not valid SQL near '{str(found.get('highlight') or '')[:40]}'.",
-            "A column is written 'name TYPE [NOT NULL] [COMMENT '...']'.",
+            "A column is written 'name TYPE [NOT NULL] [COMMENT '...']'; a name that is a word of SQL stands in backticks.",
         )
         return None
     except RecursionError:

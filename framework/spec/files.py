@@ -35,7 +35,7 @@ class ProjectFiles:
             name: Path relative to the project, with forward slashes.
             place: Where the name stands; a missing or foreign file is reported there.
             what: What the file is, for the message: ``DDL file``, ``transformer``.
-            problems: Receives PATH_OUTSIDE_PROJECT, MISSING_FILE, FILE_TOO_LARGE or NOT_TEXT.
+            problems: Receives PATH_OUTSIDE_PROJECT, NOT_A_FILE, MISSING_FILE, FILE_TOO_LARGE or NOT_TEXT.
 
         Returns:
             The text with ``\\n`` line ends and without a byte order mark, or None.
@@ -51,6 +51,13 @@ class ProjectFiles:
             )
             return None
         try:
+            if path.exists() and not path.is_file():
+                # A pipe would be waited for, a folder holds no text.
+                problems.add(
+                    place.file, place.line, "NOT_A_FILE", f"The {what} '{_shown(name)}' is not an ordinary file.",
+                    "Put a text file in its place.",
+                )
+                return None
             if not path.is_file():
                 problems.add(
                     place.file,

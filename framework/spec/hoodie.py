@@ -7,7 +7,9 @@ from functools import lru_cache
 
 from framework.spec import options, streamer_keys
 from framework.spec.ddl import DdlTable, Setting
+from framework.spec.key_table import check_stance
 from framework.spec.layers import canonical_key
+from framework.spec.streamer_options import advice_for
 from framework.spec.suggest import Problems, did_you_mean
 
 _DDL_NAMES = {"primaryKey": options.RECORD_KEY, "preCombineField": options.ORDERING_FIELD, "type": options.TABLE_TYPE}
@@ -30,18 +32,23 @@ def check_hoodie(settings: Mapping[str, Setting], problems: Problems) -> None:
     for key, setting in settings.items():
         reserved = options.RESERVED.get(key)
         if reserved is not None:
-            said = f"'{key}' cannot be set: freshet sets it itself or relies on it."
+            said = f"'{setting.name or key}' cannot be set: freshet sets it itself or relies on it."
             problems.add(setting.file, setting.line, "RESERVED_KEY", said, reserved)
             continue
         found = _check(key, setting.value)
         if found is not None:
-            problems.add(setting.file, setting.line, *found)
+            code, said, hint = found
+            said = said.replace(key, setting.name or key)
+            if setting.name.startswith(streamer_keys.OLD_PREFIX):
+                hint = hint.replace(streamer_keys.PREFIX, streamer_keys.OLD_PREFIX)
+            problems.add(setting.file, setting.line, code, said, hint)
 
 
 @lru_cache(maxsize=4096)
 def _check(key: str, value: str) -> tuple[str, str, str] | None:
     if not key.startswith("hoodie."):
-        return "UNKNOWN_KEY", f"'{key[:80]}' is not a Hudi property.", "Only hoodie.* keys stand under 'hoodie:'."
+        hint = advice_for(key) or "Only hoodie.* keys stand under 'hoodie:'."
+        return "UNKNOWN_KEY", f"'{key[:80]}' is not a Hudi property.", hint
     if key == options.TABLE_TYPE:
         known = value.lower() in _TABLE_TYPES
         return (
@@ -53,6 +60,8 @@ def _check(key: str, value: str) -> tuple[str, str, str] | None:
         # Read by the rules, which know what to write instead.
         return None
     found = streamer_keys.check_hoodie_key(key, value)
+    if found is None and not streamer_keys.is_streamer_key(key):
+        found = check_stance(key, value)
     return None if found is None else (found.code, found.message, found.hint)
 
 

@@ -171,6 +171,14 @@ class IndexRules(SettingRules):
                 f"The bucket engine {engine.value[:40]} is not supported.",
                 "Write SIMPLE, or remove the line.",
             )
+        for key in ("hoodie.clustering.inline", "hoodie.clustering.schedule.inline"):
+            if self.setting(key).value.lower() == "true":
+                self.add(
+                    self.setting(key),
+                    "CONFLICTING_SETTING",
+                    f"{key}=true with BUCKET: Hudi plans a clustering that nothing carries out, and later writes wait for it.",
+                    "Remove the line: a row's bucket says in which file it lies.",
+                )
         field = self.setting(options.BUCKET_FIELD)
         hashed = (
             [column.name for column in self.columns(field, "bucket hash field")]

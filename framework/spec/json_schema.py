@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from framework.spec import hudi_keys, options, streamer_keys
+from framework.spec import hudi_keys, key_table, options, streamer_keys
 from framework.spec.models import ConfigFile, PipelineFile
 from framework.spec.strategy_models import Model
 
@@ -64,7 +64,7 @@ def _hoodie() -> dict[str, Any]:
     properties = {
         key.name: _property(key.type, key.default, key.valid_values) | ({"deprecated": True} if key.deprecated else {})
         for key in hudi_keys.catalogue().values()
-        if key.name not in options.RESERVED and key.name.startswith("hoodie.")
+        if key.name.startswith("hoodie.") and key_table.takes_values(key.name)
     }
     for honoured in streamer_keys.HONOURED.values():
         shown = _property(honoured.type, honoured.default, honoured.valid_values) | {"description": honoured.effect}

@@ -48,7 +48,8 @@ def check_layer(tree: MapNode, model: type[ConfigFile] | type[PipelineFile], pro
                     node.line,
                     "WRONG_TYPE",
                     f"'{key}' must be a mapping.",
-                    f"Write 'name: value' lines below '{key}:'.",
+                    f"Write 'name: value' lines below '{key}:'" + (
+                        ", not 'name=value'." if isinstance(node, ScalarNode) and "=" in node.text else "."),
                 )
             continue
         kept[key] = _canonical_hoodie(node, problems) if key == "hoodie" and isinstance(node, MapNode) else node
@@ -173,7 +174,7 @@ def text_settings(tree: MapNode, key: str) -> dict[str, Setting]:
     node = tree.entries.get(key)
     entries: Mapping[str, Node] = node.entries if isinstance(node, MapNode) else {}
     return {
-        name: Setting(entry.text, entry.file, entry.line)
+        name: Setting(entry.text, entry.file, entry.line, entry.key)
         for name, entry in entries.items()
         if isinstance(entry, ScalarNode) and entry.value is not None
     }
@@ -213,7 +214,7 @@ def _canonical_hoodie(node: MapNode, problems: Problems) -> MapNode:
                 f"'{key}' says the same as another key in line {entries[name].line}.",
                 "Remove one of them.",
             )
-        entries[name] = entry
+        entries[name] = replace(entry, key=key) if name != key and isinstance(entry, ScalarNode) else entry
     return replace(node, entries=entries)
 
 

@@ -14,6 +14,7 @@ from framework.spec.check_models import RULES, Check, Compared, Freshness, Refer
 from framework.spec.files import Place
 from framework.spec.limits import RunLimits
 from framework.spec.strategy_models import Backfill, Duration, Input, Model, Name, Write, one_as_list, seconds_of
+from framework.spec.streamer_options import advice_for
 from framework.spec.suggest import Problems, did_you_mean, nearest
 
 Scalar = bool | int | float | str
@@ -181,6 +182,8 @@ def unknown_key_hint(key: str, known: Mapping[str, Any]) -> str:
     """Say where a key belongs that stands in the wrong place, or which one is meant."""
     if key.startswith("hoodie."):
         return "Hudi's properties belong under 'hoodie:'."
+    if key.startswith("-"):
+        return advice_for(key)
     if key.startswith("spark."):
         return "Spark's settings belong under 'spark:'."
     return did_you_mean(key, known)

@@ -50,8 +50,9 @@ PAYLOAD_CLASSES = (PAYLOAD_CLASS, "hoodie.compaction.payload.class")
 ORDERING_PAYLOADS = (
     "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
     "org.apache.hudi.common.model.EventTimeAvroPayload",
-    "org.apache.hudi.common.model.PartialUpdateAvroPayload",
 )
+#: The payload classes that take a null for "not changed".
+NULL_KEEPS = ("org.apache.hudi.common.model.PartialUpdateAvroPayload",)
 
 #: HoodieStreamer's default of MAX_COMMITS.
 DEFAULT_MAX_COMMITS = 5

@@ -98,11 +98,12 @@ def draft(
         variables,
         None,
         context.names,
-        None,
+        context.on_secret,
         {
             **context.unknown_hints,
             "env": "SQL is printed by plan, so it cannot read env.*: read it in 'vars:' and use var.*.",
         },
+        context.origin,
     )
     ddl_text = None
     named = rendered.entries.get("ddl")
@@ -278,7 +279,7 @@ def _quarantine(name: str, target: TableRef) -> TableRef:
 
 def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:
     # Only this pipeline's secrets: the process's redactor knows more or less of them by what else is loaded.
-    text = json.dumps(secrets.redact_tree(defining), sort_keys=True, ensure_ascii=False)
+    text = json.dumps(secrets.whole_tree(defining), sort_keys=True, ensure_ascii=False)
     # The same project in another folder is the same pipeline.
     text = text.replace(json.dumps(str(root), ensure_ascii=False)[1:-1], ".")
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -214,7 +214,7 @@ class _Loader:
                 (
                     f"configs/{name}{ending}"
                     for ending in _YAML
-                    if (self.files.root / f"configs/{name}{ending}").is_file()
+                    if (self.files.root / f"configs/{name}{ending}").exists()
                 ),
                 None,
             )
@@ -298,5 +298,5 @@ class _Loader:
             },
         )
         variables = layers.variables(tree, only_env, problems)
-        context = TemplateContext(variables, self.environ, self.names, on_secret, _WINDOW_HINTS)
+        context = TemplateContext(variables, self.environ, self.names, on_secret, _WINDOW_HINTS, secrets.origin)
         return draft(name, file, tree, context, variables, self.files, secrets, problems)

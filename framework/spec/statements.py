@@ -24,6 +24,9 @@ _TOKEN = re.compile(
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_CLOSED = re.compile(
+    r"""[rR]'[^']*'|[rR]"[^"]*"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:``|[^`])*`""", re.DOTALL,
+)
 _PLACEHOLDERS = {"mark": SOURCE_VIEW, "instant": INSTANT_PLACE}
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 # A transformer reads; what it may leave behind lives in the run's own session and goes with it.
@@ -105,6 +108,21 @@ def leaves_view(statement: Statement) -> bool:
     return re.match(r"[\s(]*(create|cache)\b", _bare(statement), re.IGNORECASE) is not None
 
 
+def unclosed(text: str) -> StatementProblem | None:
+    """Return the quote, quoted name or comment that the text opens and does not close."""
+    for token in _tokens(text):
+        opens = token.kind == "quoted" or (token.kind == "other" and token.text in "'\"`")
+        if opens and not _CLOSED.fullmatch(token.text):
+            return _unclosed(text, token, "a quote")
+        if token.text.startswith("/*") and token.start + len(token.text) == len(text) and _comment_end(text, token.start) < 0:
+            return _unclosed(text, token, "a comment")
+    return None
+
+
+def _unclosed(text: str, token: _Token, what: str) -> StatementProblem:
+    return StatementProblem(text.count("\n", 0, token.start) + 1, "SQL_UNCLOSED", f"{what} that opens here is not closed.")
+
+
 def check_statements(statements: tuple[Statement, ...]) -> list[StatementProblem]:
     """Return what a transformer's statements may not be: empty, changing tables, or ending without rows."""
     if not statements:
@@ -125,6 +143,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     position = 0
     while match := _TOKEN.match(text, position):
         end = _comment_end(text, position) if match.group() == "/*" else match.end()
+        end = end if end > 0 else len(text)
         yield _Token(match.lastgroup or "other", text[position:end], position)
         position = end
 
@@ -136,7 +155,7 @@ def _comment_end(text: str, start: int) -> int:
         depth += 1 if edge.group() == "/*" else -1
         if depth == 0:
             return edge.end()
-    return len(text)
+    return -1
 
 
 def _statement(text: str, start: int, body: str) -> Statement:

@@ -127,6 +127,9 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
         jdbc.incr.fallback.to.full.fetch"""),
 )
 
+# Keys whose advice is for one who has switched them on.
+_SWITCHES = ("source.hoodieincr.read_latest_on_missing_ckpt", "checkpoint.force.skip", "sample.writes.enabled")
+
 
 def is_streamer_key(key: str) -> bool:
     """Say whether a key is HoodieStreamer's own; ``hoodie.deltastreamer.keygen.*`` are old names of Hudi's keys."""
@@ -161,6 +164,8 @@ def check_streamer_key(key: str, value: str | None = None) -> KeyProblem | None:
     instead = _instead()
     family = next((known for known in instead if known.endswith(".") and short.startswith(known)), None)
     advice = instead.get(short) or (instead[family] if family else None)
+    if advice and short in _SWITCHES and (value or "").strip().lower() == "false":
+        advice = "Remove it: it is false without the line, too."
     if advice:
         return KeyProblem("NOT_SUPPORTED", f"'{key}' is a key of HoodieStreamer that freshet does not read.", advice)
     known_names = (*HONOURED, *(PREFIX + known for known in instead))

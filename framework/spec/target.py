@@ -209,7 +209,14 @@ class TargetRules(SettingRules):
                 )
         for key in options.PAYLOAD_CLASSES:
             payload = self.setting(key)
-            if payload.value not in ("", *options.ORDERING_PAYLOADS):
+            if payload.value in options.NULL_KEEPS:
+                self.add(
+                    payload,
+                    "NULL_KEEPS_OLD_VALUE",
+                    f"With {payload.value.rpartition('.')[2]} a row keeps an old value where a recompute has a null.",
+                    "Remove the line; where a null means 'not changed', write 'write: {strategy: partial_update, ...}'.",
+                )
+            elif payload.value not in ("", *options.ORDERING_PAYLOADS):
                 self.add(
                     payload,
                     "OLDER_ROW_WINS",

@@ -5,22 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from framework.errors import foreign_text
 from framework.spec.suggest import Problems, did_you_mean
-
-if TYPE_CHECKING:
-    from framework.spec.template_sandbox import Sandbox
+from framework.spec.template_process import PROCESS
 
 # Nearly every template of a pipeline is this plain; loading Jinja for it would double the time of an idle run.
 _PLAIN = re.compile(r"\{\{\s*(var|env)\.([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
 _MARK = re.compile(r"\{[{%#]")
 #: Codes of the problems that render reports.
 TEMPLATE_CODES = frozenset(("UNDEFINED_VARIABLE", "TEMPLATE_SYNTAX", "TEMPLATE_UNSAFE", "TEMPLATE_ERROR"))
-_FILE = "<freshet template>"
 
 
 @dataclass(frozen=True)
@@ -33,6 +27,7 @@ class TemplateContext:
         names: Further names, such as ``start`` and ``end``.
         on_secret: Called with name and value whenever an environment variable is read.
         unknown_hints: What to say when one of these names is used but not defined.
+        origin: Returns the name of the environment variable that a value holds, empty where it holds none.
     """
 
     var: Mapping[str, object] | None
@@ -40,6 +35,7 @@ class TemplateContext:
     names: Mapping[str, object] = field(default_factory=dict)
     on_secret: Callable[[str, str], None] | None = None
     unknown_hints: Mapping[str, str] = field(default_factory=dict)
+    origin: Callable[[str], str] = lambda value: ""
 
     def known(self, label: str) -> list[str]:
         """Return the names that ``label.`` offers, or the top-level names for an empty label."""
@@ -103,79 +99,44 @@ def _render_plain(text: str, context: TemplateContext, file: str, line: int, pro
 
 
 def _render_jinja(text: str, context: TemplateContext, file: str, line: int, problems: Problems) -> str | None:
-    from jinja2 import TemplateSyntaxError, UndefinedError
-    from jinja2.exceptions import SecurityError
-
-    from framework.spec.template_sandbox import MAX_OUTPUT_CHARACTERS, MAX_WORK, Variables
-
-    read: list[str] = []
-
-    def on_secret(name: str, value: str) -> None:
-        read.append(name)
-        if context.on_secret is not None:
-            context.on_secret(name, value)
-
-    sandbox = _sandbox()
-    sandbox.work_left = MAX_WORK
-    values: dict[str, Any] = dict(context.names)
-    if context.var is not None:
-        values["var"] = Variables("var", context.var)
-    if context.env is not None:
-        values["env"] = Variables("env", context.env, on_secret)
-    parts: list[str] = []
-    length = 0
-    try:
-        for part in _compiled(text).generate(values):
-            length += len(part)
-            if length > MAX_OUTPUT_CHARACTERS:
-                raise SecurityError(f"the result is longer than {MAX_OUTPUT_CHARACTERS} characters")
-            parts.append(part)
-    except TemplateSyntaxError as error:
-        problems.add(
-            file, line + error.lineno - 1, "TEMPLATE_SYNTAX", f"Not a valid template: {str(error.message).rstrip('.')}."
-        )
-    except SecurityError as error:
-        at = getattr(error, "lineno", None) or _line_of(error.__traceback__)
-        problems.add(
-            file,
-            line + at - 1,
-            "TEMPLATE_UNSAFE",
-            f"The template was stopped: {error}.",
-            "A template may use var.*, env.* (YAML only), plain filters, if and for.",
-        )
-    except UndefinedError as error:
-        _undefined(str(error), context, file, line + _line_of(error.__traceback__) - 1, problems)
-    except (RecursionError, MemoryError, SyntaxError):
-        problems.add(file, line, "TEMPLATE_UNSAFE", "The template is nested too deep.")
-    except Exception as error:
-        # A template is user code: whatever it raises (a division by zero, a filter on a wrong type) is its author's.
-        problems.add(
-            file,
-            line + _line_of(error.__traceback__) - 1,
-            "TEMPLATE_ERROR",
-            f"The template failed: {type(error).__name__}: {foreign_text(error)}.",
-        )
-    else:
-        whole = "".join(parts)
-        # A filter or a method makes something else of a secret, by which the secret would not be known again.
-        if read and context.on_secret is not None and re.search(r"\benv\b", _PLAIN.sub("", text)):
-            context.on_secret(read[0], whole)
-        return whole
+    reads_env = context.env is not None and "env" in text
+    answer = PROCESS.ask({
+        "text": text, "names": dict(context.names), "var": None if context.var is None else dict(context.var),
+        "env": dict(context.env or {}) if reads_env else None if context.env is None else {},
+    })
+    if "error" not in answer:
+        _note_secrets(answer, context)
+        return str(answer["text"])
+    code, at, said = str(answer["error"]), line + int(answer["line"]) - 1, str(answer["message"])
+    match code:
+        case "UNDEFINED_VARIABLE":
+            _undefined(said, context, file, at, problems)
+        case "TEMPLATE_SYNTAX":
+            problems.add(file, at, code, f"Not a valid template: {said.rstrip('.')}.")
+        case "TEMPLATE_UNSAFE":
+            problems.add(file, at, code, f"The template was stopped: {said}.",
+                         "A template may use var.*, env.* (YAML only), filters, if, for and set.")
+        case _:
+            problems.add(file, at, "TEMPLATE_ERROR", f"The template failed: {said[:200]}.")
     return None
 
 
-@cache
-def _sandbox() -> Sandbox:
-    from framework.spec.template_sandbox import Sandbox
-
-    return Sandbox()
-
-
-@cache
-def _compiled(text: str) -> Any:
-    sandbox = _sandbox()
-    code = sandbox.compile(text, filename=_FILE)
-    return sandbox.template_class.from_code(sandbox, code, dict(sandbox.globals))
+def _note_secrets(answer: Mapping[str, Any], context: TemplateContext) -> None:
+    # A filter or a method makes something else of a secret, by which the secret would not be known again.
+    if context.on_secret is None:
+        return
+    env, var = context.env or {}, context.var or {}
+    for name in answer["env"]:
+        context.on_secret(name, str(env[name]))
+    for text, made_of in answer["written"]:
+        for label, name in made_of:
+            if label == "env":
+                context.on_secret(name or "?", text)
+                continue
+            values = [str(value) for key, value in var.items() if name in ("", key)]
+            origin = next((found for value in values if (found := context.origin(value))), "")
+            if origin and text not in values:
+                context.on_secret(origin, text)
 
 
 def _undefined(name: str, context: TemplateContext, file: str, line: int, problems: Problems) -> None:
@@ -190,12 +151,3 @@ def _undefined(name: str, context: TemplateContext, file: str, line: int, proble
         if label == "var":
             hint += " Variables come from 'vars:' in configs and the pipeline, or --set vars.name=value."
     problems.add(file, line, "UNDEFINED_VARIABLE", f"'{name}' is not defined.", hint.strip())
-
-
-def _line_of(trace: TracebackType | None) -> int:
-    line = 1
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == _FILE:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

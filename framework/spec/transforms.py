@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from framework.spec.files import Place, ProjectFiles
 from framework.spec.model import TransformSpec
-from framework.spec.statements import check_statements, leaves_view, mentions_source, split_statements
+from framework.spec.statements import check_statements, leaves_view, mentions_source, split_statements, unclosed
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.template import TemplateContext, render
 
@@ -73,6 +73,10 @@ def _read(
         return TransformSpec(name, "python"), text
     rendered = render(text, context, name, 1, problems)
     if rendered is None:
+        return None
+    open_one = unclosed(rendered)
+    if open_one is not None:
+        problems.add(name, open_one.line, open_one.code, open_one.message[:1].upper() + open_one.message[1:], "Close it.")
         return None
     statements = split_statements(rendered)
     for found in check_statements(statements):

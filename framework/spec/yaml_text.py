@@ -24,6 +24,8 @@ _WORDS: Mapping[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
 # libyaml's parser reads 100 files in the time that the pure one needs for 10; PyYAML has it nearly everywhere.
+#: A line as Java's property files and HoodieStreamer's command line have it.
+PROPERTY_LINE = re.compile(r"^[ \t]*(?:--hoodie-conf[ \t]+)?((hoodie|spark)\.[A-Za-z0-9_.-]+)[ \t]*=", re.MULTILINE)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Value = bool | int | float | str | None
@@ -53,6 +55,7 @@ class ScalarNode:
         file: File that holds it.
         line: Line of its key, or of the item in a list.
         content_line: Line where the value's text begins.
+        key: The key as the file spells it, where it is known by another name.
     """
 
     value: Value
@@ -60,6 +63,7 @@ class ScalarNode:
     file: str
     line: int
     content_line: int
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,7 @@ def parse_yaml(text: str, file: str, problems: Problems) -> MapNode | None:
             mark.line + 1 if mark else 0,
             "YAML_SYNTAX",
             f"Not valid YAML: {error.problem or 'cannot be read'}{_context(error)}.",
-            "A text that contains ':', '#', '{' or '%' belongs in quotes.",
+            _properties(text) or "A text that contains ':', '#', '{' or '%' belongs in quotes.",
         )
         return None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -144,10 +148,15 @@ def parse_yaml(text: str, file: str, problems: Problems) -> MapNode | None:
             builder.root.line,
             "YAML_NOT_A_MAPPING",
             "The file must be a mapping of keys to values.",
-            "Write 'key: value' lines.",
+            _properties(text) or "Write 'key: value' lines.",
         )
         return None
     return builder.root
+
+
+def _properties(text: str) -> str:
+    found = PROPERTY_LINE.search(text)
+    return f"'{found[1]}=' is a line of a .properties file: write '{found[1]}: value' below '{found[2]}:'." if found else ""
 
 
 def _context(error: yaml.MarkedYAMLError) -> str:

@@ -8,6 +8,7 @@ must be among them, all keys here share its prefix ``streamer.``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -25,6 +26,8 @@ GENERATION_KEY = "streamer.freshet.index.generation"
 INDEX_ROWS_KEY = "streamer.freshet.index.rows"
 # The columns whose types are narrower than what a table's schema can say, and those types.
 COLUMNS_KEY = "streamer.freshet.columns"
+# The request time of the main source's commit at which the checkpoint stands: another table has no such commit.
+SOURCE_COMMIT_KEY = "streamer.freshet.source.commit"
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY = "streamer.freshet.backfill"
 CHECKS_KEY = "streamer.freshet.checks"
@@ -37,6 +40,8 @@ VERSION = 1
 #: The kind of source that a position belongs to: a Hudi table, whose position is an instant.
 HUDI = "hudi"
 
+# HoodieStreamer writes a short one, "000", for the beginning of all time. Digits of other scripts are no time.
+_INSTANT = re.compile(r"[0-9]{1,17}")
 Basis = Literal["completed", "requested"]
 
 
@@ -115,11 +120,13 @@ def encode(checkpoint: Checkpoint) -> dict[str, str]:
     return entries
 
 
-def decode(metadata: Mapping[str, str]) -> Checkpoint | None:
+def decode(metadata: Mapping[str, str], table: str = "", pipeline: str = "") -> Checkpoint | None:
     """Read the checkpoint out of one commit's metadata.
 
     Args:
         metadata: The commit's ``extraMetadata``.
+        table: The table that the commit is of, for an error.
+        pipeline: The pipeline whose checkpoint is asked for, for an error.
 
     Returns:
         The vector, from freshet's own key, else from HoodieStreamer's V2 or V1 key; None where the commit carries none.
@@ -127,21 +134,24 @@ def decode(metadata: Mapping[str, str]) -> Checkpoint | None:
     Raises:
         StateError: CHECKPOINT_TOO_NEW, CHECKPOINT_KIND_UNKNOWN or CHECKPOINT_UNREADABLE.
     """
+    of = f"{pipeline}: {table or 'the table'}: " if pipeline else f"{table}: " if table else ""
+    name = pipeline or metadata.get(PIPELINE_KEY, "") or "<pipeline>"
     if CHECKPOINT_KEY in metadata:
-        return _decode_own(metadata[CHECKPOINT_KEY])
+        return _decode_own(metadata[CHECKPOINT_KEY], of, name)
     if metadata.get(STREAMER_V2_KEY):
-        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V2_KEY], "completed")})
+        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V2_KEY], "completed", of, name)})
     if metadata.get(STREAMER_V1_KEY):
-        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V1_KEY], "requested")})
+        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V1_KEY], "requested", of, name)})
     return None
 
 
-def _decode_streamer(text: str, basis: Basis) -> Position:
-    if not text.isdigit():
+def _decode_streamer(text: str, basis: Basis, of: str, name: str) -> Position:
+    if not _INSTANT.fullmatch(text):
         # Of another kind of source, such as Kafka's topic,partition:offset.
         raise StateError(
-            "CHECKPOINT_UNREADABLE", f"HoodieStreamer's checkpoint {text[:200]!r} is not of a Hudi table.",
-            "Nothing was read or written.", "Set one of the new source: freshet checkpoint set NAME INSTANT", text=text[:200],
+            "CHECKPOINT_UNREADABLE", f"{of}HoodieStreamer's checkpoint {text[:200]!r} is not of a Hudi table.",
+            "Nothing was read or written.", f"Set one of the new source: freshet checkpoint set {name} INSTANT",
+            text=text[:200],
         )
     return Position(text, basis=basis)
 
@@ -150,7 +160,7 @@ def _decode_streamer(text: str, basis: Basis) -> Position:
 _LADDER: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
-def _decode_own(text: str) -> Checkpoint:
+def _decode_own(text: str, of: str, name: str) -> Checkpoint:
     try:
         raw = json.loads(text)
         version = raw["version"]
@@ -159,7 +169,7 @@ def _decode_own(text: str) -> Checkpoint:
         if version > VERSION:
             raise StateError(
                 "CHECKPOINT_TOO_NEW",
-                f"the table's checkpoint has version {version}, and this freshet knows versions up to {VERSION}.",
+                f"{of}the checkpoint has version {version}, and this freshet knows versions up to {VERSION}.",
                 "Nothing was read or written.", "Upgrade freshet to the version that wrote it.", version=version,
             )
         for step in range(version, VERSION):
@@ -167,10 +177,10 @@ def _decode_own(text: str) -> Checkpoint:
         # Who does not know it leaves it out: then nobody knows how far the target has read before.
         seen = _decode_position("seen", raw["seen"]) if raw.get("seen") else None
         return Checkpoint({name: _decode_position(name, p) for name, p in raw["positions"].items()}, seen)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StateError(
-            "CHECKPOINT_UNREADABLE", f"the table's checkpoint is not one: {text[:200]!r}.",
-            "Nothing was read or written.", "Set a new one: freshet checkpoint set NAME INSTANT", text=text[:200],
+            "CHECKPOINT_UNREADABLE", f"{of}the checkpoint is not one: {text[:200]!r}.",
+            "Nothing was read or written.", f"Set a new one: freshet checkpoint set {name} INSTANT", text=text[:200],
         ) from error
 
 
@@ -188,4 +198,6 @@ def _decode_position(name: str, raw: dict[str, Any]) -> Position:
     position = Position(raw["instant"], raw["table"], raw["basis"])
     if not (isinstance(position.instant, str) and isinstance(position.table, str) and position.basis in get_args(Basis)):
         raise ValueError("a position is an instant, a table and a basis")
+    if not _INSTANT.fullmatch(position.instant):
+        raise ValueError("an instant is up to 17 digits")
     return position

@@ -6,6 +6,10 @@ import os
 from typing import Protocol
 from urllib.parse import urlparse
 
+from framework.state.remote import remote_storage
+
+_IN_PROCESS = ("s3", "s3a", "s3n")
+
 
 class Storage(Protocol):
     """The two things that a timeline reader needs of a file system."""
@@ -77,7 +81,10 @@ def local_path(path: str) -> str:
 
 def storage_for(path: str) -> Storage:
     """Return the storage that holds ``path``."""
-    return LocalStorage() if is_local(path) else ArrowStorage(path)
+    if is_local(path):
+        return LocalStorage()
+    # S3's client alone answers in time, and with an error, whatever is wrong.
+    return ArrowStorage(path) if urlparse(path).scheme in _IN_PROCESS else remote_storage(path)
 
 
 def _arrow_uri(uri: str) -> str:

@@ -164,23 +164,28 @@ class TableState:
             return True
         return all(info.operation in ("BULK_INSERT", "CLUSTER") for _, info in self.newest_first())
 
-    def checkpoints(self, partners: Collection[str] = ()) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
+    def checkpoints(
+        self, partners: Collection[str] = (), pipeline: str = "",
+    ) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
         """Walk the commits that carry a checkpoint, newest first; clustering, backfills and other writers carry none.
 
         Args:
             partners: Pipelines that own other columns of the table; their commits are passed over.
+            pipeline: The pipeline that asks, for an error.
 
         Raises:
             StateError: A checkpoint is newer than this code, or no checkpoint at all.
         """
         for instant, info in self.newest_first():
-            checkpoint = None if info.extra.get(PIPELINE_KEY) in partners else decode(info.extra)
+            checkpoint = None
+            if info.extra.get(PIPELINE_KEY) not in partners:
+                checkpoint = decode(info.extra, self.ref.name, pipeline)
             if checkpoint is not None:
                 yield instant, info, checkpoint
 
-    def latest_checkpoint(self, partners: Collection[str] = ()) -> Checkpoint | None:
+    def latest_checkpoint(self, partners: Collection[str] = (), pipeline: str = "") -> Checkpoint | None:
         """Return the newest checkpoint, None where no commit but those of ``partners`` ever carried one."""
-        return next((checkpoint for _, _, checkpoint in self.checkpoints(partners)), None)
+        return next((checkpoint for _, _, checkpoint in self.checkpoints(partners, pipeline)), None)
 
     def latest_extra(self, key: str) -> str | None:
         """Return the newest value of one metadata key, None where no commit carries it."""

@@ -22,7 +22,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FRESHET_ENV", "FRESHET_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     # The process has one redactor: a secret of one test must not change what another one reads.
-    for name, empty in (("_names", {}), ("_forms", {}), ("_pattern", None)):
+    for name, empty in (("_names", {}), ("_forms", {}), ("_parts", {}), ("_pattern", None)):
         monkeypatch.setattr(REDACTOR, name, empty)
 
 

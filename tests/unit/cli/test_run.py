@@ -10,10 +10,10 @@ from framework.errors import DataError, FreshetError, RetryableError, StateError
 from framework.runtime.lease import hold_lease
 from framework.runtime.result import RunResult
 from framework.spec.model import TableRef
-from framework.state import timeline
+from framework.state import actions
 from tests.kit.memory import at
 from tests.kit.project import a_project
-from tests.kit.timeline import a_table, a_target
+from tests.kit.timeline import a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
 PREVIEWS = [("plan",), ("run", "payments", "--dry-run")]
@@ -69,7 +69,7 @@ def test_no_rule_for_the_first_run(freshet: Freshet, root: Path) -> None:
 
 
 def test_expired_checkpoint(freshet: Freshet, root: Path) -> None:
-    a_table(root, "raw/events", 50).archive((20, "commit", b""))
+    a_table(root, "raw/events", 50).archive((20, "commit", commit()))
     a_target(root, (15, 10))
     result = freshet("run", "payments")
     assert result.exit_code == 5
@@ -80,7 +80,7 @@ def test_one_plan_that_fails_does_not_hide_the_others(
     freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Nobody completes that file.
-    monkeypatch.setattr(timeline, "_WAITS", (0.01,))
+    monkeypatch.setattr(actions, "WAITS", (0.01,))
     a_project(root, "refunds", source="paybacks")
     a_table(root, "raw/paybacks", 10)
     a_table(root, "raw/events", 10)

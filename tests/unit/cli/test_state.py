@@ -53,7 +53,7 @@ def test_states_as_a_table_and_their_words_on_stderr(freshet: Freshet, several: 
 def test_one_unreadable_table_does_not_hide_the_others(freshet: Freshet, several: Path) -> None:
     (several / "data/raw/fresh_events/.hoodie/hoodie.properties").write_bytes(b"\xff\xfe")
     found = {p["pipeline"]: p for p in parsed(freshet("status", "--output", "json"))["pipelines"]}
-    assert found["fresh"]["state"] == "UNEXPECTED_ERROR"
+    assert found["fresh"]["state"] == "TIMELINE_UNREADABLE"
     assert found["payments"]["state"] == "up_to_date"
 
 

@@ -87,7 +87,7 @@ def test_a_table_that_nobody_may_look_at_is_named(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("framework.state.storage.LocalStorage.read", refused)
     with pytest.raises(StateError) as error:
         TimelineState().table(TableRef("raw.events", str(tmp_path)))
-    assert error.value.code == "TABLE_UNREADABLE"
+    assert error.value.code == "STORAGE_REFUSED"
     assert error.value.message.startswith("raw.events ")
 
 
@@ -114,5 +114,10 @@ def _shown_raw(path: Path) -> list[str]:
     return found
 
 
+#: Processes of their own, without freshet: who asked them puts their answers into words.
+APART = ("spec/template_sandbox.py", "state/remote.py")
+
+
 def test_every_foreign_text_passes_one_place() -> None:
-    assert [place for path in sorted(FRAMEWORK.rglob("*.py")) for place in _shown_raw(path)] == []
+    modules = [path for path in sorted(FRAMEWORK.rglob("*.py")) if str(path.relative_to(FRAMEWORK)) not in APART]
+    assert [place for path in modules for place in _shown_raw(path)] == []

@@ -59,7 +59,7 @@ def test_an_insert_into_a_record_index_is_refused(problems_of: Check) -> None:
     [
         ("org.apache.hudi.common.model.DefaultHoodieRecordPayload", []),
         ("org.apache.hudi.common.model.EventTimeAvroPayload", []),
-        ("org.apache.hudi.common.model.PartialUpdateAvroPayload", []),
+        ("org.apache.hudi.common.model.PartialUpdateAvroPayload", ["NULL_KEEPS_OLD_VALUE"]),
         ("org.apache.hudi.common.model.OverwriteWithLatestAvroPayload", ["OLDER_ROW_WINS"]),
         ("org.apache.hudi.common.model.OverwriteNonDefaultsWithLatestAvroPayload", ["OLDER_ROW_WINS"]),
         ("com.example.DefaultHoodieRecordPayload", ["OLDER_ROW_WINS"]),

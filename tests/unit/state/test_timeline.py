@@ -10,7 +10,7 @@ import pytest
 
 from framework.errors import StateError
 from framework.spec.model import TableRef
-from framework.state import timeline
+from framework.state import actions
 from framework.state.checkpoint import encode
 from framework.state.timeline import TimelineState
 from tests.kit.memory import a_checkpoint, at
@@ -76,15 +76,7 @@ def test_commit_metadata_is_read(lake: HandMade) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a commit file that nobody completes no longer than it takes to see that."""
-    monkeypatch.setattr(timeline, "_WAITS", (0.01,))
-
-
-@pytest.mark.usefixtures("impatient")
-def test_empty_commit_file_is_a_commit_that_says_nothing(lake: HandMade) -> None:
-    lake.done(10, b"")
-    table = look(lake)
-    assert table.info(table.commits[0]).rows == 0
-    assert table.latest_checkpoint() is None
+    monkeypatch.setattr(actions, "WAITS", (0.01,))
 
 
 @pytest.mark.parametrize("seen", [0, 20, 743, 1000])

@@ -1,0 +1,77 @@
+"""How a command ends that is stopped from outside: by one line, one JSON document and the documented code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from framework.errors import FreshetError
+
+# What a shell reports for a process that SIGINT, SIGPIPE or SIGTERM ended.
+INTERRUPTED = 130
+READER_GONE = 141
+TERMINATED = 143
+
+#: Commits that this process has published: pipeline and completion time.
+PUBLISHED: list[tuple[str, str]] = []
+
+
+class Terminated(BaseException):
+    """SIGTERM; like KeyboardInterrupt no exception that anybody handles."""
+
+
+def stopped(by: str) -> FreshetError:
+    """Return the error of a command that was stopped.
+
+    Args:
+        by: What stopped it.
+    """
+    published = ", ".join(f"{pipeline} ({commit})" for pipeline, commit in PUBLISHED)
+    return FreshetError(
+        "INTERRUPTED", f"stopped by {by}. Published before: {published or 'nothing'}.",
+        "A commit that was being made is either whole, with its checkpoint, or not there.",
+        "Run the same command again. `freshet status` shows where the tables stand.",
+        published=[{"pipeline": pipeline, "commit": commit} for pipeline, commit in PUBLISHED],
+    )
+
+
+def spark_is_up() -> bool:
+    """Say whether this process has a JVM with Spark, without importing anything."""
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    return getattr(context, "_active_spark_context", None) is not None
+
+
+@contextmanager
+def told(last_words: Callable[[FreshetError], None]) -> Iterator[None]:
+    """Answer SIGINT and SIGTERM within the block.
+
+    Without Spark they unwind what runs. With it they end the process where it stands: what unwinds would ask a JVM that
+    is in the middle of something else, and wait for it, or fail once more at each step. The JVM ends with its parent.
+
+    Args:
+        last_words: Says an error, on stdout and stderr as they stand.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def answer(number: int, _: FrameType | None) -> None:
+        by_keyboard = number == signal.SIGINT
+        if not spark_is_up():
+            raise KeyboardInterrupt if by_keyboard else Terminated
+        signal.signal(number, signal.SIG_IGN)
+        with suppress(BaseException):
+            last_words(stopped("the keyboard" if by_keyboard else "SIGTERM"))
+        os._exit(INTERRUPTED if by_keyboard else TERMINATED)
+
+    before = {number: signal.signal(number, answer) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
