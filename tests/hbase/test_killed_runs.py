@@ -17,6 +17,7 @@ from tests.kit.commands import kill_when, many, start
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import rows
 
+pytestmark = pytest.mark.waits
 # One entry a second and task: what a run puts is seen long before its commit.
 SLOWLY = {"hoodie.index.hbase.max.qps.per.region.server": "1"}
 FIRST = rows(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"))

@@ -8,6 +8,7 @@ import pytest
 
 from tests.kit.lake import Lake, rows
 
+pytestmark = pytest.mark.waits
 CACHES = """\
 def transform(inputs, context):
     return inputs["SRC"].cache()

@@ -8,34 +8,35 @@ from itertools import combinations, product
 from typing import Any
 
 Row = dict[str, Any]
-Pair = tuple[tuple[str, int], tuple[str, int]]
+#: What was chosen in this process, in words; printed behind the tests' results.
+CHOSEN: list[str] = []
 
 
-def pairwise(factors: Mapping[str, Sequence[Any]], seed: int, allowed: Callable[[Row], bool] = lambda row: True) -> list[Row]:
+def product_of(factors: Mapping[str, Sequence[Any]]) -> list[Row]:
+    """Return every row."""
+    return [dict(zip(factors, values, strict=True)) for values in product(*factors.values())]
+
+
+def pairwise(
+    name: str, factors: Mapping[str, Sequence[Any]], seed: int, allowed: Callable[[Row], bool] = lambda row: True,
+) -> list[Row]:
     """Return rows of the full product, chosen greedily, that hold every pair which any allowed row holds.
 
     Args:
-        factors: Values by factor.
+        name: What the rows are of.
+        factors: Values by factor; values are told apart by their text.
         seed: Of the choice among rows that add as many pairs; the same seed gives the same rows.
         allowed: False for a row that cannot be.
     """
-    names = list(factors)
-    every = [indexes for indexes in product(*(range(len(factors[name])) for name in names))
-             if allowed(_row(factors, names, indexes))]
+    every = [row for row in product_of(factors) if allowed(row)]
     random.Random(seed).shuffle(every)
-    pairs = {indexes: _pairs(names, indexes) for indexes in every}
-    missing = set().union(*pairs.values()) if pairs else set()
+    pairs = [set(combinations(((factor, str(value)) for factor, value in row.items()), 2)) for row in every]
+    missing = set().union(*pairs)
     found = []
     while missing:
-        best = max(every, key=lambda indexes: len(pairs[indexes] & missing))
+        best = max(range(len(every)), key=lambda number: len(pairs[number] & missing))
         missing -= pairs[best]
-        found.append(_row(factors, names, best))
+        found.append(every[best])
+    rows = ", ".join("-".join(map(str, row.values())) for row in found)
+    CHOSEN.append(f"{name}: {len(found)} of {len(every)} rows hold every pair (seed {seed}): {rows}")
     return found
-
-
-def _row(factors: Mapping[str, Sequence[Any]], names: Sequence[str], indexes: Sequence[int]) -> Row:
-    return {name: factors[name][index] for name, index in zip(names, indexes, strict=True)}
-
-
-def _pairs(names: Sequence[str], indexes: Sequence[int]) -> set[Pair]:
-    return set(combinations(zip(names, indexes, strict=True), 2))

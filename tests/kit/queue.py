@@ -1,18 +1,22 @@
 """One queue of all tests for two processes: what belongs together stays together, and what takes longest begins first.
 
-A group is a module, or what a mark ``xdist_group`` names: its tests share tables and servers. ``tests/durations.json`` has the
-seconds that each group took; ``FRESHET_DURATIONS=write`` writes it anew. A group that is not there yet counts as a minute.
+The tests of a group share tables and servers. ``tests/durations.json`` has the seconds that each group took;
+``FRESHET_DURATIONS=write`` writes it anew. A group that is not there yet counts as a minute.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from tests.kit.pairwise import CHOSEN
 
 #: With this in the environment the tests run that are marked ``nightly``, and tests that draw or choose take more.
 WHOLE = os.environ.get("FRESHET_FULL") == "1"
@@ -20,10 +24,26 @@ DURATIONS = Path(__file__).parents[1] / "durations.json"
 _UNKNOWN_SECONDS = 60.0
 
 
-def group_of(item: pytest.Item) -> str:
-    """Return the name of what a test belongs to."""
-    marks = [str(mark.args[0]) for mark in item.iter_markers("xdist_group")]
-    return marks[0] if marks else item.nodeid.partition("::")[0]
+def group_of(nodeid: str) -> str:
+    """Return the name of what a test belongs to: its module, one server, or the tables of one type."""
+    module = nodeid.partition("::")[0]
+    if module.startswith("tests/hbase/"):
+        return "tests/hbase"
+    cell = re.search(r"::test_publishing\[\w+-(cow|mor)-", nodeid)
+    return f"{module}[{cell.group(1)}]" if cell else module
+
+
+class Queue(LoadScopeScheduling):
+    """Hands out a group at a time, in the order in which they were collected."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Queue:
+    """Hand the tests out by groups, whatever ``--dist`` says."""
+    return Queue(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -36,12 +56,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = set(nightly)
         items[:] = [item for item in items if item not in left]
     seconds = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
-    groups = {item: group_of(item) for item in items}
     # Stable, so that a group keeps the order in which its tests are written.
-    items.sort(key=lambda item: (-seconds.get(groups[item], _UNKNOWN_SECONDS), groups[item]))
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(groups[item]))
+    items.sort(key=lambda item: (-seconds.get(group_of(item.nodeid), _UNKNOWN_SECONDS), group_of(item.nodeid)))
 
 
 _LEFT = pytest.StashKey[int]()
@@ -53,16 +69,19 @@ class _Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.taken, self.left = config, Counter[str](), 0
+        self.chosen: list[str] = CHOSEN
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        name, mark, group = report.nodeid.rpartition("@")
-        self.taken[group if mark else report.nodeid.partition("::")[0]] += report.duration
+        self.taken[group_of(report.nodeid)] += report.duration
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        self.left = max(self.left, getattr(node, "workeroutput", {}).get("nightly", 0))
+        told = getattr(node, "workeroutput", {})
+        self.left, self.chosen = max(self.left, told.get("nightly", 0)), told.get("chosen", self.chosen)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for line in self.chosen:
+            terminalreporter.write_line(line)
         left = self.left or self.config.stash.get(_LEFT, 0)
         if left:
             terminalreporter.write_line(f"{left} tests are for `make nightly` alone: the full products, and what takes long.")
@@ -83,4 +102,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the process that prints the result what was left out."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["nightly"] = session.config.stash.get(_LEFT, 0)
+        output["nightly"], output["chosen"] = session.config.stash.get(_LEFT, 0), CHOSEN

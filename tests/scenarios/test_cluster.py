@@ -43,6 +43,7 @@ def test_run_on_two_workers(shouting: Lake, master: str) -> None:
     assert shouting.rows("derived.copy", "id", "name") == [("a", "A"), ("b", "B")]
 
 
+@pytest.mark.nightly
 def test_the_printed_spark_submit_command_runs_the_same_job(shouting: Lake, master: str) -> None:
     compiled = subprocess.run(
         [sys.executable, "-m", "framework", "compile", "copy", "--spark-submit", "--output", "json",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 import pytest
 
 from tests.kit.commands import kill, slow, start, until
+from tests.kit.gate import Gate
 from tests.kit.lake import Lake, rows
+
+pytestmark = pytest.mark.waits
 
 
 @pytest.fixture
@@ -22,6 +24,7 @@ def waiting(lake: Lake) -> Lake:
     return lake
 
 
+DAY = "2026-01-05"
 WHOLE = rows(("a", 2, "2"), ("b", 2, "2"))
 
 
@@ -52,24 +55,27 @@ def test_a_run_killed_after_its_commit_and_before_it_reported_leaves_nothing_to_
 
 
 def test_of_two_runs_at_once_the_later_ends_with_already_running_or_waits(waiting: Lake) -> None:
-    flag = slow(waiting, milliseconds=4_000)
-    first = start(waiting, "run", "copy")
-    until(flag.exists, first)
+    gate = Gate(waiting)
+    waiting.pipeline(transform="[transformers/copy.sql, transformers/gate.py]")
+    first = start(waiting, "run", "copy", environment={"GATE": str(gate.folder)})
+    until(lambda: gate.reached(DAY), first)
 
-    started = time.monotonic()
     second = start(waiting, "run", "copy")
-    out, err = second.communicate(timeout=60)
-    assert time.monotonic() - started < 4
+    out, err = second.communicate()
     assert second.returncode == 4, err
+    assert first.poll() is None, "it did not wait for the first one"
     error = json.loads(out)["runs"][0]["error"]
     assert (error["code"], error["retryable"]) == ("ALREADY_RUNNING", True)
     assert str(first.pid) in error["message"]
 
     third = start(waiting, "run", "copy", "--wait", "120")
-    out, err = third.communicate(timeout=120)
+    assert third.stderr is not None
+    assert any("is being written by run" in line for line in third.stderr)
+    gate.open(DAY)
+    out, err = third.communicate()
     assert third.returncode == 0, err
     assert json.loads(out)["runs"][0]["outcome"] == "idle"
-    first.communicate(timeout=60)
+    first.communicate()
     assert first.returncode == 0
     assert waiting.rows() == WHOLE
 

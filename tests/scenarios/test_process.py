@@ -16,6 +16,7 @@ from framework.spec.model import TableRef
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target
 
+pytestmark = pytest.mark.waits
 FRESHET = (sys.executable, "-m", "framework")
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations", "pyarrow", "rich", "sqlglot")
 
