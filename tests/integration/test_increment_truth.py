@@ -12,7 +12,7 @@ import pytest
 
 from framework.errors import FreshetError
 from framework.sources.hudi import load_table
-from tests.kit.lake import BASE, SCHEMA, Lake, Row, rows
+from tests.kit.lake import RECORD_INDEX, SCHEMA, Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
@@ -22,13 +22,6 @@ TYPES = pytest.mark.parametrize("kind", [{}, MOR], ids=["cow", "mor"])
 DELETES = {"columns": ", _hoodie_is_deleted BOOLEAN"}
 SOFT = f"{SCHEMA}, _hoodie_is_deleted boolean"
 ONE, TWO = "2026-01-05", "2026-01-06"
-
-
-@pytest.fixture(autouse=True)
-def quick(lake: Lake) -> None:
-    """Leave the metadata table out, which costs every commit a second one and decides nothing here."""
-    lake.land_options["hoodie.metadata.enable"] = "false"
-    lake.write_file("configs/base.yml", (BASE % lake.root).replace("hoodie:\n", "hoodie:\n  hoodie.metadata.enable: false\n"))
 
 
 def failed(lake: Lake, name: str = "copy") -> FreshetError:
@@ -82,7 +75,7 @@ class TestDeletedRows:
         Whatever the ordering field says of the two: the run's instant is the same for both.
         """
         options = {**CDC, **kind, **GLOBAL}
-        index = {"hoodie": {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.enable": "true"}}
+        index = {"hoodie": RECORD_INDEX}
         targets: dict[str, dict[str, Any]] = {
             "by_both": {"key": "id,day"}, "by_id": index, "by_place": {},
             "unordered": {"sql": "SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted FROM <SRC>", **index},
