@@ -5,7 +5,6 @@ The whole product runs where FRESHET_FULL=1 is set. `tests/kit/history.py` has t
 
 from __future__ import annotations
 
-import os
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.kit.history import INDEXES, KINDS, LAYOUTS, OPERATIONS, History, begin, impossible
-from tests.kit.pairwise import pairwise
+from tests.kit.pairwise import CHOSEN, pairwise
+from tests.kit.queue import WHOLE
 
 PARTIAL = "org.apache.hudi.common.model.PartialUpdateAvroPayload"
 FACTORS: dict[str, tuple[Any, ...]] = {"kind": KINDS, "index": INDEXES, "layout": LAYOUTS, "cdc": (True, False)}
@@ -23,9 +23,9 @@ Cell = tuple[Table, str]
 
 
 def _cells() -> list[Cell]:
-    if os.environ.get("FRESHET_FULL") == "1":
+    if WHOLE:
         return list(product(product(*FACTORS.values()), OPERATIONS))  # type: ignore[arg-type]
-    tables = [tuple(row.values()) for row in pairwise(FACTORS, seed=29)]
+    tables = [tuple(row.values()) for row in pairwise("increments: tables", FACTORS, seed=29)]
     missing = {(value, operation) for operation in OPERATIONS for table in tables for value in table
                if not impossible(*table[:3], operation)}
     found: list[Cell] = []
@@ -34,6 +34,8 @@ def _cells() -> list[Cell]:
         table, operation = max(every, key=lambda cell: sum((value, cell[1]) in missing for value in cell[0]))
         missing -= {(value, operation) for value in table}
         found.append((table, operation))  # type: ignore[arg-type]
+    CHOSEN.append(f"increments: {len(found)} operations on these tables hold every value of a factor with every operation: "
+                  + ", ".join("-".join(map(str, (*table, operation))) for table, operation in found))
     return found
 
 
