@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.kit.history import INDEXES, KINDS, LAYOUTS, OPERATIONS, History, begin, impossible
-from tests.kit.pairwise import pairwise
+from tests.kit.pairwise import CHOSEN, pairwise
 from tests.kit.whole import WHOLE
 
 PARTIAL = "org.apache.hudi.common.model.PartialUpdateAvroPayload"
@@ -25,7 +25,7 @@ Cell = tuple[Table, str]
 def _cells() -> list[Cell]:
     if WHOLE:
         return list(product(product(*FACTORS.values()), OPERATIONS))  # type: ignore[arg-type]
-    tables = [tuple(row.values()) for row in pairwise("increments", FACTORS, 29)]
+    tables = [tuple(row.values()) for row in pairwise("increments: tables", FACTORS, seed=29)]
     missing = {(value, operation) for operation in OPERATIONS for table in tables for value in table
                if not impossible(*table[:3], operation)}
     found: list[Cell] = []
@@ -34,6 +34,8 @@ def _cells() -> list[Cell]:
         table, operation = max(every, key=lambda cell: sum((value, cell[1]) in missing for value in cell[0]))
         missing -= {(value, operation) for value in table}
         found.append((table, operation))  # type: ignore[arg-type]
+    CHOSEN.append(f"increments: {len(found)} operations on these tables hold every value of a factor with every operation: "
+                  + ", ".join("-".join(map(str, (*table, operation))) for table, operation in found))
     return found
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from framework.errors import FreshetError
 from framework.sources.hudi import load_table
-from tests.kit.lake import BASE, SCHEMA, Lake, Row, rows
+from tests.kit.lake import RECORD_INDEX, SCHEMA, Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
@@ -22,13 +22,6 @@ TYPES = pytest.mark.parametrize("kind", [{}, MOR], ids=["cow", "mor"])
 DELETES = {"columns": ", _hoodie_is_deleted BOOLEAN"}
 SOFT = f"{SCHEMA}, _hoodie_is_deleted boolean"
 ONE, TWO = "2026-01-05", "2026-01-06"
-
-
-@pytest.fixture(autouse=True)
-def quick(lake: Lake) -> None:
-    """Leave the metadata table out, which costs every commit a second one and decides nothing here."""
-    lake.land_options["hoodie.metadata.enable"] = "false"
-    lake.write_file("configs/base.yml", (BASE % lake.root).replace("hoodie:\n", "hoodie:\n  hoodie.metadata.enable: false\n"))
 
 
 def failed(lake: Lake, name: str = "copy") -> FreshetError:
@@ -75,27 +68,30 @@ class TestDeletedRows:
         lake.run_ok()
         assert places(lake) == [("a", TWO, 1), ("b", ONE, 1), ("b", TWO, 2)]
 
-    @TYPES
-    def test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is(self, lake: Lake, kind: dict[str, str]) -> None:
+    @pytest.mark.parametrize(("kind", "names"), [
+        ({}, ("by_both", "by_id")), (MOR, ("by_place", "unordered"))], ids=["cow", "mor"])
+    def test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is(
+        self, lake: Lake, kind: dict[str, str], names: tuple[str, ...],
+    ) -> None:
         """Kind: moves, by every target: its key holds the partition, or not, or its partition alone does, or it has none.
 
         Whatever the ordering field says of the two: the run's instant is the same for both.
         """
         options = {**CDC, **kind, **GLOBAL}
-        index = {"hoodie": {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.enable": "true"}}
+        index = {"hoodie": RECORD_INDEX}
         targets: dict[str, dict[str, Any]] = {
             "by_both": {"key": "id,day"}, "by_id": index, "by_place": {},
             "unordered": {"sql": "SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted FROM <SRC>", **index},
         }
-        for name, how in targets.items():
-            copied(lake, name, **how)
+        for name in names:
+            copied(lake, name, **targets[name])
         lake.land([(key, 1, Decimal(1), ONE, False) for key in "abc"], schema=SOFT, **options)
-        for name in targets:
+        for name in names:
             lake.run_ok(name)
         lake.land([("a", 2, Decimal(1), TWO, False), ("c", 2, Decimal(1), ONE, True)], schema=SOFT, **options)
         expected = [row[:2] for row in places(lake, "raw.events")]
         assert expected == [("a", TWO), ("b", ONE)]
-        for name in targets:
+        for name in names:
             lake.run_ok(name)
             assert [row[:2] for row in places(lake, f"derived.{name}")] == expected, name
 
