@@ -44,7 +44,7 @@ lint: setup ## Ruff, and mypy in strict mode on framework/
 # Thousands of small files: in memory where there is such a place.
 TESTS = TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo "$${TMPDIR:-/tmp}") $(PYTHON) -m pytest -o tmp_path_retention_policy=failed
 # Two processes with a Spark session each, and one queue: tests/kit/queue.py.
-QUEUE = -n 2 --dist loadgroup --no-loadscope-reorder
+QUEUE = -n 2 --no-loadscope-reorder
 
 unit: setup ## The tests that need no JVM
 	$(TESTS) tests/unit

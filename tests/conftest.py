@@ -40,6 +40,15 @@ def quick(application: SparkSession) -> SparkSession:
     return found
 
 
+@pytest.fixture(scope="session")
+def compiled(application: SparkSession) -> SparkSession:
+    """Return a session that compiles its queries, as a run's does, and so reads files column by column."""
+    found = application.newSession()
+    for key, value in {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}.items():
+        found.conf.set(key, value)
+    return found
+
+
 @pytest.fixture
 def lake(spark: SparkSession, tmp_path: Path) -> Lake:
     return Lake(spark, tmp_path)

@@ -226,6 +226,7 @@ def test_a_backfill_computes_the_owned_columns_again_and_no_other(lake: Lake, st
     assert lake.rows("derived.copy", "id", "amount", "note")[3] == ("b5", 20, "late")
 
 
+@pytest.mark.nightly
 def test_a_month_of_partitions_while_the_table_is_clustered(lake: Lake) -> None:
     first, length = datetime(2026, 1, 1), 31
     month = [f"{first + timedelta(days=n):%Y-%m-%d}" for n in range(length)]

@@ -75,8 +75,9 @@ def run_within(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize(("hoodie", "table_type", "rounds", "run"), [
-    (OCC, "cow", 10, run_by_a_scheduler), (NBCC, "mor", 3, run_within),
-], ids=["OCC", "NBCC"])
+    pytest.param(OCC, "cow", 10, run_by_a_scheduler, marks=pytest.mark.nightly, id="OCC"),
+    pytest.param(NBCC, "mor", 3, run_within, id="NBCC"),
+])
 def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
     lake: Lake, gate: Gate, hoodie: dict[str, str], table_type: str, rounds: int, run: Callable[[Lake], None],
 ) -> None:
@@ -107,6 +108,7 @@ def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
     assert between, "a run was to commit while the chunk was being written"
 
 
+@pytest.mark.nightly
 def test_a_clustering_beside_a_chunk_takes_no_row_back(lake: Lake, gate: Gate) -> None:
     indexed = {**OCC, **RECORD_INDEX}
     lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])

@@ -31,7 +31,7 @@ DAY = "2026-01-05"
 GOOD = rows(("a", 1, "1.00"), ("b", 1, "2.00"), day=DAY)
 
 
-@pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS, "publishing-{table_type}"))
+@pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS))
 def test_publishing(
     spark: SparkSession, raw: Path, tables: dict[Way, Lake], tmp_path_factory: pytest.TempPathFactory, way: Way, step: str,
 ) -> None:

@@ -22,7 +22,7 @@ SMOKE = (("upsert", "cow", "all_of_table"), ("upsert", "cow", "malformed"), ("up
 CELLS = [cell for cell in ways.every_cell("HBASE") if WHOLE or (cell["verb"], cell["table_type"], cell["step"]) in SMOKE]
 
 
-@pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS, "hbase"))
+@pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS))
 def test_publishing(
     spark: SparkSession, hbase: HBase, raw: Path, tables: dict[Way, Lake], tmp_path_factory: pytest.TempPathFactory,
     way: Way, step: str,

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import RetryableError
 from framework.plan.reads import ReadIncrement, Window
@@ -30,6 +30,11 @@ FULL = (
     ["x", None, ""], {"k": 1, "other": None}, (1, [(Decimal("1.10"), NEW), None]),
 )
 EMPTY = (None,) * len(FULL)
+
+
+@pytest.fixture(scope="module")
+def spark(compiled: SparkSession) -> SparkSession:
+    return compiled
 
 
 def window_of(lake: Lake, upto: str, commits: int = 100) -> Window:

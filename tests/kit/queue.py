@@ -1,18 +1,20 @@
 """One queue of all tests for two processes: what belongs together stays together, and what takes longest begins first.
 
-A group is a module, or what a mark ``xdist_group`` names: its tests share tables and servers. ``tests/durations.json`` has the
-seconds that each group took; ``FRESHET_DURATIONS=write`` writes it anew. A group that is not there yet counts as a minute.
+The tests of a group share tables and servers. ``tests/durations.json`` has the seconds that each group took;
+``FRESHET_DURATIONS=write`` writes it anew. A group that is not there yet counts as a minute.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.kit.pairwise import CHOSEN
 
@@ -22,14 +24,26 @@ DURATIONS = Path(__file__).parents[1] / "durations.json"
 _UNKNOWN_SECONDS = 60.0
 
 
-def group_of(item: pytest.Item) -> str:
-    """Return the name of what a test belongs to."""
-    module = item.nodeid.partition("::")[0]
+def group_of(nodeid: str) -> str:
+    """Return the name of what a test belongs to: its module, one server, or the tables of one type."""
+    module = nodeid.partition("::")[0]
     if module.startswith("tests/hbase/"):
-        # One server for all of them.
-        return "hbase"
-    marks = [str(mark.args[0]) for mark in item.iter_markers("xdist_group")]
-    return marks[0] if marks else module
+        return "tests/hbase"
+    cell = re.search(r"::test_publishing\[\w+-(cow|mor)-", nodeid)
+    return f"{module}[{cell.group(1)}]" if cell else module
+
+
+class Queue(LoadScopeScheduling):
+    """Hands out a group at a time, in the order in which they were collected."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Queue:
+    """Hand the tests out by groups, whatever ``--dist`` says."""
+    return Queue(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -42,12 +56,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = set(nightly)
         items[:] = [item for item in items if item not in left]
     seconds = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
-    groups = {item: group_of(item) for item in items}
     # Stable, so that a group keeps the order in which its tests are written.
-    items.sort(key=lambda item: (-seconds.get(groups[item], _UNKNOWN_SECONDS), groups[item]))
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(groups[item]))
+    items.sort(key=lambda item: (-seconds.get(group_of(item.nodeid), _UNKNOWN_SECONDS), group_of(item.nodeid)))
 
 
 _LEFT = pytest.StashKey[int]()
@@ -62,9 +72,7 @@ class _Controller:
         self.chosen: list[str] = CHOSEN
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        _, mark, group = report.nodeid.rpartition("@")
-        module = report.nodeid.partition("::")[0]
-        self.taken[group if mark else module] += report.duration
+        self.taken[group_of(report.nodeid)] += report.duration
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

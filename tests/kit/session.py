@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from framework.spec.options import HBASE_IN_SESSION
+from tests.kit.queue import WHOLE
 
 #: Thousands of small queries: the optimising compiler never earns back the third of the CPU that it takes.
 SPARK_CONF = {
@@ -15,3 +16,6 @@ SPARK_CONF = {
     # For the tests of tests/hbase, which may come in any process; the others notice nothing.
     HBASE_IN_SESSION: "true",
 }
+if not WHOLE:
+    # A query of a dozen rows is through before it is compiled. What reads column by column needs it: `compiled`.
+    SPARK_CONF |= {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}

@@ -167,12 +167,11 @@ def pairs_of_cells(name: str, *indexes: str) -> list[Cell]:
     return pairwise(name, {**FACTORS, "index": indexes}, 1, lambda row: way_of(row).has(row["step"]))
 
 
-def as_parameters(chosen: Iterable[Cell], group: str) -> list[ParameterSet]:
-    """Return cells as parameters ``way`` and ``step``; ``group`` names what they belong to, by their factors."""
+def as_parameters(chosen: Iterable[Cell]) -> list[ParameterSet]:
+    """Return cells as parameters ``way`` and ``step``."""
     # What a way's table is needed for comes together, and what ends it last.
     chosen = sorted(chosen, key=lambda row: (str(way_of(row)), STEPS.index(row["step"])))
-    return [pytest.param(way_of(row), row["step"], id=f"{way_of(row)}-{row['step']}",
-                         marks=pytest.mark.xdist_group(group.format(**row))) for row in chosen]
+    return [pytest.param(way_of(row), row["step"], id=f"{way_of(row)}-{row['step']}") for row in chosen]
 
 
 #: What no table type and no index makes right: Hudi's other operations, its other indexes, a strategy with another operation.
