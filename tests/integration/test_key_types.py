@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from framework.errors import FreshetError
 from framework.index.building import Layout
 from framework.plan.backfill import BackfillRequest
 from framework.runtime.backfill import run_backfill
@@ -155,13 +156,26 @@ def test_a_row_that_was_inserted_or_replayed_is_found(lake: Lake) -> None:
     holds(lake, ALL, ts1=1, ts2=2)
 
 
-def test_a_first_load_keeps_rows_of_another_calendar(lake: Lake) -> None:
-    """Where Spark refuses to write such a date, Hudi's bulk insert drops the row, and its key goes to the next one."""
+def of_another_calendar(lake: Lake) -> None:
+    """Land three rows, of which one holds times that Spark refuses to write by its default."""
     lake.pipeline(
         sql="SELECT id, ts, amount, CAST(if(id = 'b', '1500-01-05', '2026-01-05') AS DATE) AS born, CAST(if(id = 'b', "
             "'1800-01-05', '2026-01-05') AS TIMESTAMP) AS seen, day FROM <SRC>",
-        columns=",\n  born DATE,\n  seen TIMESTAMP", top='spark: {spark.sql.parquet.datetimeRebaseModeInWrite: EXCEPTION}\n')
+        columns=",\n  born DATE,\n  seen TIMESTAMP")
     lake.land([(key, 1, Decimal(1), "2026-01-05") for key in "abc"])
+
+
+def test_rows_that_hudi_leaves_out_fail_the_load(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("framework.runtime.session.ALWAYS", {"spark.sql.parquet.datetimeRebaseModeInWrite": "EXCEPTION"})
+    of_another_calendar(lake)
+    with pytest.raises(FreshetError) as failed:
+        bootstrapped(lake)
+    assert failed.value.code == "ROWS_NOT_WRITTEN"
+
+
+def test_a_first_load_keeps_rows_of_another_calendar(lake: Lake) -> None:
+    """Where Spark refuses to write such a date, Hudi's bulk insert drops the row, and its key goes to the next one."""
+    of_another_calendar(lake)
     assert bootstrapped(lake) == 3
     assert [(row[0], row[1].year, row[2].year) for row in lake.rows("derived.copy", "id", "born", "seen")] == [
         ("a", 2026, 2026), ("b", 1500, 1800), ("c", 2026, 2026)]
