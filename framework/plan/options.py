@@ -66,7 +66,9 @@ NO_ENTRIES = "GLOBAL_SIMPLE"
 
 # A bulk insert by Spark's rows makes another text of them than every other way of writing (Hudi 1.0.2): of a timestamp one to
 # the millisecond, of bytes where they lay in memory. A later upsert would not find the row, or its partition.
-_ROWS_DIFFER = ("date", "timestamp", "binary")
+_ROWS_DIFFER = ("timestamp", "binary")
+# Of a date both made one text in each case that was tried; a first load does not rely on it.
+_ROWS_MAY_DIFFER = (*_ROWS_DIFFER, "date")
 _BY_ROWS = "hoodie.datasource.write.row.writer.enable"
 
 # Hudi's default is 5.
@@ -204,15 +206,19 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
         # The index is made afterwards. For one that learns of each row with the commit Hudi 1.0.2 keeps all keys in memory,
         # and brings them to the driver: of 64 million rows more than 6 GB. This one looks into the files instead.
         found |= {"hoodie.index.type": NO_ENTRIES, RECORD_INDEX_ENABLE: "false"}
-    if differs_by_rows(spec):
+    if _located(spec, _ROWS_MAY_DIFFER):
         found[_BY_ROWS] = "false"
     return dict(sorted(found.items()))
 
 
 def differs_by_rows(spec: PipelineSpec) -> str:
     """Return the column of the key or partition of which a bulk insert by Spark's rows makes another text; empty for none."""
+    return _located(spec, _ROWS_DIFFER)
+
+
+def _located(spec: PipelineSpec, kinds: Collection[str]) -> str:
     located = (*spec.target.record_key, *spec.target.partition_by)
-    return next((c.name for c in spec.target.columns if c.name in located and str(c.type) in _ROWS_DIFFER), "")
+    return next((c.name for c in spec.target.columns if c.name in located and str(c.type) in kinds), "")
 
 
 def columns_record(columns: Sequence[Column]) -> str:

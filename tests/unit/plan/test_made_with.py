@@ -27,12 +27,15 @@ def loaded(operation: str, recorded: bool, kind: str, in_key: bool) -> None:
 
 
 AVRO: dict[str, object] = {
-    "timestamp": {"type": "long", "logicalType": "timestamp-micros"}, "binary": "bytes", "bigint": "long", "string": "string"}
+    "timestamp": {"type": "long", "logicalType": "timestamp-micros"}, "date": {"type": "int", "logicalType": "date"},
+    "binary": "bytes", "bigint": "long", "string": "string",
+}
 
 
 @pytest.mark.parametrize(("operation", "recorded", "kind", "in_key", "refused"), [
     ("BULK_INSERT", False, "timestamp", True, True), ("BULK_INSERT", False, "binary", True, True),
-    ("BULK_INSERT", False, "timestamp", False, False), ("BULK_INSERT", False, "bigint", True, False),
+    ("BULK_INSERT", False, "date", True, False), ("BULK_INSERT", False, "timestamp", False, False),
+    ("BULK_INSERT", False, "bigint", True, False),
     ("BULK_INSERT", True, "timestamp", True, False), ("UPSERT", False, "timestamp", True, False),
 ])
 def test_rows_that_were_loaded_with_another_text_of_their_keys(
