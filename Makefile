@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.setup-stamp
 INPUTS := requirements.lock setup.cfg pyproject.toml framework/ivy.xml framework/jars.sha256
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint unit test integration scenarios long backfills checks hbase demo bench bench-report lock clean
+.PHONY: help setup lint unit test nightly waits demo bench bench-report lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -42,30 +42,23 @@ lint: setup ## Ruff, and mypy in strict mode on framework/
 	$(PYTHON) -m mypy --strict framework
 
 # Thousands of small files: in memory where there is such a place.
+TESTS = TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo "$${TMPDIR:-/tmp}") $(PYTHON) -m pytest -o tmp_path_retention_policy=failed
+# Two processes with a Spark session each, and one queue: tests/kit/queue.py.
+QUEUE = -n 2 --no-loadscope-reorder
+
 unit: setup ## The tests that need no JVM
-	TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo "$${TMPDIR:-/tmp}") $(PYTHON) -m pytest tests/unit -o tmp_path_retention_policy=failed
+	$(TESTS) tests/unit
 
-# Each with one Spark session; side by side, because much of the one is waiting, for other processes and for locks.
-test: unit ## All tests but the long ones
-	@$(MAKE) --no-print-directory -j2 integration scenarios
+test: unit ## What a change must pass; of each product of cases a row for every pair
+	$(TESTS) tests --ignore tests/unit $(QUEUE)
 
-integration: setup ## The tests of one step each, on real tables
-	$(PYTHON) -m pytest tests/integration
+nightly: lint unit ## Everything: whole products, what takes long, and what could need a quiet machine three times on a busy one
+	FRESHET_FULL=1 $(TESTS) tests --ignore tests/unit $(QUEUE)
+	$(PYTHON) -m tests.kit.busy 3 $(MAKE) --no-print-directory waits
 
-scenarios: setup ## Whole stories: several writers, services, kills, the examples, the demo, a cluster
-	$(PYTHON) -m pytest tests/scenarios
-
-long: setup ## What takes some ten minutes more: backfills beside writers and killed, and checks on every way of writing
-	@$(MAKE) --no-print-directory -j2 backfills checks hbase
-
-backfills: setup ## Backfills: beside a writer, killed, and in drawn schedules
-	$(PYTHON) -m pytest tests/long
-
-checks: setup ## Nothing bad is published, nothing quarantined is lost
-	$(PYTHON) -m pytest tests/checks
-
-hbase: setup ## The global index on a real HBase
-	$(PYTHON) -m pytest tests/hbase
+waits: setup ## The tests of processes, kills, locks and threads
+	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/runtime
+	$(TESTS) -m waits tests --ignore tests/unit $(QUEUE)
 
 demo: setup ## The main job on data it makes itself
 	$(PYTHON) -m tests.demo

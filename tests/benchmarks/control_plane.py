@@ -12,8 +12,8 @@ from pathlib import Path
 from framework.runtime.session import start_session
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import freshet, show, spread, timed
-from tests.builders import a_project
 from tests.feeds.landing import RawTable
+from tests.kit.project import a_project
 
 PIPELINES = (10, 100, 1000)
 TIMELINES = (10, 1_000, 10_000)

@@ -22,8 +22,8 @@ from framework.spec.project import load_project
 from tests.benchmarks import configuration
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import Timed, freshet, set_words, show, spread, timed
-from tests.builders import a_project
 from tests.feeds.landing import RawTable
+from tests.kit.project import a_project
 
 PIPELINES = 5
 _AT_A_TIME = (1, 2, 4)

@@ -19,7 +19,7 @@ from tests.benchmarks.engines import land
 from tests.benchmarks.orders import digests_of, load_first, pipeline_of, write_project
 from tests.benchmarks.stream import Stream
 from tests.benchmarks.timing import freshet, set_words, show, spread, timed
-from tests.clusters import spark_cluster
+from tests.kit.cluster import spark_cluster
 
 EXECUTORS = (1, 2)
 #: Changed rows and buckets of each of the 30 partitions, by which the costs are told apart.

@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 
 from framework.errors import SpecError
 from framework.spec.types import PLAIN_NAME
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 DDL = """CREATE TABLE derived.copy (
   id STRING NOT NULL, ts BIGINT NOT NULL, amount DECIMAL(10,2), small SMALLINT, ratio DOUBLE, at TIMESTAMP, day DATE,

@@ -1,11 +1,9 @@
-"""Nothing bad is published: the whole table of operations, table types, indexes, batches and kinds of check, on real tables.
+"""Nothing bad is published: operations, table types, indexes and kinds of batch, in whole runs on real tables.
 
-The table is in ``ways.py``, and what holds in each cell in ``cells.py``. Each test's id is a cell:
-``test_a_bad_batch_is_refused[upsert-mor-BUCKET-decimal]`` is the upsert to a MERGE_ON_READ table with a bucket index of a
-batch that the check ``decimal`` alone finds bad. Ways that freshet refuses are cells too, of ``test_what_is_refused``. Every
-cell's pipeline declares a check of every kind. The operations are held to a bad batch of each kind; the strategies, which
-write by these operations, to one that breaks all that look at the batch, each of which must be found, and to one that breaks
-all that look at the table.
+The table is in ``tests/kit/ways.py``, and what holds in each cell in ``tests/kit/cells.py``. A test's id is a cell:
+``test_publishing[upsert-mor-BUCKET-all_of_table]`` is the upsert to a MERGE_ON_READ table with a bucket index of a batch that
+all checks of the table find bad. Every cell's pipeline declares a check of every kind. What each kind means is held by
+``tests/integration/test_gate.py`` and ``test_preview.py``; which ways are refused, by ``tests/unit/spec/test_ways.py``.
 """
 
 from __future__ import annotations
@@ -16,55 +14,28 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.errors import SpecError
 from framework.plan.quarantine import hidden_runs
 from framework.state.timeline import TimelineState
-from tests.checks import cells, ways
-from tests.checks.cells import NewLake, all_passed, failed, raw, standing, table, tables
-from tests.checks.ways import REFUSED, WAYS, Way, bad_batches
-from tests.integration.lake import Lake, rows
-from tests.long.test_backfill import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
+from tests.kit import cells, ways
+from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
+from tests.kit.cells import all_passed, failed, raw, standing, tables
+from tests.kit.lake import Lake, rows
+from tests.kit.queue import WHOLE
+from tests.kit.ways import Way
 
-__all__ = ["raw", "table", "tables"]
+__all__ = ["raw", "tables"]
 
+INDEXES = ("BUCKET", "RECORD_INDEX")
+CELLS = ways.every_cell(*INDEXES) if WHOLE else ways.pairs_of_cells("publishing", *INDEXES)
 DAY = "2026-01-05"
 GOOD = rows(("a", 1, "1.00"), ("b", 1, "2.00"), day=DAY)
 
 
-@pytest.fixture(scope="module")
-def new_lake(spark: SparkSession) -> NewLake:
-    return lambda folder: Lake(spark, folder)
-
-
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_the_first_commit_is_not_bad(lake: Lake, raw: Path, way: Way) -> None:
-    cells.the_first_commit_is_not_bad(lake, raw, way)
-
-
-@pytest.mark.parametrize(("way", "kinds"), bad_batches(WAYS))
-def test_a_bad_batch_is_refused(table: Lake, tables: dict[Way, Lake], way: Way, kinds: tuple[str, ...]) -> None:
-    cells.a_bad_batch_is_refused(table, tables, way, kinds)
-
-
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_good_batch_is_published(table: Lake, way: Way) -> None:
-    cells.a_good_batch_is_published(table, way)
-
-
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_an_empty_batch_fails_nothing(table: Lake, raw: Path, way: Way) -> None:
-    cells.an_empty_batch_fails_nothing(table, raw, way)
-
-
-@pytest.mark.parametrize(("verb", "table_type", "index", "code"), REFUSED, ids=lambda value: (
-    value["hoodie.index.type"] if isinstance(value, dict) else value))
-def test_what_is_refused(tmp_path: Path, verb: str, table_type: str, index: dict[str, str], code: str) -> None:
-    """What is no cell of the table above is refused by the files alone, and says why."""
-    lake = Lake(None, tmp_path)  # type: ignore[arg-type]
-    ways.declare(lake, verb, table_type, index)
-    with pytest.raises(SpecError) as refused:
-        lake.project("copy")
-    assert code in {problem.code for problem in refused.value.problems}
+@pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS))
+def test_publishing(
+    spark: SparkSession, raw: Path, tables: dict[Way, Lake], tmp_path_factory: pytest.TempPathFactory, way: Way, step: str,
+) -> None:
+    cells.hold(step, way, raw, tables, lambda folder: Lake(spark, folder), tmp_path_factory)
 
 
 def test_what_a_delete_does_not_carry_is_said(lake: Lake, raw: Path) -> None:

@@ -17,8 +17,8 @@ from framework.runtime import executor
 from framework.runtime.result import RunResult
 from framework.runtime.runner import replay_quarantine
 from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, Row, rows
-from tests.scenarios.test_killed import ROOT, until
+from tests.kit.commands import ROOT, until
+from tests.kit.lake import Lake, Row, rows
 
 DAY = "2026-01-05"
 NEGATIVE = "checks: [{name: negative, where: amount < 0, severity: drop%s}]\n"

@@ -1,4 +1,4 @@
-"""One real HBase for the whole test run, its own Java client, and one Spark session whose pipelines use it."""
+"""One real HBase for the whole test run, its own Java client."""
 
 from __future__ import annotations
 
@@ -15,12 +15,28 @@ from framework.runtime.dev_hbase.look import HBase
 from framework.runtime.dev_hbase.server import start, stop
 from framework.runtime.jars import HBASE_JARS, pyspark_jar_dir, resolve_jars
 from framework.runtime.java import find_java_home, java_command
-from framework.runtime.session import start_session
-from framework.spec.options import HBASE_IN_SESSION
-from tests.hbase.lake import HBaseLake
-from tests.integration.conftest import SPARK_CONF
+from tests.kit.hbase import HBaseLake
 
-pytest.register_assert_rewrite("tests.checks.cells")
+#: What `make test` tries on a real HBase: one way through each part. All of it is for `make nightly`.
+SMOKE = (
+    "test_the_hbase_of_these_tests_serves", "test_updates_go_where_the_index_says_and_new_keys_alone_write_to_it[cow]",
+    "test_a_key_that_moves_and_comes_back_is_one_row[mor]", "test_services_leave_the_index_right[mor]",
+    "test_a_delete_takes_the_entry_and_the_key_may_come_back[cow]", "test_a_first_load_and_what_comes_after_it[cow-HBASE]",
+    "test_any_text_is_a_key",
+    "test_an_index_that_is_gone_or_replaced_is_refused_until_it_is_rebuilt",
+    "test_a_lost_index_is_made_anew_from_the_rows[mor]",
+    "test_a_run_killed_between_its_entries_and_its_commit_is_repeated_right[mor]", "test_publishing",
+)
+
+
+# Before the queue leaves out what is marked.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to ``make nightly`` what is not of the smoke."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and item.name not in SMOKE and getattr(item, "originalname", "") not in SMOKE:
+            item.add_marker("nightly")
 
 
 @pytest.fixture(scope="session")
@@ -43,14 +59,6 @@ def _started(folder: Path) -> Iterator[HBase]:
         yield start(folder / "server", wait_seconds=120)
     finally:
         stop(folder / "server", purge=True)
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """Start the Spark session of the test run; HBase's client settings are on its class path."""
-    session = start_session({**SPARK_CONF, HBASE_IN_SESSION: "true"})
-    yield session
-    session.stop()
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from framework.index.building import Layout
 from framework.metrics.events import Event
 from framework.runtime.index import bootstrap_index
 from framework.state.timeline import TimelineState
-from tests.hbase.commands import Admin, ended, freshet, kill_when, many, refused, start
-from tests.hbase.lake import DELETES, HBaseLake
-from tests.integration.lake import rows
+from tests.kit.commands import ended, freshet, kill_when, many, refused, start
+from tests.kit.hbase import DELETES, Admin, HBaseLake
+from tests.kit.lake import rows
 
 RECORD_INDEX = {
     "hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": 1,

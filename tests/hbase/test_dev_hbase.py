@@ -19,6 +19,7 @@ from framework.runtime.dev_hbase.look import HBase, look
 from framework.runtime.dev_hbase.server import start, stop
 from tests.hbase.conftest import Client
 
+pytestmark = pytest.mark.waits
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [f"trip-{number}" for number in range(20)]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from framework.index.building import Layout
-from tests.hbase.lake import HBaseLake
-from tests.integration.lake import SCHEMA, Row, rows
+from tests.kit.hbase import HBaseLake
+from tests.kit.lake import SCHEMA, Row, rows
 
 KEYS = (
     "plain", "ü", "日本", "\ufb01n", "\uff5a: before what follows in UTF-8, and after it in UTF-16", "\U0001f600", "\U00010000",

@@ -13,10 +13,11 @@ import pytest
 from framework.runtime.dev_hbase.look import look
 from framework.runtime.dev_hbase.server import start as start_hbase
 from framework.runtime.result import RunResult
-from tests.hbase.commands import kill_when, many, start
-from tests.hbase.lake import HBaseLake
-from tests.integration.lake import rows
+from tests.kit.commands import kill_when, many, start
+from tests.kit.hbase import HBaseLake
+from tests.kit.lake import rows
 
+pytestmark = pytest.mark.waits
 # One entry a second and task: what a run puts is seen long before its commit.
 SLOWLY = {"hoodie.index.hbase.max.qps.per.region.server": "1"}
 FIRST = rows(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"))

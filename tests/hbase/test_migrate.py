@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.hbase.commands import Admin, freshet, many, refused
-from tests.hbase.lake import HBaseLake
-from tests.hbase.test_bootstrap import RECORD_INDEX
-from tests.integration.lake import rows
+from tests.kit.commands import freshet, many, refused
+from tests.kit.hbase import Admin, HBaseLake
+from tests.kit.lake import RECORD_INDEX, rows
 
 BUCKET = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 2}
 SETTINGS: Mapping[str, Mapping[str, object] | None] = {"bucket": BUCKET, "record_index": RECORD_INDEX, "hbase": None}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from tests.hbase.commands import ended, many, start
-from tests.hbase.lake import HBaseLake
-from tests.integration.lake import rows
-from tests.scenarios.test_cluster import master, settings
-
-__all__ = ["master"]
+from tests.kit.cluster import settings
+from tests.kit.commands import ended, many, start
+from tests.kit.hbase import HBaseLake
+from tests.kit.lake import rows
 
 
 def test_bootstrap_run_and_verify_on_two_workers(hlake: HBaseLake, master: str) -> None:

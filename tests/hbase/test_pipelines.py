@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from framework.runtime.dev_hbase.look import HBase
-from tests.hbase.commands import freshet
-from tests.hbase.lake import HBaseLake
-from tests.integration.lake import rows
+from tests.kit.commands import freshet
+from tests.kit.hbase import HBaseLake
+from tests.kit.lake import rows
 
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")
 OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from framework.index.entries import hbase_entries
-from tests.hbase.commands import freshet
-from tests.hbase.lake import DELETES, HBaseLake
-from tests.integration.lake import Row, rows
+from tests.kit.commands import freshet
+from tests.kit.hbase import DELETES, HBaseLake
+from tests.kit.lake import Row, rows
 
 TYPES = ("cow", "mor")
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")

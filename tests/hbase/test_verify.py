@@ -8,10 +8,9 @@ from framework.metrics.events import Event
 from framework.runtime.dev_hbase.look import HBase
 from framework.runtime.index_check import verify_index
 from framework.state.timeline import TimelineState
-from tests.hbase.commands import Admin, freshet, many, refused
-from tests.hbase.lake import HBaseLake
-from tests.hbase.test_bootstrap import RECORD_INDEX
-from tests.integration.lake import rows
+from tests.kit.commands import freshet, many, refused
+from tests.kit.hbase import Admin, HBaseLake
+from tests.kit.lake import RECORD_INDEX, rows
 
 CLEAN = {"missing": 0, "stale": 0, "orphaned": 0}
 

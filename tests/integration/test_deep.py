@@ -7,7 +7,7 @@ import json
 from click.testing import CliRunner, Result
 
 from framework.cli.main import main
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 CASES = """\
 tables:

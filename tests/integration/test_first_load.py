@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from framework.sinks.hudi import use_large_tasks
-from tests.hbase.commands import freshet, many, refused
-from tests.integration.lake import Lake, rows
+from tests.kit.commands import freshet, many, refused
+from tests.kit.lake import Lake, rows
 
 # What a transformer makes of one event: an older version of each row, and of one a newer one.
 SEVERAL = (

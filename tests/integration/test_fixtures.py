@@ -17,8 +17,8 @@ from framework.runtime.fixture_rows import frame
 from framework.spec.fixture_values import RowSet
 from framework.spec.types import Column
 from framework.spec.types_sql import parse_type
-from tests.integration.lake import Lake, rows
-from tests.unit.spec.test_fixtures import VALUES
+from tests.kit.lake import Lake, rows
+from tests.kit.values import VALUES
 
 REPOSITORY = Path(__file__).parents[2]
 TABLES = 'tables:\n  SRC: {schema: "id string, ts bigint, amount decimal(10,2), day string", key: id, ordering: ts}\n'

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import RetryableError
 from framework.plan.reads import ReadIncrement, Window
@@ -17,7 +17,7 @@ from framework.plan.window import next_window
 from framework.sources.hudi import read_increment
 from framework.spec.model import SourceSpec, TableRef
 from framework.state.checkpoint import Position
-from tests.integration.lake import SCHEMA, Lake, Row, rows
+from tests.kit.lake import SCHEMA, Lake, Row, rows
 
 TYPES = (
     "id string, ts bigint, day string, amount decimal(20,3), small decimal(5,1), n int, f float, d double, flag boolean, "
@@ -30,6 +30,11 @@ FULL = (
     ["x", None, ""], {"k": 1, "other": None}, (1, [(Decimal("1.10"), NEW), None]),
 )
 EMPTY = (None,) * len(FULL)
+
+
+@pytest.fixture(scope="module")
+def spark(compiled: SparkSession) -> SparkSession:
+    return compiled
 
 
 def window_of(lake: Lake, upto: str, commits: int = 100) -> Window:

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.benchmarks.expectations import stages
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 # So many tasks Spark plans for each shuffle, before it sees how few rows there are.
 PLANNED = 20

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 DAY = "2026-01-05"
 EURO = Decimal("1.00")

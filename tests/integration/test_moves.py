@@ -7,21 +7,13 @@ from decimal import Decimal
 
 import pytest
 
-from framework.runtime.index_check import verify_index
-from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, Row, rows
+from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
-RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.enable": "true"}
 DAYS = ("2026-01-05", "2026-01-06", "a b/c=d%25")
 
 
 def pipeline(lake: Lake, table_type: str, **more: object) -> None:
     lake.pipeline(table_type=table_type, hoodie=RECORD_INDEX, **more)  # type: ignore[arg-type]
-
-
-def agrees(lake: Lake) -> bool:
-    project = lake.project("copy")
-    return verify_index(project, project.pipelines[0], TimelineState(), lake.events.append, 1.0, False).agrees
 
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
@@ -46,7 +38,7 @@ def test_the_newest_row_of_each_key_stands_once_wherever_it_came_from(
         lake.land(batch)
         lake.run_ok()
         assert lake.rows() == sorted(newest.values(), key=str), f"after commit {number}"
-    assert agrees(lake)
+    assert lake.index_agrees()
 
 
 def test_what_stands_in_a_log_is_what_a_row_that_moves_is_held_against(lake: Lake) -> None:
@@ -64,7 +56,7 @@ def test_what_stands_in_a_log_is_what_a_row_that_moves_is_held_against(lake: Lak
     lake.land(rows(("b", 8, "8")))
     lake.run_ok()
     assert lake.rows() == [("a", 5, Decimal(5), DAYS[0]), ("b", 8, Decimal(8), DAYS[0])]
-    assert agrees(lake)
+    assert lake.index_agrees()
 
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
@@ -78,7 +70,7 @@ def test_a_row_that_moves_after_the_table_got_a_column(lake: Lake, table_type: s
     lake.land(rows(("b", 0, "9"), day="2026-01-06"))
     lake.run_ok()
     assert lake.rows("derived.copy", "id", "ts", "day", "note") == [("a", 2, "2026-01-06", "n2"), ("b", 1, "2026-01-05", None)]
-    assert agrees(lake)
+    assert lake.index_agrees()
 
 
 def test_a_delete_that_names_another_partition_takes_the_row(lake: Lake) -> None:
@@ -89,4 +81,4 @@ def test_a_delete_that_names_another_partition_takes_the_row(lake: Lake) -> None
     lake.land(rows(("a", 2, "-1"), ("b", 2, "2"), day="2026-01-06"))
     lake.run_ok()
     assert lake.rows("derived.copy", "id", "day") == [("b", "2026-01-06"), ("c", "2026-01-05")]
-    assert agrees(lake)
+    assert lake.index_agrees()

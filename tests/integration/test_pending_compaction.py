@@ -11,7 +11,7 @@ from decimal import Decimal
 from framework.runtime.pending import pending_compactions, schedule_compaction
 from framework.runtime.service import Service, ServiceResult, run_services, service_client
 from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 NBCC = {
     "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL", "hoodie.compact.inline": "false",

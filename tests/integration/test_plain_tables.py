@@ -14,8 +14,8 @@ from decimal import Decimal
 
 import pytest
 
-from tests.integration.lake import SCHEMA, Lake, rows
-from tests.integration.limits import within
+from tests.kit.lake import SCHEMA, Lake, rows
+from tests.kit.limits import within
 
 SECONDS = 90.0
 CITY = "id string, ts bigint, name string"

@@ -17,7 +17,7 @@ from framework.runtime.executor import execute
 from framework.sources.hudi import load_table
 from framework.sources.inputs import read_partitions
 from framework.state.timeline import TimelineState
-from tests.integration.lake import BASE, Lake, Row, rows
+from tests.kit.lake import Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
@@ -32,13 +32,6 @@ DAYS = [f"2026-01-0{number}" for number in range(1, 6)]
 JOIN = """
     SELECT s.id, s.ts, s.amount, s.day, t.tip, count(*) OVER (PARTITION BY s.id) AS copies
     FROM <SRC> s LEFT JOIN tips t ON t.trip = s.id"""
-
-
-@pytest.fixture(autouse=True)
-def quick(lake: Lake) -> None:
-    """Leave the metadata table out, which costs every commit a second one and decides nothing here."""
-    lake.land_options["hoodie.metadata.enable"] = "false"
-    lake.write_file("configs/base.yml", (BASE % lake.root).replace("hoodie:\n", "hoodie:\n  hoodie.metadata.enable: false\n"))
 
 
 def inputs(**declared: str) -> str:

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.hbase.commands import freshet, many
-from tests.integration.lake import Lake
-from tests.integration.test_moves import RECORD_INDEX, agrees
+from tests.kit.commands import freshet, many
+from tests.kit.lake import RECORD_INDEX, Lake
 
 KEYS = 12_000
-ONE_FILE = {"hoodie.metadata.record.index.min.filegroup.count": 1, "hoodie.metadata.record.index.max.filegroup.count": 1}
 
 
 def blocks(lake: Lake) -> int:
@@ -29,7 +27,7 @@ def blocks(lake: Lake) -> int:
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
 def test_each_key_is_found_in_whichever_block_it_stands(lake: Lake, table_type: str) -> None:
-    lake.pipeline(table_type=table_type, hoodie=RECORD_INDEX | ONE_FILE)
+    lake.pipeline(table_type=table_type, hoodie=RECORD_INDEX)
     lake.land(many(KEYS, ts=5))
     assert freshet(lake, "index", "bootstrap", "copy")["rows"] == KEYS
     # The index was made with a commit of no rows, which looks nothing up: Hudi would read all keys of the table anew.
@@ -43,4 +41,4 @@ def test_each_key_is_found_in_whichever_block_it_stands(lake: Lake, table_type: 
     found = {row[0]: row[1] for row in lake.rows()}
     assert len(lake.rows()) == len(found) == KEYS + 1
     assert set(found.values()) == {6}
-    assert agrees(lake)
+    assert lake.index_agrees()

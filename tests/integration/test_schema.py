@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from framework.errors import FreshetError
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 STANDS = rows(("a", 1, "1"))
 

@@ -15,7 +15,7 @@ from framework.runtime.executor import jvm_lock
 from framework.runtime.lease import backfill_lease, held_by_others, hold_lease, service_lease
 from framework.spec.model import TableRef
 from framework.state.table import MemoryState
-from tests.unit.builders import a_spec, a_table_spec, a_target
+from tests.kit.memory import a_spec, a_table_spec, a_target
 
 TWO_WRITERS = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.compact.inline": "false"}
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from framework.runtime.class_data import find_class_data
 from framework.runtime.jars import resolve_jars
 from framework.runtime.session import at_work
-from tests.integration.conftest import SPARK_CONF
+from tests.kit.session import SPARK_CONF
 
 
 def test_java_maps_the_archive_of_classes(spark: SparkSession) -> None:

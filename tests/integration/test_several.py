@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
+pytestmark = pytest.mark.waits
 CACHES = """\
 def transform(inputs, context):
     return inputs["SRC"].cache()

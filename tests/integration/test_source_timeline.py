@@ -9,7 +9,7 @@ import pytest
 
 from framework.errors import FreshetError
 from framework.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from tests.integration.lake import SCHEMA, Lake, rows
+from tests.kit.lake import SCHEMA, Lake, rows
 
 RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}

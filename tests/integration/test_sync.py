@@ -12,7 +12,7 @@ import pytest
 from framework.errors import Exit
 from framework.runtime import catalogue
 from framework.spec.model import TableRef
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 NO_METASTORE = {
     "hoodie.datasource.hive_sync.enable": "true", "hoodie.datasource.hive_sync.mode": "hms",

@@ -7,14 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from framework.runtime.java import find_java_home
-from tests.clusters import pyspark_home, spark_cluster
-from tests.integration.lake import Lake, rows
+from tests.kit.cluster import pyspark_home, settings
+from tests.kit.lake import Lake, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 UDF_STEP = """\
@@ -27,12 +26,6 @@ def transform(inputs, context):
 """
 
 
-@pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with spark_cluster(tmp_path_factory.mktemp("cluster")) as address:
-        yield address
-
-
 @pytest.fixture
 def shouting(lake: Lake) -> Lake:
     lake.write_file("transformers/helpers.py", "def shout(text):\n    return text.upper()\n")
@@ -40,12 +33,6 @@ def shouting(lake: Lake) -> Lake:
     lake.pipeline(columns=", name STRING", transform="[transformers/copy.sql, transformers/shout.py]")
     lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
     return lake
-
-
-def settings(master: str) -> list[str]:
-    conf = {"spark.master": master, "spark.executor.memory": "700m", "spark.executor.cores": "1", "spark.cores.max": "2",
-            "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "1g"}
-    return [word for key, value in conf.items() for word in ("--set", f"{key}={value}")]
 
 
 def test_run_on_two_workers(shouting: Lake, master: str) -> None:
@@ -56,6 +43,7 @@ def test_run_on_two_workers(shouting: Lake, master: str) -> None:
     assert shouting.rows("derived.copy", "id", "name") == [("a", "A"), ("b", "B")]
 
 
+@pytest.mark.nightly
 def test_the_printed_spark_submit_command_runs_the_same_job(shouting: Lake, master: str) -> None:
     compiled = subprocess.run(
         [sys.executable, "-m", "framework", "compile", "copy", "--spark-submit", "--output", "json",

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from tests.demo.place import Place
 from tests.feeds.drivers import DriverFeed
 from tests.feeds.rides import RideFeed
+from tests.kit.queue import WHOLE
 
 TRIPS, DAYS, DIM, STATUS = (
     "derived.trip_earnings", "derived.driver_daily_earnings", "derived.dim_driver", "derived.driver_status",
@@ -115,7 +116,8 @@ def test_several_rounds_equal_a_recompute_of_the_raw_tables(drivers: Drivers) ->
          lambda: feed.delete_profile(GONE), lambda: feed.change_profiles(5_000), lambda: feed.repeat_statuses(9),
          lambda: feed.land_stale_statuses(20), lambda: feed.delete_statuses(9)),
     )
-    for changes in rounds:
+    at_once = (tuple(change for changes in rounds for change in changes),)
+    for changes in rounds if WHOLE else at_once:
         for change in changes:
             change()
         drivers.run()
@@ -141,6 +143,7 @@ def test_a_late_tip_and_a_correction_write_their_own_driver_days(drivers: Driver
     assert drivers.written(DAYS, *days) == sorted(both & standing)
 
 
+@pytest.mark.nightly
 def test_days_and_first_trips_go_with_their_last_trip(drivers: Drivers) -> None:
     (first, *_) = drivers.trips(f"driver_id <> '{GONE}'")
     driver = f"driver_id = '{first.driver_id}'"
@@ -159,6 +162,7 @@ def test_days_and_first_trips_go_with_their_last_trip(drivers: Drivers) -> None:
     drivers.check()
 
 
+@pytest.mark.nightly
 def test_a_backfill_mends_days_and_leaves_the_checkpoints(drivers: Drivers) -> None:
     place = drivers.place
     first = place.rows(DAYS).agg(F.min("datestr")).collect()[0][0]

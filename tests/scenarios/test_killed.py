@@ -4,57 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.integration.lake import Lake, rows
+from tests.kit.commands import kill, slow, start, until
+from tests.kit.gate import Gate
+from tests.kit.lake import Lake, rows
 
-ROOT = Path(__file__).resolve().parents[2]
-SLOW_STEP = """\
-import pathlib, time
-from pyspark.sql import functions as F
-
-def transform(inputs, context):
-    pathlib.Path({flag!r}).touch()
-    # Holds the write back, inside Spark, for as long as the test wants.
-    return inputs["SRC"].where(F.expr("java_method('java.lang.Thread', 'sleep', cast({milliseconds} as bigint)) <> 'never'"))
-"""
-
-
-def start(lake: Lake, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "framework", "run", "copy", "--project", str(lake.project_root), "--output", "json", *arguments],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )
-
-
-def until(happened: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """Kill Python as a machine's out-of-memory killer would; its JVM notices by itself."""
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-
-
-def slow(lake: Lake, milliseconds: int) -> Path:
-    """Make the pipeline's last step sleep while Spark evaluates it; return a file that appears when that is about to begin."""
-    flag = lake.root / "writing"
-    flag.unlink(missing_ok=True)
-    lake.write_file("transformers/slow.py", SLOW_STEP.format(flag=str(flag), milliseconds=milliseconds))
-    lake.pipeline(transform="[transformers/copy.sql, transformers/slow.py]" if milliseconds else "")
-    return flag
+pytestmark = pytest.mark.waits
 
 
 @pytest.fixture
@@ -67,12 +24,13 @@ def waiting(lake: Lake) -> Lake:
     return lake
 
 
+DAY = "2026-01-05"
 WHOLE = rows(("a", 2, "2"), ("b", 2, "2"))
 
 
 def test_a_run_killed_before_its_commit_is_repeated_right(waiting: Lake) -> None:
     flag, before = slow(waiting, milliseconds=60_000), waiting.position()
-    process = start(waiting)
+    process = start(waiting, "run", "copy")
     until(flag.exists, process)
     until(lambda: any((waiting.root / "derived/copy/.hoodie/timeline").glob("*.inflight")), process)
     kill(process)
@@ -88,7 +46,7 @@ def test_a_run_killed_before_its_commit_is_repeated_right(waiting: Lake) -> None
 def test_a_run_killed_after_its_commit_and_before_it_reported_leaves_nothing_to_repeat(waiting: Lake) -> None:
     before = waiting.position()
     commits = len(waiting.state().commits)
-    process = start(waiting)
+    process = start(waiting, "run", "copy")
     until(lambda: len(waiting.state().commits) > commits, process)
     kill(process)
     assert waiting.position() > before
@@ -97,31 +55,34 @@ def test_a_run_killed_after_its_commit_and_before_it_reported_leaves_nothing_to_
 
 
 def test_of_two_runs_at_once_the_later_ends_with_already_running_or_waits(waiting: Lake) -> None:
-    flag = slow(waiting, milliseconds=4_000)
-    first = start(waiting)
-    until(flag.exists, first)
+    gate = Gate(waiting)
+    waiting.pipeline(transform="[transformers/copy.sql, transformers/gate.py]")
+    first = start(waiting, "run", "copy", environment={"GATE": str(gate.folder)})
+    until(lambda: gate.reached(DAY), first)
 
-    started = time.monotonic()
-    second = start(waiting)
-    out, err = second.communicate(timeout=60)
-    assert time.monotonic() - started < 4
+    second = start(waiting, "run", "copy")
+    out, err = second.communicate()
     assert second.returncode == 4, err
+    assert first.poll() is None, "it did not wait for the first one"
     error = json.loads(out)["runs"][0]["error"]
     assert (error["code"], error["retryable"]) == ("ALREADY_RUNNING", True)
     assert str(first.pid) in error["message"]
 
-    third = start(waiting, "--wait", "120")
-    out, err = third.communicate(timeout=120)
+    third = start(waiting, "run", "copy", "--wait", "120")
+    assert third.stderr is not None
+    assert any("is being written by run" in line for line in third.stderr)
+    gate.open(DAY)
+    out, err = third.communicate()
     assert third.returncode == 0, err
     assert json.loads(out)["runs"][0]["outcome"] == "idle"
-    first.communicate(timeout=60)
+    first.communicate()
     assert first.returncode == 0
     assert waiting.rows() == WHOLE
 
 
 def test_the_jvm_of_a_killed_run_is_waited_for(waiting: Lake) -> None:
     flag = slow(waiting, milliseconds=60_000)
-    process = start(waiting)
+    process = start(waiting, "run", "copy")
     until(flag.exists, process)
     kill(process)
     slow(waiting, milliseconds=0)
@@ -133,7 +94,7 @@ def test_the_jvm_of_a_killed_run_is_waited_for(waiting: Lake) -> None:
 
 
 def test_stdout_holds_the_result_alone(waiting: Lake) -> None:
-    process = start(waiting)
+    process = start(waiting, "run", "copy")
     out, err = process.communicate(timeout=120)
     run = json.loads(out)["runs"][0]
     assert (process.returncode, run["outcome"], run["updates"] + run["inserts"]) == (0, "committed", 2)

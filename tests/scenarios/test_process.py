@@ -13,9 +13,10 @@ import pytest
 
 from framework.runtime.lease import hold_lease
 from framework.spec.model import TableRef
-from tests.builders import a_project
-from tests.unit.cli.conftest import a_table, a_target
+from tests.kit.project import a_project
+from tests.kit.timeline import a_table, a_target
 
+pytestmark = pytest.mark.waits
 FRESHET = (sys.executable, "-m", "framework")
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations", "pyarrow", "rich", "sqlglot")
 

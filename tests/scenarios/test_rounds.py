@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from tests.integration.lake import DDL, Lake, Row
+from tests.kit.lake import DDL, Lake, Row
 
 ROUNDS = 3  # the first of which only inserts
 DAYS = ("2026-01-05", "2026-01-06")
@@ -22,7 +22,12 @@ FORMAT = "hoodie.datasource.query.incremental.format"
 GONE = ", _hoodie_is_deleted BOOLEAN"
 NOTES = "write: {strategy: merge, columns: [note, noted_at], ordering: noted_at%s}\n"
 KEYED = "SELECT id, ts, %s, day FROM <SRC>"
-TYPES = pytest.mark.parametrize("table_type", ["cow", "mor"])
+
+
+def of(first: str, other: str) -> pytest.MarkDecorator:
+    """Return both table types, the other for ``make nightly``: a strategy's rows are made in front of either."""
+    return pytest.mark.parametrize("table_type", [first, pytest.param(other, marks=pytest.mark.nightly)])
+
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,7 @@ def rounds(lake: Lake, seed: int, owners: dict[str, Owner], columns: tuple[str, 
     assert {lake.run_ok(name).outcome for name in owners} == {"idle"}
 
 
-@TYPES
+@of("mor", "cow")
 def test_upsert(lake: Lake, table_type: str) -> None:
     lake.pipeline(sql="SELECT id, at AS ts, amount, at, note, noted_at, day, _hoodie_is_deleted FROM <SRC>")
     target(lake, table_type, GONE)
@@ -164,7 +169,7 @@ def test_upsert(lake: Lake, table_type: str) -> None:
 
 
 
-@TYPES
+@of("cow", "mor")
 def test_merge_of_two_owners(lake: Lake, table_type: str) -> None:
     # The one passes the source's deletes on, the other's notes outlive them.
     lake.pipeline("copy", KEYED % "amount, at, _hoodie_is_deleted", hoodie={FORMAT: "cdc"},
@@ -176,7 +181,7 @@ def test_merge_of_two_owners(lake: Lake, table_type: str) -> None:
     }, ("at", "amount", "note", "noted_at"))
 
 
-@TYPES
+@of("mor", "cow")
 def test_partial_update_of_what_is_not_null(lake: Lake, table_type: str) -> None:
     lake.pipeline(
         sql=KEYED % "amount, at, note, _hoodie_is_deleted",
@@ -199,7 +204,7 @@ def test_partial_update_of_what_a_row_names(lake: Lake) -> None:
     }, columns)
 
 
-@TYPES
+@of("cow", "mor")
 def test_full_outer_join(lake: Lake, table_type: str) -> None:
     lake.pipeline(
         "copy", KEYED % "amount, at, _hoodie_is_deleted",
@@ -210,9 +215,12 @@ def test_full_outer_join(lake: Lake, table_type: str) -> None:
     rounds(lake, 5, {
         "copy": Owner(("amount", "at"), "at", "row"), "notes": Owner(("note", "noted_at"), "noted_at", "nothing"),
     }, ("at", "amount", "note", "noted_at"))
+    overwritten = [commit.action for commit in lake.state().commits]
+    assert overwritten.count("replacecommit") == ROUNDS
 
 
-@TYPES
+
+@of("mor", "cow")
 def test_insert_overwrite_of_affected_partitions(lake: Lake, table_type: str) -> None:
     # Sums per day and size, of which one may lose its last row: it leaves the table by no delete of its own.
     lake.pipeline(
@@ -232,4 +240,6 @@ def test_insert_overwrite_of_affected_partitions(lake: Lake, table_type: str) ->
                 name = f"{one.day} {'small' if one.amount < 50 else 'large'}"
                 sums[name] = sums.get(name, Decimal(0)) + one.amount
         assert lake.rows("derived.copy", "id", "amount") == sorted(sums.items())
+        written = lake.state().info(lake.state().commits[-1]).partitions
+        assert set(written) == {one.day for one in feed.last}, "no other partition is replaced"
     assert lake.run_ok().outcome == "idle"

@@ -7,7 +7,7 @@ from decimal import Decimal
 from framework.runtime.pending import schedule_clustering
 from framework.runtime.service import Service, ServiceResult, run_services, service_client
 from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, rows
+from tests.kit.lake import Lake, rows
 
 LEFT_TO_THE_SERVICE = {
     "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.compact.inline": "false",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,11 +133,10 @@ def test_only_bare_semicolons_cut_and_nothing_is_lost(parts: list[list[str]]) ->
 
 
 def test_a_long_list_of_ctes_is_judged_at_once() -> None:
-    sql = "with " + ", ".join(f"alias{n}as (select {n})" for n in range(200))
-    start = time.monotonic()
+    sql = "with " + ", ".join(f"alias{n}as (select {n})" for n in range(2_000))
+    # Where each name is looked for behind each other one, this does not end before the test is ended.
     assert codes(f"{sql} select 1") == []
     assert codes(f"{sql} update raw.trips set a = 1") == [(1, "SQL_NOT_ALLOWED")]
-    assert time.monotonic() - start < 1.0
 
 
 @pytest.mark.parametrize("text", [

@@ -12,18 +12,8 @@ from click.testing import CliRunner, Result
 
 from framework.cli.main import main
 from framework.spec.secrets import REDACTOR
-from framework.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
-from tests.builders import a_project
-from tests.unit.builders import a_checkpoint
-from tests.unit.state.test_timeline import Lake, commit
+from tests.kit.project import a_project
 
-PROPERTIES = """\
-hoodie.table.version=8
-hoodie.table.type=COPY_ON_WRITE
-hoodie.table.recordkey.fields=id
-hoodie.table.precombine.field=updated_at
-hoodie.timeline.path=timeline
-"""
 Freshet = Callable[..., Result]
 
 
@@ -51,25 +41,6 @@ def freshet(root: Path) -> Freshet:
         return CliRunner().invoke(main, [*words, *place], **options)
 
     return run
-
-
-def a_table(root: Path, name: str, *commits: int) -> Lake:
-    """Make ``data/<name>`` a Hudi table of ten inserted rows per commit."""
-    table = Lake(root / "data" / name, PROPERTIES)
-    for moment in commits:
-        table.done(moment, commit(numInserts=10))
-    return table
-
-
-def a_target(
-    root: Path, *checkpoints: tuple[int, int | None], name: str = "derived/payments", source: str = "raw/events",
-) -> Lake:
-    """Make the target as freshet's own commits leave it: pairs of completion and the source's position."""
-    table = Lake(root / "data" / name, PROPERTIES)
-    for moment, position in checkpoints:
-        vector = encode(a_checkpoint(position, str(root / "data" / source)))
-        table.done(moment, commit({**vector, ORIGIN_KEY: "increment", RUN_ID_KEY: f"run-{moment}"}, numInserts=3))
-    return table
 
 
 def parsed(result: Result) -> Any:

@@ -14,9 +14,9 @@ from framework.metrics.events import Event
 from framework.runtime.backfill import BackfillResult, window_of
 from framework.state.backfill import ChunkRecord, encode_chunk
 from framework.state.checkpoint import FINGERPRINT_KEY, PIPELINE_KEY
-from tests.unit.builders import at
-from tests.unit.cli.conftest import Freshet, a_table, a_target, parsed
-from tests.unit.state.test_timeline import Lake, commit
+from tests.kit.memory import at
+from tests.kit.timeline import HandMade, a_table, a_target, commit
+from tests.unit.cli.conftest import Freshet, parsed
 
 RANGE = ("backfill", "payments", "--start", "2026-01-05", "--end", "2026-01-07")
 NAME = "2026-01-05T00:00:00/2026-01-07T00:00:00/1d"
@@ -30,7 +30,7 @@ def declare(root: Path) -> Path:
 
 
 @pytest.fixture
-def target(root: Path) -> Lake:
+def target(root: Path) -> HandMade:
     """Return the target of a project that is ready for a backfill."""
     path = declare(root)
     path.write_text(path.read_text() + OCC)
@@ -38,7 +38,7 @@ def target(root: Path) -> Lake:
     return a_target(root, (15, 10))
 
 
-def a_done_chunk(target: Lake, end: str = "2026-01-07", chunks: int = 2) -> None:
+def a_done_chunk(target: HandMade, end: str = "2026-01-07", chunks: int = 2) -> None:
     """Commit the first day of a backfill, as done by other files than these."""
     record = ChunkRecord(f"2026-01-05T00:00:00/{end}T00:00:00/1d", "2026-01-05T00:00:00", "2026-01-06T00:00:00", chunks, "done",
                          at(15), "upsert")
@@ -57,7 +57,7 @@ def test_usage(freshet: Freshet, words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", [("--chunk", "soon"), ("--chunk", "1mo", "--start", "2026-01-30", "--end", "2026-04-30"),
                                    ("--end", "2026-01-05")])
-def test_a_range_that_cannot_be_cut(freshet: Freshet, target: Lake, words: tuple[str, ...]) -> None:
+def test_a_range_that_cannot_be_cut(freshet: Freshet, target: HandMade, words: tuple[str, ...]) -> None:
     result = freshet(*RANGE, *words, "--output", "json")
     assert (result.exit_code, parsed(result)["error"]["code"]) == (2, "BAD_RANGE")
 
@@ -80,11 +80,11 @@ def test_what_forbids_it(freshet: Freshet, root: Path) -> None:
     assert code() == (5, "BACKFILL_FINGERPRINT_CHANGED")
 
 
-def test_an_unknown_pipeline(freshet: Freshet, target: Lake) -> None:
+def test_an_unknown_pipeline(freshet: Freshet, target: HandMade) -> None:
     assert freshet("backfill", "refunds", *RANGE[2:]).exit_code == 3
 
 
-def test_dry_run(freshet: Freshet, target: Lake) -> None:
+def test_dry_run(freshet: Freshet, target: HandMade) -> None:
     result = freshet(*RANGE, "--dry-run", "--output", "json")
     assert (result.exit_code, result.stderr) == (0, "")
     found = parsed(result)
@@ -99,7 +99,7 @@ def test_dry_run(freshet: Freshet, target: Lake) -> None:
     assert "The first chunk:" in text
 
 
-def test_dry_run_of_one_that_was_begun(freshet: Freshet, target: Lake) -> None:
+def test_dry_run_of_one_that_was_begun(freshet: Freshet, target: HandMade) -> None:
     a_done_chunk(target)
     words = (*RANGE, "--dry-run", "--accept-changes")
     found = parsed(freshet(*words, "--output", "json"))
@@ -109,14 +109,14 @@ def test_dry_run_of_one_that_was_begun(freshet: Freshet, target: Lake) -> None:
     assert [c["wanted"] for c in everything["chunks"]] == [True, True]
 
 
-def test_dry_run_of_one_that_is_done_has_no_first_chunk(freshet: Freshet, target: Lake) -> None:
+def test_dry_run_of_one_that_is_done_has_no_first_chunk(freshet: Freshet, target: HandMade) -> None:
     a_done_chunk(target, "2026-01-06", 1)
     words = ("backfill", "payments", "--start", "2026-01-05", "--end", "2026-01-06", "--dry-run", "--accept-changes")
     found = parsed(freshet(*words, "--output", "json"))
     assert ([c["status"] for c in found["chunks"]], found["first"]) == (["done"], None)
 
 
-def test_start_and_end_reach_the_templates(freshet: Freshet, root: Path, target: Lake) -> None:
+def test_start_and_end_reach_the_templates(freshet: Freshet, root: Path, target: HandMade) -> None:
     sql = root / "transformers/payments.sql"
     sql.write_text(sql.read_text() + "{% if start is defined %}WHERE '{{ start }} to {{ end }}' <> ''{% endif %}\n")
     text = freshet(*RANGE, "--dry-run").stdout

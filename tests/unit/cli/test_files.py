@@ -15,7 +15,7 @@ from framework.spec import layers
 from framework.spec.json_schema import json_schema
 from framework.spec.suggest import Problems
 from framework.spec.yaml_text import parse_yaml
-from tests.builders import PIPELINE, a_project
+from tests.kit.project import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet, parsed
 from tests.unit.cli.schema_check import mistakes
 

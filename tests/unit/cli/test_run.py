@@ -11,9 +11,10 @@ from framework.runtime.lease import hold_lease
 from framework.runtime.result import RunResult
 from framework.spec.model import TableRef
 from framework.state import timeline
-from tests.builders import a_project
-from tests.unit.builders import at
-from tests.unit.cli.conftest import Freshet, a_table, a_target, parsed
+from tests.kit.memory import at
+from tests.kit.project import a_project
+from tests.kit.timeline import a_table, a_target
+from tests.unit.cli.conftest import Freshet, parsed
 
 PREVIEWS = [("plan",), ("run", "payments", "--dry-run")]
 

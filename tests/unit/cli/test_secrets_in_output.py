@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import BASE, PIPELINE, a_project
-from tests.unit.cli.conftest import Freshet, a_table, a_target
+from tests.kit.project import BASE, PIPELINE, a_project
+from tests.kit.timeline import a_table, a_target
+from tests.unit.cli.conftest import Freshet
 
 SECRET = "s3cr3t/with \"quotes\" & spaces"
 FORMS = ("s3cr3t", "with \\\"quotes", "%22quotes")

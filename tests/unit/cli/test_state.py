@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from framework.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from tests.builders import a_project
-from tests.unit.builders import at
-from tests.unit.cli.conftest import Freshet, a_table, a_target, parsed
-from tests.unit.state.test_timeline import clean, commit
+from tests.kit.memory import at
+from tests.kit.project import a_project
+from tests.kit.timeline import a_table, a_target, clean, commit
+from tests.unit.cli.conftest import Freshet, parsed
 
 
 @pytest.fixture

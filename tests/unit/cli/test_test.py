@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import a_project
+from tests.kit.project import a_project
 from tests.unit.cli.conftest import Freshet, parsed
 
 CASES = 'tables:\n  SRC: {schema: "id string"}\ncases:\n  a:\n    given: {SRC: [{idd: x}]}\n    expect: {rows: []}\n'

@@ -22,7 +22,7 @@ from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec
 from framework.state.backfill import ChunkRecord, ChunkState, chunk_commits, encode_chunk, touched_between
 from framework.state.checkpoint import BACKFILL_KEY, CHECKPOINT_KEY, FINGERPRINT_KEY, PIPELINE_KEY, STREAMER_V2_KEY, encode
 from framework.state.table import MemoryState, TableState
-from tests.unit.builders import CITIES, SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
+from tests.kit.memory import CITIES, SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 NAME = "2026-01-05T00:00:00/2026-01-08T00:00:00/1d"
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")

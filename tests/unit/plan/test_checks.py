@@ -15,7 +15,7 @@ from framework.spec.model import IndexSpec
 from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, RowRule, Rule, SqlRule, UniqueRule, VolumeRule
 from framework.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from framework.state.table import TableState
-from tests.unit.builders import BUCKETS, Loaded, a_commit, a_spec, a_table_spec, a_table_state, a_target
+from tests.kit.memory import BUCKETS, Loaded, a_commit, a_spec, a_table_spec, a_table_state, a_target
 
 INCREMENT = Window("increment")
 COUNT = SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "partitions")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from framework.plan.options import LEFT_TO_THE_RUNS, compaction_is_left, excludes_runs, writer_options
-from tests.unit.builders import a_spec
+from tests.kit.memory import a_spec
 
 CLEAN, ARCHIVE, INLINE = "hoodie.clean.automatic", "hoodie.archive.automatic", "hoodie.compact.inline"
 MODES = ("NON_BLOCKING_CONCURRENCY_CONTROL", "OPTIMISTIC_CONCURRENCY_CONTROL")

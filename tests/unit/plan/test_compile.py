@@ -29,7 +29,7 @@ from framework.state.checkpoint import (
     decode,
 )
 from framework.state.table import MemoryState, TableState
-from tests.unit.builders import (
+from tests.kit.memory import (
     CITIES,
     COLUMNS,
     SOURCE,

@@ -13,7 +13,7 @@ from framework.plan.stages import Plan
 from framework.spec.model import PipelineSpec
 from framework.spec.types import Atomic, Column
 from framework.state.table import MemoryState, TableState
-from tests.unit.builders import (
+from tests.kit.memory import (
     CITIES,
     COLUMNS,
     SOURCE,

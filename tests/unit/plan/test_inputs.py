@@ -19,7 +19,7 @@ from framework.plan.status import pipeline_status
 from framework.spec.model import InputSpec, PipelineSpec, TableRef
 from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.table import MemoryState, TableState
-from tests.unit.builders import (
+from tests.kit.memory import (
     AVRO_TYPES,
     COLUMNS,
     SOURCE,

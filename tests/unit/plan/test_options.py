@@ -6,7 +6,7 @@ import pytest
 
 from framework.plan.options import compaction_is_due, excludes_runs, writer_options
 from framework.spec.model import IndexSpec
-from tests.unit.builders import a_commit, a_spec, a_table_state
+from tests.kit.memory import a_commit, a_spec, a_table_state
 
 OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 

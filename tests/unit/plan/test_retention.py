@@ -10,7 +10,7 @@ from framework.plan.stages import Commit
 from framework.spec.model import Reader, TableRef
 from framework.state.checkpoint import encode
 from framework.state.table import MemoryState, TableState
-from tests.unit.builders import TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
+from tests.kit.memory import TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 BELOW = TableRef("derived.slips", "/lake/derived/slips")
 KEEPS_TWO = {"hoodie.clean.commits.retained": "2"}

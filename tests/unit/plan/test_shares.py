@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.plan.shares import FLOOR, rate_options, rows_of, shares
-from tests.unit.builders import a_commit, a_table_state
+from tests.kit.memory import a_commit, a_table_state
 
 NAMES = tuple("abcdefgh")
 declarations = st.dictionaries(st.sampled_from(NAMES), st.floats(0.001, 0.12), max_size=8)

@@ -9,7 +9,7 @@ from framework.spec.model import IndexSpec
 from framework.spec.options import BUCKET_COUNT
 from framework.state.checkpoint import STREAMER_V1_KEY, STREAMER_V2_KEY
 from framework.state.table import CommitInfo, Instant, MemoryState, TableState
-from tests.unit.builders import SOURCE, TARGET, a_checkpoint, a_commit, a_source_spec, a_spec, a_table_state, a_target, at
+from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_source_spec, a_spec, a_table_state, a_target, at
 
 
 def status(reads: TableState | None, writes: TableState | None, **changes: object) -> PipelineStatus:

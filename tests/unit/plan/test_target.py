@@ -12,7 +12,7 @@ from framework.plan.target import compare_target
 from framework.spec.model import IndexSpec
 from framework.spec.types import Array, Atomic, Column, Struct
 from framework.state.table import TableState
-from tests.unit.builders import AVRO_TYPES, BUCKETS, COLUMNS, TARGET, a_commit, a_spec, a_table_state, a_target
+from tests.kit.memory import AVRO_TYPES, BUCKETS, COLUMNS, TARGET, a_commit, a_spec, a_table_state, a_target
 
 BY_RECORD = IndexSpec("RECORD_INDEX", {})
 

@@ -13,7 +13,7 @@ from framework.plan.window import horizon, next_window
 from framework.spec.model import MissingCheckpoint
 from framework.state.checkpoint import Basis, Position
 from framework.state.table import CommitInfo, Instant, TableState
-from tests.unit.builders import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
+from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
 
 SCHEMA = '{"fields": [{"name": "day", "type": "%s"}]}'
 NEW = {"schema": SCHEMA % "string"}

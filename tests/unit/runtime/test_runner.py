@@ -22,7 +22,7 @@ from framework.runtime.several import run_project
 from framework.spec.model import PipelineSpec, Project, TableRef, TableType
 from framework.state.checkpoint import Checkpoint
 from framework.state.table import CommitInfo, MemoryState, TableConfig, TableState
-from tests.unit.builders import (
+from tests.kit.memory import (
     SOURCE,
     a_checkpoint,
     a_commit,
@@ -281,7 +281,7 @@ def test_an_idle_tick_imports_no_pyspark_no_pyarrow_and_no_sqlglot(tmp_path: Pat
 import sys
 from pathlib import Path
 from framework.runtime.several import run_project
-from tests.unit.builders import SOURCE, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target
+from tests.kit.memory import SOURCE, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target
 from framework.spec.model import Project, TableRef
 from framework.state.table import MemoryState
 import framework.state.timeline

@@ -13,7 +13,7 @@ from framework.plan.stages import Commit
 from framework.runtime import service
 from framework.spec.model import HBaseSpec, IndexSpec, TableRef
 from framework.state.table import MemoryState
-from tests.unit.builders import a_spec, a_table_spec
+from tests.kit.memory import a_spec, a_table_spec
 
 
 @pytest.mark.parametrize(("tasks", "jvms"), [(8, 1), (8, 2), (200, 50), (1, 1)])

@@ -16,7 +16,7 @@ from framework.runtime.result import RunResult
 from framework.runtime.several import run_project
 from framework.spec.model import HBaseSpec, IndexSpec, PipelineSpec, Project, TableRef
 from framework.state.table import MemoryState
-from tests.unit.builders import a_spec, a_table_spec
+from tests.kit.memory import a_spec, a_table_spec
 
 # Runs that can meet do so at once; those that must not are waited for in vain.
 _MEETING_SECONDS = 0.2

@@ -7,7 +7,7 @@ from framework.runtime.shapes import passes_deletes_on, shapes_of
 from framework.spec.fixtures import Shape
 from framework.spec.types import Atomic, Column
 from framework.state.table import MemoryState
-from tests.unit.builders import AVRO_TYPES, CITIES, SOURCE, a_commit, a_spec, a_table_spec, a_table_state, an_avro_schema
+from tests.kit.memory import AVRO_TYPES, CITIES, SOURCE, a_commit, a_spec, a_table_spec, a_table_state, an_avro_schema
 
 TOLD = Shape((Column("told", Atomic("string")),), ("told",))
 MARK = Column(IS_DELETED, Atomic("boolean"))

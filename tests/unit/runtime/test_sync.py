@@ -14,7 +14,7 @@ from framework.errors import Exit, SyncError
 from framework.runtime.result import in_words
 from framework.runtime.sync_due import is_due, mark_done, mark_due
 from framework.spec.model import PipelineSpec
-from tests.unit.builders import a_checkpoint
+from tests.kit.memory import a_checkpoint
 from tests.unit.runtime.test_runner import World, run, world  # noqa: F401 - a fixture
 
 SYNCED = {"hoodie.datasource.hive_sync.enable": "true"}

@@ -22,7 +22,7 @@ from framework.runtime import watchdog
 from framework.runtime.watchdog import Pulse, watched
 from framework.spec.limits import RunLimits
 from framework.spec.model import PipelineSpec
-from tests.unit.builders import a_spec
+from tests.kit.memory import a_spec
 
 IDLE = Pulse((), False, 7.0)
 

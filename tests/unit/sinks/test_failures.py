@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from framework.sinks.failures import in_words
-from tests.unit.builders import TARGET
+from tests.kit.memory import TARGET
 
 RAISED = "org.apache.spark.SparkRuntimeException: FRESHET_REFUSED|OVERFLOW|rides|int|9999999999|trip_id=a|"
 GONE = "Caused by: java.io.FileNotFoundException: File file:%s/a.parquet does not exist"

@@ -10,7 +10,7 @@ import pytest
 
 from framework.errors import Problem, SpecError
 from framework.spec.project import load_project
-from tests.builders import a_project
+from tests.kit.project import a_project
 
 Check = Callable[..., list[Problem]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.builders import DDL, PIPELINE
+from tests.kit.project import DDL, PIPELINE
 
 YML = PIPELINE.format(name="payments", source="events")
 YML_FILE = "pipelines/payments.yml"

@@ -8,7 +8,7 @@ import pytest
 
 from framework.spec.project import load_project
 from framework.spec.rules import RowRule, SqlRule, SuiteRule, UniqueRule, VolumeRule
-from tests.builders import PIPELINE, a_project
+from tests.kit.project import PIPELINE, a_project
 from tests.unit.spec.conftest import Check
 
 FILE = "pipelines/payments.yml"

@@ -22,7 +22,8 @@ from framework.spec.suggest import Problems
 from framework.spec.types import Atomic, Column, DataType
 from framework.spec.types_sql import parse_type
 from framework.spec.yaml_text import MapNode, parse_yaml
-from tests.builders import a_project
+from tests.kit.project import a_project
+from tests.kit.values import VALUES
 
 FILE = "pipelines/tests/payments.yml"
 TABLES = 'tables:\n  SRC: {schema: "id string, amount decimal(10,2), updated_at timestamp, n int", key: id}\n'
@@ -140,14 +141,6 @@ def test_cases_of_no_pipeline_are_told(tmp_path: Path) -> None:
     assert "'payments'" in problems.found[0].hint
     # And the loader takes none of them for a pipeline.
     assert [p.name for p in load_project(root).pipelines] == ["payments"]
-
-
-VALUES = [
-    ("string", "Ana: 'x' \"y\" # {z} \\ \U0001f600\u0007"), ("string", "null"), ("string", "007"), ("string", ""),
-    ("string", "true"), ("bigint", -(1 << 63)), ("decimal(10,2)", Decimal("-0.50")), ("double", 1e-300), ("boolean", False),
-    ("timestamp", datetime(2026, 1, 5, 10, 0, 0, 123456, tzinfo=UTC)), ("timestamp_ntz", datetime(2026, 1, 5)),
-    ("array<string>", ["a b", None]), ("map<string,int>", {"a b": 1}), ("struct<a:int,b:array<string>>", (1, ["x"])),
-]
 
 
 def _read(text: str, kind: DataType) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from framework.spec.project import load_project
-from tests.builders import DDL, PIPELINE, SQL, a_project
+from tests.kit.project import DDL, PIPELINE, SQL, a_project
 from tests.unit.spec.conftest import Check
 
 FIRST, SECOND = "pipelines/payments.yml", "pipelines/tips.yml"

@@ -13,7 +13,7 @@ import pytest
 from framework.errors import SpecError
 from framework.spec.project import load_project
 from framework.spec.secrets import Redactor, redact
-from tests.builders import BASE, a_project
+from tests.kit.project import BASE, a_project
 
 SECRET = "p\"a'ss w/ö\\rd"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders import BASE
+from tests.kit.project import BASE
 from tests.unit.spec.conftest import Check, seen
 from tests.unit.spec.payments import DDL_FILE, PARTITIONED, PAYMENTS, YML, YML_FILE, yml
 

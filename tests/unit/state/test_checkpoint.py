@@ -20,7 +20,7 @@ from framework.state.checkpoint import (
     decode,
     encode,
 )
-from tests.unit.builders import SOURCE, a_checkpoint, at
+from tests.kit.memory import SOURCE, a_checkpoint, at
 
 positions = st.builds(
     Position, instant=st.from_regex(r"\A[0-9]{17}\Z"), table=st.text(), basis=st.sampled_from(["completed", "requested"]),

@@ -8,7 +8,7 @@ import pytest
 
 from framework.errors import Exit, StateError
 from framework.state.checkpoint import CHECKPOINT_KEY, MAIN, STREAMER_V2_KEY, Position, decode, encode
-from tests.unit.builders import a_checkpoint, at
+from tests.kit.memory import a_checkpoint, at
 
 
 def entries(**of_position: object) -> dict[str, str]:

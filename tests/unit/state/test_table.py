@@ -6,7 +6,7 @@ import pytest
 
 from framework.state.checkpoint import STREAMER_V2_KEY, encode
 from framework.state.table import MemoryState
-from tests.unit.builders import SOURCE, TARGET, a_checkpoint, a_commit, a_table_state, an_instant, at
+from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_table_state, an_instant, at
 
 
 def test_order_is_by_completion_not_by_request() -> None:

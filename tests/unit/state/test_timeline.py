@@ -2,123 +2,40 @@
 
 from __future__ import annotations
 
-import io
-import json
 import threading
 from pathlib import Path
 from typing import Any
 
-import fastavro
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from framework.errors import StateError
 from framework.spec.model import TableRef
 from framework.state import timeline
 from framework.state.checkpoint import encode
 from framework.state.timeline import TimelineState
-from tests.unit.builders import a_checkpoint, at
-
-PROPERTIES = """#Updated at 2026-08-01T10:15:00Z
-#Sat Aug 01 10:15:00 UTC 2026
-hoodie.table.version=8
-hoodie.table.name=trips
-hoodie.table.type=MERGE_ON_READ
-hoodie.table.recordkey.fields=city,trip_id
-hoodie.table.partition.fields=day\\:simple,hour\\:simple
-hoodie.table.precombine.field=updated_at
-hoodie.timeline.path=timeline
-hoodie.table.cdc.enabled=true
-"""
-# The fields of HoodieCommitMetadata, HoodieReplaceCommitMetadata and HoodieCleanMetadata that are read.
-STAT = {"type": "record", "name": "HoodieWriteStat", "fields": [
-    {"name": "fileId", "type": ["null", "string"]}, {"name": "numInserts", "type": ["null", "long"]},
-    {"name": "numUpdateWrites", "type": ["null", "long"]}, {"name": "numDeletes", "type": ["null", "long"]},
-    {"name": "path", "type": ["null", "string"]}, {"name": "fileSizeInBytes", "type": ["null", "long"]},
-]}
-COMMIT = fastavro.parse_schema({"type": "record", "name": "HoodieCommitMetadata", "fields": [
-    {"name": "partitionToWriteStats", "type": ["null", {"type": "map", "values": {"type": "array", "items": STAT}}]},
-    {"name": "extraMetadata", "type": ["null", {"type": "map", "values": "string"}]},
-    {"name": "operationType", "type": ["null", "string"]},
-    {"name": "partitionToReplaceFileIds", "type": ["null", {"type": "map", "values": {"type": "array", "items": "string"}}]},
-]})
-CLEAN = fastavro.parse_schema({"type": "record", "name": "HoodieCleanMetadata", "fields": [
-    {"name": "earliestCommitToRetain", "type": "string"},
-    {"name": "partitionMetadata", "type": {"type": "map", "values": {
-        "type": "record", "name": "HoodieCleanPartitionMetadata",
-        "fields": [{"name": "successDeleteFiles", "type": {"type": "array", "items": "string"}}]}}},
-]})
-
-
-def avro(schema: Any, record: dict[str, Any]) -> bytes:
-    out = io.BytesIO()
-    fastavro.writer(out, schema, [record])
-    return out.getvalue()
-
-
-def commit(extra: dict[str, str] | None = None, operation: str = "UPSERT", **stats: int | str) -> bytes:
-    stat = {"fileId": "00000001-aa-0", **dict.fromkeys(
-        ("numInserts", "numUpdateWrites", "numDeletes", "path", "fileSizeInBytes")), **stats}
-    return avro(COMMIT, {
-        "partitionToWriteStats": {"2026-08-01": [stat]}, "extraMetadata": extra or {}, "operationType": operation,
-        "partitionToReplaceFileIds": {"2026-07-31": ["x"]},
-    })
-
-
-def clean(earliest: str, *deleted: str) -> bytes:
-    return avro(CLEAN, {"earliestCommitToRetain": earliest, "partitionMetadata": {"p": {"successDeleteFiles": list(deleted)}}})
-
-
-class Lake:
-    """One table's folder."""
-
-    def __init__(self, root: Path, properties: str = PROPERTIES) -> None:
-        self.ref = TableRef("raw.trips", str(root))
-        self.timeline = root / ".hoodie" / "timeline"
-        self.timeline.mkdir(parents=True)
-        (root / ".hoodie" / "hoodie.properties").write_text(properties)
-
-    def put(self, name: str, data: bytes = b"") -> None:
-        (self.timeline / name).write_bytes(data)
-
-    def done(self, completed: int, data: bytes, action: str = "commit") -> None:
-        self.put(f"{at(completed - 1)}_{at(completed)}.{action}", data)
-
-    def archive(self, *rows: tuple[int, str, bytes]) -> None:
-        history = self.timeline / "history"
-        history.mkdir()
-        table = pa.table({
-            "instantTime": [at(n - 1) for n, _, _ in rows], "completionTime": [at(n) for n, _, _ in rows],
-            "action": [action for _, action, _ in rows], "metadata": [data for _, _, data in rows],
-        })
-        parquet.write_table(table, history / "new.parquet")
-        # What a merge left behind is no longer in the manifest, and must not be read.
-        parquet.write_table(table, history / "old.parquet")
-        (history / "manifest_2").write_text(json.dumps({"files": [{"fileName": "new.parquet", "fileLen": 1}]}))
-        (history / "manifest_1").write_text(json.dumps({"files": [{"fileName": "old.parquet", "fileLen": 1}]}))
-        (history / "_version_").write_text("2")
+from tests.kit.memory import a_checkpoint, at
+from tests.kit.timeline import HandMade, clean, commit
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    return Lake(tmp_path)
+def lake(tmp_path: Path) -> HandMade:
+    return HandMade(tmp_path)
 
 
-def look(lake: Lake) -> Any:
+def look(lake: HandMade) -> Any:
     found = TimelineState().table(lake.ref)
     assert found is not None
     return found
 
 
-def test_base_files_are_counted_and_logs_are_not(lake: Lake) -> None:
+def test_base_files_are_counted_and_logs_are_not(lake: HandMade) -> None:
     lake.done(10, commit(path="2026-08-01/0-a_0-1-0_1.parquet", fileSizeInBytes=500))
     lake.done(20, commit(path="2026-08-01/.0-a_2.log.1_0-1-0", fileSizeInBytes=700), "deltacommit")
     table = look(lake)
     assert [(table.info(i).base_files, table.info(i).base_bytes) for i in table.commits] == [(1, 500), (0, 0)]
 
 
-def test_properties_are_read_escapes_included(lake: Lake) -> None:
+def test_properties_are_read_escapes_included(lake: HandMade) -> None:
     config = look(lake).config
     assert config.table_type == "MERGE_ON_READ"
     assert config.record_key == ("city", "trip_id")
@@ -128,12 +45,12 @@ def test_properties_are_read_escapes_included(lake: Lake) -> None:
 
 
 def test_a_plain_table_has_no_partitions_no_ordering_and_no_change_data(tmp_path: Path) -> None:
-    config = look(Lake(tmp_path, "hoodie.table.version=8\nhoodie.table.recordkey.fields=id\n")).config
+    config = look(HandMade(tmp_path, "hoodie.table.version=8\nhoodie.table.recordkey.fields=id\n")).config
     assert (config.table_type, config.record_key, config.partition_by, config.ordering_field, config.records_changes) == (
         "COPY_ON_WRITE", ("id",), (), "", False)
 
 
-def test_completed_actions_are_listed_and_pending_ones_are_not(lake: Lake) -> None:
+def test_completed_actions_are_listed_and_pending_ones_are_not(lake: HandMade) -> None:
     lake.done(10, commit())
     lake.done(20, commit(), "deltacommit")
     lake.put(f"{at(30)}.commit.requested")
@@ -146,7 +63,7 @@ def test_completed_actions_are_listed_and_pending_ones_are_not(lake: Lake) -> No
         (at(9), at(10), "commit"), (at(19), at(20), "deltacommit")}
 
 
-def test_commit_metadata_is_read(lake: Lake) -> None:
+def test_commit_metadata_is_read(lake: HandMade) -> None:
     lake.done(10, commit({"schema": "{}", **encode(a_checkpoint(5))}, numInserts=3, numUpdateWrites=2, numDeletes=1))
     table = look(lake)
     info = table.info(table.commits[0])
@@ -163,7 +80,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_empty_commit_file_is_a_commit_that_says_nothing(lake: Lake) -> None:
+def test_empty_commit_file_is_a_commit_that_says_nothing(lake: HandMade) -> None:
     lake.done(10, b"")
     table = look(lake)
     assert table.info(table.commits[0]).rows == 0
@@ -171,7 +88,7 @@ def test_empty_commit_file_is_a_commit_that_says_nothing(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("seen", [0, 20, 743, 1000])
-def test_commit_file_that_is_still_being_written_is_waited_for(lake: Lake, seen: int) -> None:
+def test_commit_file_that_is_still_being_written_is_waited_for(lake: HandMade, seen: int) -> None:
     whole = commit(encode(a_checkpoint(5)))
     assert len(whole) > 1000
     lake.done(10, whole[:seen])
@@ -180,7 +97,7 @@ def test_commit_file_that_is_still_being_written_is_waited_for(lake: Lake, seen:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_commit_file_that_stays_cut_off_is_named(lake: Lake) -> None:
+def test_commit_file_that_stays_cut_off_is_named(lake: HandMade) -> None:
     lake.done(10, commit()[:800])
     with pytest.raises(StateError, match="no whole Avro file") as caught:
         look(lake).latest_checkpoint()
@@ -188,7 +105,7 @@ def test_commit_file_that_stays_cut_off_is_named(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("left", [None, "", "#half"])
-def test_properties_that_are_being_rewritten_stand_in_their_backup(lake: Lake, left: str | None) -> None:
+def test_properties_that_are_being_rewritten_stand_in_their_backup(lake: HandMade, left: str | None) -> None:
     path = lake.timeline.parent / "hoodie.properties"
     path.rename(path.with_name("hoodie.properties.backup"))
     if left is not None:
@@ -203,7 +120,7 @@ def test_no_table_there(tmp_path: Path) -> None:
     assert TimelineState().table(TableRef("x", str(tmp_path / "file"))) is None
 
 
-def test_file_uri_is_the_local_path(lake: Lake) -> None:
+def test_file_uri_is_the_local_path(lake: HandMade) -> None:
     lake.done(10, commit())
     found = TimelineState().table(TableRef("raw.trips", f"file://{lake.ref.path}"))
     assert found is not None
@@ -214,37 +131,37 @@ def test_file_uri_is_the_local_path(lake: Lake) -> None:
     "hoodie.table.version=6\n", "hoodie.table.version=9\n", "hoodie.table.version=x\n", "hoodie.table.name=old\n",
 ])
 def test_older_table_version_is_refused_with_the_way_to_upgrade(tmp_path: Path, properties: str) -> None:
-    lake = Lake(tmp_path, properties)
+    lake = HandMade(tmp_path, properties)
     with pytest.raises(StateError) as refused:
         TimelineState().table(lake.ref)
     assert refused.value.code == "TABLE_VERSION"
     assert "upgrade" in refused.value.next_step
 
 
-def test_never_cleaned_retains_all(lake: Lake) -> None:
+def test_never_cleaned_retains_all(lake: HandMade) -> None:
     lake.done(10, commit())
     assert look(lake).retained_from == ""
 
 
-def test_last_clean_says_what_is_retained(lake: Lake) -> None:
+def test_last_clean_says_what_is_retained(lake: HandMade) -> None:
     lake.done(20, clean(at(9)), "clean")
     lake.done(40, clean(at(29)), "clean")
     assert look(lake).retained_from == at(29)
 
 
-def test_clean_by_file_versions_retains_what_follows_the_newest_deleted_file(lake: Lake) -> None:
+def test_clean_by_file_versions_retains_what_follows_the_newest_deleted_file(lake: HandMade) -> None:
     lake.done(40, clean("", f"00000001-aa-0_0-1-1_{at(9)}.parquet", f".00000001-aa-0_{at(19)}.log.1_0-1-1"), "clean")
     assert look(lake).retained_from == at(19) + "+"
 
 
-def test_a_later_clean_by_file_versions_does_not_bring_files_back(lake: Lake) -> None:
+def test_a_later_clean_by_file_versions_does_not_bring_files_back(lake: HandMade) -> None:
     lake.done(30, clean("", f"00000001-aa-0_0-1-1_{at(19)}.parquet"), "clean")
     lake.done(40, clean("", f"00000002-bb-0_0-1-1_{at(9)}.parquet"), "clean")
     lake.done(50, clean(""), "clean")
     assert look(lake).retained_from == at(19) + "+"
 
 
-def test_archive_is_read_by_its_manifest(lake: Lake) -> None:
+def test_archive_is_read_by_its_manifest(lake: HandMade) -> None:
     lake.archive((10, "commit", commit(encode(a_checkpoint(5)))), (20, "clean", clean(at(9))), (30, "deltacommit", commit()))
     lake.done(40, commit())
     table = look(lake)
@@ -252,7 +169,7 @@ def test_archive_is_read_by_its_manifest(lake: Lake) -> None:
     assert table.latest_checkpoint() == a_checkpoint(5)
 
 
-def test_commit_archived_between_the_listing_and_the_look_is_found_in_the_archive(lake: Lake) -> None:
+def test_commit_archived_between_the_listing_and_the_look_is_found_in_the_archive(lake: HandMade) -> None:
     lake.done(10, commit(encode(a_checkpoint(5))))
     table = look(lake)
     next(lake.timeline.glob("*.commit")).unlink()
@@ -261,7 +178,7 @@ def test_commit_archived_between_the_listing_and_the_look_is_found_in_the_archiv
     assert table.latest_checkpoint() == a_checkpoint(5)
 
 
-def test_every_call_looks_anew(lake: Lake) -> None:
+def test_every_call_looks_anew(lake: HandMade) -> None:
     state = TimelineState()
     lake.done(10, commit())
     before = state.table(lake.ref)
@@ -272,7 +189,7 @@ def test_every_call_looks_anew(lake: Lake) -> None:
     assert (len(before.commits), len(after.commits)) == (1, 2)
 
 
-def test_archive_gives_only_what_completed_after_the_time_asked_for(lake: Lake) -> None:
+def test_archive_gives_only_what_completed_after_the_time_asked_for(lake: HandMade) -> None:
     lake.archive((10, "commit", commit()), (20, "commit", commit()), (30, "commit", commit()))
     assert [i.completed for i, _ in look(lake).load_archived(at(10))] == [at(20), at(30)]
     assert look(lake).load_archived(at(30)) == ()

@@ -2,77 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from framework.errors import DataError, StateError
 from framework.metrics.events import Event
-from framework.plan.backfill import BackfillPlan, BackfillRequest, plan_backfill
-from framework.plan.options import SEVERAL_WRITERS, WRITERS_FIRST
 from framework.plan.reads import ReadRange
-from framework.runtime.backfill import BackfillResult, run_backfill, window_of
 from framework.sources.ranges import read_range
-from framework.spec.model import Project, TableRef
-from framework.spec.project import load_project
-from framework.state.backfill import chunk_commits
-from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, rows
-
-DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")
-OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
-NBCC = {"hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL"}
-RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": "1",
-                "hoodie.metadata.record.index.max.filegroup.count": "1"}
-BY_DAY = "backfill: {event_time: day, partition: day, write: %s}\n"
-TENFOLD = "SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, day FROM <SRC>"
-
-
-def loading(lake: Lake, name: str = "copy") -> Callable[[tuple[str, str]], Project]:
-    return lambda window: load_project(lake.project_root, None, (), names=(name,), environ=os.environ, window=window)
-
-
-def asked(start: str, end: str, **request: Any) -> BackfillRequest:
-    return BackfillRequest(datetime.fromisoformat(start), datetime.fromisoformat(end), **request)
-
-
-def backfill(lake: Lake, start: str = DAYS[0], end: str = "2026-01-08", *, max_conflicts: int = 20,
-             listen: Callable[[Event], None] | None = None, **request: Any) -> BackfillResult:
-    wanted = asked(start, end, **request)
-    return run_backfill(loading(lake), wanted, TimelineState(), listen or lake.events.append, max_conflicts)
-
-
-def planned(lake: Lake, start: str = DAYS[0], end: str = "2026-01-08") -> BackfillPlan:
-    request = asked(start, end)
-    return plan_backfill(loading(lake)(window_of(request.start, request.end)).pipelines[0], TimelineState(), request)
-
-
-def chunks(lake: Lake) -> list[tuple[str, str]]:
-    """Return day and state of each of the table's chunk commits, oldest first."""
-    return [(c.record.start[:10], c.record.state) for c in reversed(chunk_commits(lake.state(), "copy"))]
-
-
-def amounts(lake: Lake) -> dict[str, int]:
-    found = lake.rows("derived.copy", "id", "amount")
-    assert len({key for key, _ in found}) == len(found), "a key stands twice"
-    return {key: int(amount) for key, amount in found}
-
-
-def at_phase(words: str, once: Callable[[], None], lake: Lake) -> Callable[[Event], None]:
-    """Return a listener that does something the first time a phase begins with these words."""
-    waiting = [once]
-
-    def listen(event: Event) -> None:
-        lake.events.append(event)
-        if waiting and event.name == "phase" and event.message.startswith(words):
-            waiting.pop()()
-
-    return listen
+from framework.spec.model import TableRef
+from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, at_phase, backfill, chunks, cluster, planned
+from tests.kit.lake import RECORD_INDEX, Lake, rows
 
 
 @pytest.fixture
@@ -283,17 +226,7 @@ def test_a_backfill_computes_the_owned_columns_again_and_no_other(lake: Lake, st
     assert lake.rows("derived.copy", "id", "amount", "note")[3] == ("b5", 20, "late")
 
 
-def cluster(lake: Lake, operation: str, partitions: str) -> None:
-    """Cluster as another tool does, which must be told the index, lest Hudi drop it, and the strategy."""
-    options = ",".join(f"{key}={value}" for key, value in {
-        **OCC, **RECORD_INDEX, **SEVERAL_WRITERS, **WRITERS_FIRST, "hoodie.metadata.record.index.enable": "true",
-        "hoodie.embed.timeline.server": "false",
-    }.items())
-    lake.spark.newSession().sql(
-        f"CALL run_clustering(path => '{lake.path('derived.copy')}', op => '{operation}', options => '{options}', "
-        f"selected_partitions => '{partitions}')").collect()
-
-
+@pytest.mark.nightly
 def test_a_month_of_partitions_while_the_table_is_clustered(lake: Lake) -> None:
     first, length = datetime(2026, 1, 1), 31
     month = [f"{first + timedelta(days=n):%Y-%m-%d}" for n in range(length)]

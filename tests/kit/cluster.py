@@ -66,3 +66,10 @@ def spark_cluster(folder: Path, workers: int = 2, memory: str = "1g") -> Iterato
         for process in reversed(processes):
             process.terminate()
             process.wait(timeout=30)
+
+
+def settings(master: str) -> list[str]:
+    """Return the words that send a command to the cluster."""
+    conf = {"spark.master": master, "spark.executor.memory": "700m", "spark.executor.cores": "1", "spark.cores.max": "2",
+            "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "1g"}
+    return [word for key, value in conf.items() for word in ("--set", f"{key}={value}")]

@@ -23,8 +23,8 @@ from framework.runtime import executor
 from framework.runtime.service import Service, run_services
 from framework.runtime.several import run_project
 from framework.state.timeline import TimelineState
-from tests.integration.lake import Lake, Row, rows
-from tests.long.test_backfill import BY_DAY, NBCC, OCC, RECORD_INDEX, backfill
+from tests.kit.backfills import BY_DAY, NBCC, OCC, backfill
+from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
 EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08")

@@ -14,12 +14,12 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from framework.state.backfill import chunk_commits
-from tests.integration.lake import Lake, Row, rows
-from tests.long.gate import Gate
-from tests.long.test_backfill import BY_DAY, DAYS, NBCC, OCC, RECORD_INDEX, TENFOLD, backfill, chunks, cluster
-from tests.scenarios.test_killed import ROOT, start, until
+from tests.kit.backfills import BY_DAY, DAYS, NBCC, OCC, TENFOLD, backfill, chunks, cluster
+from tests.kit.commands import ROOT, start, until
+from tests.kit.gate import Gate
+from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
-
+pytestmark = pytest.mark.waits
 @contextmanager
 def backfilling(lake: Lake, gate: Gate) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "framework", "backfill", "copy", "--start", DAYS[0], "--end", "2026-01-08",
@@ -64,7 +64,7 @@ def check(lake: Lake, rounds: int) -> None:
 
 def run_by_a_scheduler(lake: Lake) -> None:
     """Run the pipeline once, in a process of its own."""
-    process = start(lake, "--wait", "60")
+    process = start(lake, "run", "copy", "--wait", "60")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert json.loads(out)["runs"][0]["outcome"] == "committed"
@@ -75,8 +75,9 @@ def run_within(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize(("hoodie", "table_type", "rounds", "run"), [
-    (OCC, "cow", 10, run_by_a_scheduler), (NBCC, "mor", 3, run_within),
-], ids=["OCC", "NBCC"])
+    pytest.param(OCC, "cow", 10, run_by_a_scheduler, marks=pytest.mark.nightly, id="OCC"),
+    pytest.param(NBCC, "mor", 3, run_within, id="NBCC"),
+])
 def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
     lake: Lake, gate: Gate, hoodie: dict[str, str], table_type: str, rounds: int, run: Callable[[Lake], None],
 ) -> None:
@@ -107,6 +108,7 @@ def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
     assert between, "a run was to commit while the chunk was being written"
 
 
+@pytest.mark.nightly
 def test_a_clustering_beside_a_chunk_takes_no_row_back(lake: Lake, gate: Gate) -> None:
     indexed = {**OCC, **RECORD_INDEX}
     lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])

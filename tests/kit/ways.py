@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
 
 from framework.spec.options import OTHER_INDEXES, OTHER_OPERATIONS
-from tests.integration.lake import Lake, Row
-from tests.long.test_backfill import RECORD_INDEX
+from tests.kit.lake import RECORD_INDEX, Lake, Row
+from tests.kit.pairwise import Row as Cell
+from tests.kit.pairwise import pairwise, product_of
+from tests.kit.queue import WHOLE
 
 OPERATIONS = ("upsert", "insert", "delete", "insert_overwrite")
 STRATEGIES = ("merge", "partial_update", "full_outer_join")
@@ -44,6 +47,8 @@ OF_TABLE = {
     "changed": "sql: \"select count(*) from <TABLE_NAME> where id like 'good%'\", expect: {result: changed}",
     "unique_in_table": "unique: amount, within: table",
 }
+#: Of these, what is asked of partitions by SQL that Hudi does not cut.
+OF_HUDI = ("single", "decimal", "unchanged", "changed")
 #: Of the batch, by the ordering field, which a batch of every operation holds, or by the rows' age, days and number.
 OF_BATCH = {
     "batch": "sql: \"select count(*) from <TABLE_NAME> where id like 'batch%' and ts > 100\", expect: 0, scope: batch",
@@ -55,6 +60,9 @@ OF_BATCH = {
     # Of an overwrite the commits before it, and so the median, have a partition's rows.
     "volume": "volume: {last: 3, at_most: 500%}",
 }
+if not WHOLE:
+    # Three commits more for each table; that a volume is compared with the pipeline's own commits, test_publishing.py tells.
+    del OF_BATCH["volume"]
 #: Found by the write itself where a row is not to be dropped, and so alone.
 MALFORMED = {"malformed": "malformed: true"}
 KINDS = {**OF_TABLE, **OF_BATCH, **MALFORMED}
@@ -72,7 +80,7 @@ _SAME_TS, _MANY = 500, 150
 #: What `at` holds: when a row was made.
 NOW, LONG_AGO = "current_timestamp()", "current_timestamp() - INTERVAL 2 HOURS"
 #: Commits that a volume is compared with, between the first and the one that a test is about.
-HISTORY = ("history1", "history2", "history3")
+HISTORY = ("history1", "history2", "history3") if WHOLE else ()
 _TS = "if(batch = 'malformed', 'ten', cast(ts as string))"
 
 
@@ -114,26 +122,56 @@ class Way:
         """Return what it can break of the batch."""
         return tuple(kind for kind in kinds_of(self.verb) if kind in OF_BATCH)
 
+    def broken_by(self, step: str) -> tuple[str, ...]:
+        """Return the kinds of check that a step's batch breaks."""
+        return {"all_of_batch": self.of_batch, "all_of_table": self.of_table, "all_of_hudi": self.of_hudi,
+                "malformed": tuple(MALFORMED)}[step]
+
+    @property
+    def of_hudi(self) -> tuple[str, ...]:
+        """Return what Hudi's validators evaluate: of an upsert to a COPY_ON_WRITE table without an HBASE index."""
+        by_validators = self.verb in ("upsert", "merge", "partial_update") and self.table_type == "cow"
+        return OF_HUDI if by_validators and self.index != "HBASE" else ()
+
+    def has(self, step: str) -> bool:
+        """Return whether freshet takes this way, and the step can be tried on it."""
+        return not self.refused and (step != "all_of_hudi" or bool(self.of_hudi))
+
     def declare(self, lake: Lake, *batches: str, **how: str) -> None:
         """Write the pipeline of this way; see ``declare`` below."""
         declare(lake, self.verb, self.table_type, INDEXES[self.index], batches, **how)
 
 
 EVERY_WAY = tuple(Way(*cell) for cell in product((*OPERATIONS, *STRATEGIES), TABLE_TYPES, INDEXES))
-WAYS = tuple(way for way in EVERY_WAY if not way.refused and way.index != "HBASE")
-HBASE_WAYS = tuple(way for way in EVERY_WAY if not way.refused and way.index == "HBASE")
+#: What is tried on a table of a way: no first commit is bad; of one that stands, batches that break every check of a kind, or
+#: those that Hudi evaluates within its commit and no other; and at last a good batch, and one without rows.
+STEPS = ("first", "all_of_batch", "all_of_table", "all_of_hudi", "malformed", "published")
 
 
-def bad_batches(ways: Iterable[Way]) -> list[ParameterSet]:
-    """Return each way with the kinds of check that a batch of it breaks: one kind, or of a strategy all kinds of a group."""
-    found = []
-    for way in ways:
-        groups = {kind: (kind,) for kind in (*way.of_table, *way.of_batch, *MALFORMED)}
-        if way.verb in STRATEGIES:
-            groups = {"all_of_batch": way.of_batch, "all_of_table": way.of_table, "malformed": tuple(MALFORMED)}
-        for name, kinds in groups.items():
-            found.append(pytest.param(way, kinds, id=f"{way}-{name}"))
-    return found
+def way_of(row: dict[str, Any]) -> Way:
+    """Return the way of a row of ``FACTORS``."""
+    return Way(row["verb"], row["table_type"], row["index"])
+
+
+#: HBASE's ways are tried where the tests have an HBase: tests/hbase/test_publishing.py.
+FACTORS = {"verb": (*OPERATIONS, *STRATEGIES), "table_type": TABLE_TYPES, "index": tuple(INDEXES), "step": STEPS}
+
+
+def every_cell(*indexes: str) -> list[Cell]:
+    """Return all cells of the ways that have one of these indexes."""
+    return [row for row in product_of({**FACTORS, "index": indexes}) if way_of(row).has(row["step"])]
+
+
+def pairs_of_cells(name: str, *indexes: str) -> list[Cell]:
+    """Return fewer cells, in which every two values of two factors meet."""
+    return pairwise(name, {**FACTORS, "index": indexes}, 1, lambda row: way_of(row).has(row["step"]))
+
+
+def as_parameters(chosen: Iterable[Cell]) -> list[ParameterSet]:
+    """Return cells as parameters ``way`` and ``step``."""
+    # What a way's table is needed for comes together, and what ends it last.
+    chosen = sorted(chosen, key=lambda row: (str(way_of(row)), STEPS.index(row["step"])))
+    return [pytest.param(way_of(row), row["step"], id=f"{way_of(row)}-{row['step']}") for row in chosen]
 
 
 #: What no table type and no index makes right: Hudi's other operations, its other indexes, a strategy with another operation.

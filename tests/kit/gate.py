@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.integration.lake import Lake
+from tests.kit.lake import Lake
 
 FILE = "transformers/gate.py"
 STEP = """\

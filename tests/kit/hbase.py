@@ -1,85 +1,94 @@
-"""``freshet`` as a user types it, in the test's own Spark or in a process that may be killed; and HBase as it then stands."""
+"""A small lake whose pipelines keep their index on the HBase of the tests, in an index table of their own."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterable
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
+from pyspark.sql import SparkSession
 
-from framework.cli.main import main
+from framework.index import hbase as index_hbase
+from framework.index.building import Layout
+from framework.index.entries import hbase_entries
 from framework.plan.shares import client_settings
-from tests.hbase.lake import HBaseLake
-from tests.integration.lake import Lake, Row, rows
+from framework.runtime.dev_hbase.look import HBase
+from framework.runtime.index import IndexResult, rebuild_index
+from framework.runtime.index_check import Verified, verify_index
+from framework.spec.model import HBaseSpec
+from framework.state.timeline import TimelineState
+from tests.kit.lake import Lake
 
-ROOT = Path(__file__).resolve().parents[2]
+#: With this DDL, and this SQL over a source that has the column, a row is deleted by the column.
+DELETES = ",\n  _hoodie_is_deleted BOOLEAN"
 
 
-def freshet(lake: Lake, *words: str, code: int = 0) -> dict[str, Any]:
-    """Run a command in this process, which shares the tests' Spark.
+class HBaseLake(Lake):
+    """The lake of one test; ``pipeline`` gives a pipeline an HBASE index unless ``hoodie`` names another.
 
     Args:
-        lake: The lake whose project it is for.
-        words: What is typed behind ``freshet``.
-        code: The exit code that it must end with.
-
-    Returns:
-        What it prints as JSON.
+        spark: The session, which was started with ``spark.freshet.hbase``.
+        root: The test's folder.
+        hbase: The HBase of the tests.
     """
-    done = CliRunner().invoke(main, [*words, "--output", "json", "-C", str(lake.project_root)])
-    assert done.exit_code == code, f"{words} ended with {done.exit_code}: {done.output}"
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
+    def __init__(self, spark: SparkSession, root: Path, hbase: HBase) -> None:
+        super().__init__(spark, root)
+        self.hbase, self._own = hbase, uuid.uuid4().hex[:10]
 
-def refused(lake: Lake, *words: str, code: int = 5) -> dict[str, Any]:
-    """Run a command that must be refused; returns its error. A run's is in its list of runs."""
-    found = freshet(lake, *words, code=code)
-    error: dict[str, Any] = found["error"] if "error" in found else found["runs"][0]["error"]
-    return error
+    def index_table(self, name: str = "copy") -> str:
+        """Return the name of a pipeline's index table, which no other test has."""
+        return f"{name}_{self._own}"
 
+    def pipeline(self, name: str = "copy", *args: object, hoodie: Mapping[str, object] | None = None, **kwargs: object) -> None:
+        """Write a pipeline's files as ``Lake.pipeline`` does."""
+        own = {**self.hbase.hoodie, "hoodie.index.type": "HBASE", "hoodie.index.hbase.table": self.index_table(name)}
+        asked = dict(hoodie or {})
+        if asked.get("hoodie.index.type", "HBASE") == "HBASE":
+            asked = {**own, **asked}
+        super().pipeline(name, *args, hoodie=asked, **kwargs)  # type: ignore[arg-type]
 
-def start(lake: Lake, *words: str, settings: Iterable[str] = ()) -> subprocess.Popen[str]:
-    """Start a command in a process of its own, which is the head of its process group."""
-    more = [word for one in settings for word in ("--set", one)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "framework", *words, "--output", "json", "-C", str(lake.project_root), *more],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )
+    def hbase_spec(self, name: str = "copy") -> HBaseSpec:
+        """Return where a pipeline's index lies."""
+        found = self.spec(name).index.hbase
+        assert found is not None
+        return found
 
+    @contextmanager
+    def cluster(self, name: str = "copy") -> Iterator[index_hbase.HBase]:
+        """Give the cluster, looking at a pipeline's index table."""
+        with index_hbase.connect(self.spark, self.hbase_spec(name)) as found:
+            yield found
 
-def ended(process: subprocess.Popen[str], code: int = 0) -> dict[str, Any]:
-    """Wait for a process; returns what it printed as JSON."""
-    out, err = process.communicate(timeout=300)
-    assert process.returncode == code, err[-3000:]
-    found: dict[str, Any] = json.loads(out)
-    return found
+    def entries(self, name: str = "copy") -> dict[str, tuple[str, str]]:
+        """Return what a pipeline's index holds: partition and file id by key."""
+        with self.cluster(name) as cluster:
+            return {row.key: (row.partition, row.file) for row in hbase_entries(self.spark, cluster).collect()}
 
+    def places(self, table: str = "derived.copy") -> dict[str, tuple[str, str]]:
+        """Return where a table's rows lie: partition and file id by key; fails where a key stands twice."""
+        frame = self.spark.read.format("hudi").load(self.path(table))
+        found = frame.select("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name").collect()
+        places = {key: (partition, file.split("_")[0]) for key, partition, file in found}
+        assert len(places) == len(found), f"a key stands twice: {sorted(row[0] for row in found)}"
+        return places
 
-def kill_when(happened: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 120) -> None:
-    """Kill a process and all that it started, Spark's JVM too, as soon as something has happened."""
-    deadline = time.monotonic() + seconds
-    try:
-        while not happened():
-            assert process.poll() is None, process.communicate()[1][-3000:]
-            assert time.monotonic() < deadline, "it never happened"
-            time.sleep(0.002)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+    def verify(self, name: str = "copy", *, sample: float = 1.0, repair: bool = False) -> Verified:
+        """Do what ``freshet index verify`` does."""
+        project = self.project(name)
+        return verify_index(project, project.pipelines[0], TimelineState(), self.events.append, sample, repair)
 
+    def rebuild(self, name: str = "copy", layout: Layout | None = None) -> IndexResult:
+        """Do what ``freshet index rebuild`` does."""
+        project = self.project(name)
+        return rebuild_index(project, project.pipelines[0], TimelineState(), self.events.append, layout or Layout())
 
-def many(count: int, ts: int = 1, day: str = "2026-01-05", head: str = "k") -> list[Row]:
-    """Return so many event rows, keyed by numbers."""
-    return rows(*((f"{head}{number:06d}", ts, "1") for number in range(count)), day=day)
+    def agree(self, name: str = "copy") -> None:
+        """Hold a pipeline's index against its table: each row has its entry, and no entry is without its row."""
+        entries, places = self.entries(name), self.places(f"derived.{name}")
+        assert entries == places, (entries, places)
 
 
 class Admin:

@@ -1,0 +1,61 @@
+"""What the tests share: one Spark session in each process that runs them, a small lake, a cluster for those that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from framework.runtime.session import start_session
+from tests.kit.cluster import spark_cluster
+from tests.kit.lake import Lake
+from tests.kit.session import SPARK_CONF
+
+pytest_plugins = ["tests.kit.queue"]
+pytest.register_assert_rewrite("tests.kit.cells")
+
+
+@pytest.fixture(scope="session")
+def application() -> Iterator[SparkSession]:
+    session = start_session(SPARK_CONF)
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark(application: SparkSession) -> SparkSession:
+    """Return the process's session; a module whose frames have a dozen rows puts ``quick`` in its place."""
+    return application
+
+
+@pytest.fixture(scope="session")
+def quick(application: SparkSession) -> SparkSession:
+    """Return a session for frames of a dozen rows: planning anew and compiling each query would take most of the time."""
+    found = application.newSession()
+    for key, value in {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1",
+                       "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}.items():
+        found.conf.set(key, value)
+    return found
+
+
+@pytest.fixture(scope="session")
+def compiled(application: SparkSession) -> SparkSession:
+    """Return a session that compiles its queries, as a run's does, and so reads files column by column."""
+    found = application.newSession()
+    for key, value in {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}.items():
+        found.conf.set(key, value)
+    return found
+
+
+@pytest.fixture
+def lake(spark: SparkSession, tmp_path: Path) -> Lake:
+    return Lake(spark, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a Spark standalone cluster of two workers; gives its address."""
+    with spark_cluster(tmp_path_factory.mktemp("cluster")) as address:
+        yield address

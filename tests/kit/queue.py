@@ -1,0 +1,105 @@
+"""One queue of all tests for two processes: what belongs together stays together, and what takes longest begins first.
+
+The tests of a group share tables and servers. ``tests/durations.json`` has the seconds that each group took;
+``FRESHET_DURATIONS=write`` writes it anew. A group that is not there yet counts as a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from tests.kit.pairwise import CHOSEN
+
+#: With this in the environment the tests run that are marked ``nightly``, and tests that draw or choose take more.
+WHOLE = os.environ.get("FRESHET_FULL") == "1"
+DURATIONS = Path(__file__).parents[1] / "durations.json"
+_UNKNOWN_SECONDS = 60.0
+
+
+def group_of(nodeid: str) -> str:
+    """Return the name of what a test belongs to: its module, one server, or the tables of one type."""
+    module = nodeid.partition("::")[0]
+    if module.startswith("tests/hbase/"):
+        return "tests/hbase"
+    cell = re.search(r"::test_publishing\[\w+-(cow|mor)-", nodeid)
+    return f"{module}[{cell.group(1)}]" if cell else module
+
+
+class Queue(LoadScopeScheduling):
+    """Hands out a group at a time, in the order in which they were collected."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Queue:
+    """Hand the tests out by groups, whatever ``--dist`` says."""
+    return Queue(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only ``make nightly`` runs, and put the groups in order."""
+    nightly = [] if WHOLE else [item for item in items if item.get_closest_marker("nightly")]
+    config.stash[_LEFT] = len(nightly)
+    if nightly:
+        config.hook.pytest_deselected(items=nightly)
+        left = set(nightly)
+        items[:] = [item for item in items if item not in left]
+    seconds = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
+    # Stable, so that a group keeps the order in which its tests are written.
+    items.sort(key=lambda item: (-seconds.get(group_of(item.nodeid), _UNKNOWN_SECONDS), group_of(item.nodeid)))
+
+
+_LEFT = pytest.StashKey[int]()
+
+
+
+class _Controller:
+    """Adds up, in the process that hands the tests out, what the others say."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.taken, self.left = config, Counter[str](), 0
+        self.chosen: list[str] = CHOSEN
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.taken[group_of(report.nodeid)] += report.duration
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        told = getattr(node, "workeroutput", {})
+        self.left, self.chosen = max(self.left, told.get("nightly", 0)), told.get("chosen", self.chosen)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for line in self.chosen:
+            terminalreporter.write_line(line)
+        left = self.left or self.config.stash.get(_LEFT, 0)
+        if left:
+            terminalreporter.write_line(f"{left} tests are for `make nightly` alone: the full products, and what takes long.")
+        if os.environ.get("FRESHET_DURATIONS") == "write":
+            # Beside what is there: a part of the tests may have run.
+            known = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
+            found = {**known, **{group: round(seconds, 1) for group, seconds in self.taken.items()}}
+            DURATIONS.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", "utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add up in the process that prints the result."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Controller(config))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that prints the result what was left out."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["nightly"], output["chosen"] = session.config.stash.get(_LEFT, 0), CHOSEN
