@@ -102,8 +102,8 @@ def compaction_is_left(spec: PipelineSpec) -> bool:
     """Say whether another process than the runs compacts the target, which must then be the one that cleans it, too.
 
     A cleaner that plans beside a compaction is reported to delete the logs that it is to read: apache/hudi issue 19290, with
-    writers that do not wait for each other, so that a log may be older than the base file that it belongs to. Twelve orders
-    of such a log, compaction, cleaning and archiving within one process did not show it on 1.0.2.
+    writers that do not wait for each other, so that a log may be older than the base file that it belongs to. About ten
+    orders of such a log, compaction, cleaning and archiving within one process did not show it on 1.0.2.
     """
     several = concurrency_of(spec) != "SINGLE_WRITER"
     return several and spec.target.table_type == "MERGE_ON_READ" and not _compacts_inline(spec)

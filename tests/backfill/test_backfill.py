@@ -12,8 +12,10 @@ import pytest
 from framework.errors import DataError, StateError
 from framework.metrics.events import Event
 from framework.plan.reads import ReadRange
+from framework.runtime.service import run_services
 from framework.sources.ranges import read_range
 from framework.spec.model import TableRef
+from framework.state.timeline import TimelineState
 from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, at_phase, backfill, chunks, cluster, planned
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
@@ -134,6 +136,8 @@ def test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive(days: Lak
     before, first = days.position(), days.state().commits[0]
     for reprocess in ("none", "all"):
         assert backfill(days, reprocess=reprocess).error is None
+    # A backfill leaves cleaning and archiving to the runs and the service.
+    run_services(days.spec(), TimelineState(), ("clean", "archive"), days.events.append)
     assert first not in days.state().commits, "it was to be archived"
     assert days.position() == before
     assert days.run_ok().outcome == "idle"

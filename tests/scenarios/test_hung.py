@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 from framework.errors import Exit
 from framework.runtime.lease import is_running
-from tests.kit.commands import ROOT, slow
+from tests.kit.commands import slow, start
 from tests.kit.lake import Lake, rows
 
 
@@ -18,16 +16,15 @@ def test_a_run_that_takes_longer_than_it_may_is_ended_and_the_next_one_goes_on(l
     lake.pipeline()
     lake.land(rows(("a", 1, "1.00")))
     flag = slow(lake, 600_000)
-    command = [sys.executable, "-m", "framework", "run", "copy", "--project", str(lake.project_root), "--output", "json",
-               "--set", "run.timeout=12s"]
+    process = start(lake, "run", "copy", settings=["run.timeout=12s"])
     # A limit of the test's own, far below the ten minutes that the step takes.
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
-    (result,) = json.loads(done.stdout)["runs"]
-    assert (done.returncode, result["outcome"], result["error"]["code"]) == (Exit.FAILED, "failed", "RUN_TIMEOUT"), done.stderr
-    assert "RUN_TIMEOUT" in done.stderr
-    assert "Python thread MainThread" in done.stderr
+    out, err = process.communicate(timeout=90)
+    (result,) = json.loads(out)["runs"]
+    assert (process.returncode, result["outcome"], result["error"]["code"]) == (Exit.FAILED, "failed", "RUN_TIMEOUT"), err
+    assert "RUN_TIMEOUT" in err
+    assert "Python thread MainThread" in err
     # On a machine that takes as long to start a JVM there is none to look at.
-    assert 'JVM thread "' in done.stderr or not flag.exists()
+    assert 'JVM thread "' in err or not flag.exists()
     assert not is_running(lake.spec().target.ref)
     slow(lake, 0)
     assert lake.run_ok().outcome == "committed"
