@@ -167,7 +167,9 @@ class History:
         """
         now = self.snapshot() if expected is None else expected
         live, gone = self._increment(upto)
-        found = _difference("changed", live, Counter(row for key, row in now.items() if self.rows.get(key) != row))
+        # A global index writes a row that lost as it stood: it comes again, and is what it was.
+        again = Counter(row for key, row in now.items() if self.rows.get(key) == row)
+        found = _difference("changed", live - again, Counter(row for key, row in now.items() if self.rows.get(key) != row))
         found += _difference("deleted", gone, Counter(row for key, row in self.rows.items() if key not in now))
         self.rows = now
         return found
@@ -352,6 +354,8 @@ def impossible(kind: str, index: str, layout: str, operation: str) -> str:
         return "a table without a key has no row that a batch could name"
     if index == "keyless" and operation == "move":
         return "the key that Hudi makes is looked for in one partition"
+    if index == "BUCKET" and operation == "clustering":
+        return "Hudi 1.0.2 gives the new files names without a bucket, and fails at every later write"
     if index == "keyless" and kind == "MERGE_ON_READ" and operation == "merge_into":
         return "Hudi 1.0.2 does not read the parts of rows that it logs there: its merger by commit time knows none"
     if layout == "none" and operation in ("move", "delete_partition"):
