@@ -92,9 +92,11 @@ def refuse_failed(spec: PipelineSpec, outcomes: Sequence[Outcome]) -> None:
             "Nothing was written, and the checkpoint stays.",
             "`insert` is for rows that are new: use hoodie.datasource.write.operation: upsert.", key=twice.seen,
         )
+    # The names first: a message is cut where it gets long, and the details have all of it.
+    named = f"checks {', '.join(one.name for one in failed)} failed: " if len(failed) > 1 else ""
     said = "; ".join(_in_words(one) for one in failed)
     raise CheckError(
-        "CHECK_FAILED", f"{spec.name}: {said}.",
+        "CHECK_FAILED", f"{spec.name}: {named}{said}.",
         "Nothing was published: the table, its checkpoint and its index stay as they were.",
         f"Look at the rows: freshet checks {spec.name} --next; mend them at their source, in the SQL or the rule, and run the "
         "same command again.", checks=[one.as_json() for one in outcomes],

@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 
 from tests.kit.history import INDEXES, KINDS, LAYOUTS, OPERATIONS, History, begin, impossible
 
-EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES == 3, database=None, phases=[Phase.generate],
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES == 1, database=None, phases=[Phase.generate],
           suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from(KINDS), st.sampled_from(INDEXES), st.sampled_from(LAYOUTS), st.booleans())
 def test_any_history(spark: SparkSession, data: st.DataObject, kind: str, index: str, layout: str, cdc: bool) -> None:

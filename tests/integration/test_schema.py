@@ -71,24 +71,15 @@ def test_a_required_column_cannot_be_added(loaded: Lake, columns: str) -> None:
     refused(loaded, "SCHEMA_CHANGED")
 
 
-@pytest.mark.parametrize(("sql", "found"), [
-    ("SELECT id, ts, day FROM <SRC>", "amount (decimal(10,2)) is missing"),
-    ("SELECT *, 1 AS extra FROM <SRC>", "extra (int) is not in the DDL"),
-    ("SELECT id, ts, cast(amount AS string) AS amount, day FROM <SRC>", "cast it in the SQL"),
-    ("SELECT id, ts, cast(amount AS double) AS amount, day FROM <SRC>", "cast it in the SQL"),
-    ("SELECT id, ts, amount, amount, day FROM <SRC>", "stands twice"),
-])
-def test_a_batch_that_does_not_fit_is_refused(loaded: Lake, sql: str, found: str) -> None:
-    loaded.pipeline(sql=sql)
-    assert found in str(refused(loaded, "BATCH_MISMATCH"))
+def test_a_batch_that_does_not_fit_is_refused(loaded: Lake) -> None:
+    """What else does not fit is in test_contract.py."""
+    loaded.pipeline(sql="SELECT id, ts, cast(amount AS string) AS amount, day FROM <SRC>")
+    assert "cast it in the SQL" in str(refused(loaded, "BATCH_MISMATCH"))
 
 
 @pytest.mark.parametrize(("sql", "code", "column"), [
     ("SELECT id, ts, cast(amount * 100000000 AS decimal(20,2)) AS amount, day FROM <SRC>", "OVERFLOW", "amount"),
-    ("SELECT cast(null AS string) AS id, ts, amount, day FROM <SRC>", "NULL_VALUE", "id"),
     ("SELECT '' AS id, ts, amount, day FROM <SRC>", "NULL_VALUE", "id"),
-    ("SELECT id, cast(null AS bigint) AS ts, amount, day FROM <SRC>", "NULL_VALUE", "ts"),
-    ("SELECT id, ts, amount, cast(null AS string) AS day FROM <SRC>", "NULL_VALUE", "day"),
 ])
 def test_a_value_that_may_not_stand_is_refused_by_name(loaded: Lake, sql: str, code: str, column: str) -> None:
     loaded.pipeline(sql=sql)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,14 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.kit.nightly import NIGHTLY
 from tests.kit.pairwise import CHOSEN
 from tests.kit.whole import WHOLE
 
 DURATIONS = Path(__file__).parents[1] / "durations.json"
 _UNKNOWN_SECONDS = 60.0
+#: As they stand in tests' ids.
+TYPES = ("cow", "mor", "COPY_ON_WRITE", "MERGE_ON_READ")
 
 
 def group_of(nodeid: str) -> str:
@@ -30,6 +34,20 @@ def group_of(nodeid: str) -> str:
         return "tests/hbase"
     cell = re.search(r"::(?:test_publishing\[\w+-|test_increments_are_differences\[)(cow|mor)\b", nodeid)
     return f"{module}[{cell.group(1)}]" if cell else module
+
+
+def _twins(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return, of tests that differ by the table type alone, one of each two: by their names, so that both types are tried."""
+    found: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        head, bracket, case = item.nodeid.partition("[")
+        parts = case.removesuffix("]").split("-")
+        if bracket and "_publishing" not in head and "_are_differences" not in head:
+            kinds = [part for part in parts if part in TYPES]
+            if kinds:
+                found.setdefault(f"{head}[{'-'.join(part for part in parts if part not in TYPES)}", []).append(item)
+    return [item for name, twins in found.items() if len(twins) > 1
+            for number, item in enumerate(twins) if number != zlib.crc32(name.encode()) % len(twins)]
 
 
 class Queue(LoadScopeScheduling):
@@ -48,7 +66,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Queue:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only ``make nightly`` runs, and put the groups in order."""
-    nightly = [] if WHOLE else [item for item in items if item.get_closest_marker("nightly")]
+    nightly = [] if WHOLE else [
+        item for item in items
+        if item.get_closest_marker("nightly") or not NIGHTLY.isdisjoint((item.name, getattr(item, "originalname", "")))]
+    nightly += [] if WHOLE else [item for item in _twins(items) if item not in nightly]
     config.stash[_LEFT] = len(nightly)
     if nightly:
         config.hook.pytest_deselected(items=nightly)

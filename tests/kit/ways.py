@@ -146,6 +146,7 @@ EVERY_WAY = tuple(Way(*cell) for cell in product((*OPERATIONS, *STRATEGIES), TAB
 #: What is tried on a table of a way: no first commit is bad; of one that stands, batches that break every check of a kind, or
 #: those that Hudi evaluates within its commit and no other; and at last a good batch, and one without rows.
 STEPS = ("first", "all_of_batch", "all_of_table", "all_of_hudi", "malformed", "published")
+OF_A_TABLE = ("all_of_batch", "all_of_table", "all_of_hudi", "published")
 
 
 def way_of(row: dict[str, Any]) -> Way:
@@ -163,8 +164,12 @@ def every_cell(*indexes: str) -> list[Cell]:
 
 
 def pairs_of_cells(name: str, *indexes: str) -> list[Cell]:
-    """Return fewer cells, in which every two values of two factors meet."""
-    return pairwise(name, {**FACTORS, "index": indexes}, 1, lambda row: way_of(row).has(row["step"]))
+    """Return fewer cells, in which every two values of two factors meet; of a first commit and a malformed row, some."""
+    found = pairwise(name, {**FACTORS, "index": indexes, "step": OF_A_TABLE}, 1, lambda row: way_of(row).has(row["step"]))
+    # Before there is a table, and before a row is written, every way is the same but these.
+    return [*found, *({"verb": verb, "table_type": kind, "index": index, "step": step} for verb, kind, index in (
+        ("upsert", "cow", "BUCKET"), ("delete", "cow", "RECORD_INDEX"), ("merge", "mor", "RECORD_INDEX"),
+    ) for step in ("first", "malformed"))]
 
 
 def as_parameters(chosen: Iterable[Cell]) -> list[ParameterSet]:

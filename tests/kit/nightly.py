@@ -1,0 +1,37 @@
+"""Tests that `make nightly` runs alone: each takes many seconds, and a cheaper one of `make test` proves a part of it.
+
+A name stands for a test function with all its cases, or for one case in brackets.
+"""
+
+from __future__ import annotations
+
+NIGHTLY = frozenset((
+    # Rows that move: the ways of the matrix of increments and of tests/hbase move them, too.
+    "test_the_newest_row_of_each_key_stands_once_wherever_it_came_from", "test_a_row_that_moves_after_the_table_got_a_column",
+    "test_record_index_moves_a_key_to_its_new_partition",
+    # Rules that test_gate.py has on frames.
+    "test_how_new_the_rows_are_and_what_they_refer_to", "test_a_backfill_publishes_no_chunk_that_breaks_a_rule",
+    "test_what_is_seen_by_whom",
+    # The stories of the drivers; those of the rides and of the flights stay.
+    "test_several_rounds_equal_a_recompute_of_the_raw_tables", "test_a_late_tip_and_a_correction_write_their_own_driver_days",
+    "test_every_example_has_cases_and_they_hold",
+    "test_insert_overwrite_of_affected_partitions", "test_partial_update_of_what_a_row_names",
+    # Backfills: one of each strategy, kill and schedule stays.
+    "test_a_backfill_computes_the_owned_columns_again_and_no_other[partial_update]",
+    "test_an_incremental_writer_and_a_backfill_on_the_same_partitions",
+    "test_start_and_end_reach_the_sql_and_an_input_is_cut_too",
+    "test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive", "test_any_schedule[record index]",
+    "test_a_row_that_a_backfill_wrote_is_found",
+    # Real kills: five stay.
+    "test_a_process_killed_between_the_two_commits", "test_stdout_holds_the_result_alone",
+    # What stands in a source's timeline: one of each kind stays.
+    "test_table_services_neither_hide_nor_repeat_rows[clustering]", "test_a_checkpoint_within_the_history_is_no_gap",
+    "test_the_last_row_of_a_file_deleted_by_an_upsert", "test_a_checkpoint_is_found_in_the_archive",
+    "test_of_partitions_of_any_name[true]", "test_a_clustering_that_was_left_unfinished_is_finished_or_given_up",
+    # Inputs that another test of test_reads.py joins in another order.
+    "test_sums_per_driver_and_day_follow_every_change", "test_a_source_that_is_read_whole_is_joined_with_all",
+    # Increments: cases of the matrix.
+    "test_rows_that_were_deleted_meanwhile[kind2-set]", "test_rows_that_were_deleted_meanwhile[kind1-reset]",
+    "test_commits_that_were_read_and_taken_back_are_refused[kind3-savepoint]",
+    "test_one_that_fails_leaves_the_others_whole", "test_rows_that_move",
+))
