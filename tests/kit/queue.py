@@ -36,6 +36,12 @@ def group_of(nodeid: str) -> str:
     return f"{module}[{cell.group(1)}]" if cell else module
 
 
+def _for_the_night(items: list[pytest.Item]) -> list[pytest.Item]:
+    named = [item for item in items if item.get_closest_marker("nightly")
+             or not NIGHTLY.isdisjoint((item.name, getattr(item, "originalname", "")))]
+    return list(dict.fromkeys((*named, *_twins(items))))
+
+
 def _twins(items: list[pytest.Item]) -> list[pytest.Item]:
     """Return, of tests that differ by the table type alone, one of each two: by their names, so that both types are tried."""
     found: dict[str, list[pytest.Item]] = {}
@@ -66,10 +72,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Queue:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only ``make nightly`` runs, and put the groups in order."""
-    nightly = [] if WHOLE else [
-        item for item in items
-        if item.get_closest_marker("nightly") or not NIGHTLY.isdisjoint((item.name, getattr(item, "originalname", "")))]
-    nightly += [] if WHOLE else [item for item in _twins(items) if item not in nightly]
+    nightly = [] if WHOLE else _for_the_night([item for item in items if not item.nodeid.startswith("tests/unit/")])
     config.stash[_LEFT] = len(nightly)
     if nightly:
         config.hook.pytest_deselected(items=nightly)
