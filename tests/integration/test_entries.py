@@ -1,4 +1,4 @@
-"""What `freshet index verify` finds means, on frames in memory; that it looks at a real index, and mends it, tests/hbase holds."""
+"""What `freshet index verify` finds, on frames in memory; that it looks at a real index, and mends it, tests/hbase holds."""
 
 from __future__ import annotations
 
