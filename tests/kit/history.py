@@ -19,6 +19,7 @@ from framework.spec.model import SourceSpec, TableRef
 from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.table import TableState
 from framework.state.timeline import TimelineState
+from tests.kit.whole import WHOLE
 
 KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
 INDEXES = ("BUCKET", "GLOBAL_SIMPLE", "keyless")
@@ -70,6 +71,7 @@ class History:
         self.options = {
             "hoodie.table.name": "history", _WRITE + "table.type": kind, "hoodie.metadata.enable": "false",
             _WRITE + "precombine.field": "ts", "hoodie.embed.timeline.server": "false", "hoodie.clean.automatic": "false",
+            **({} if WHOLE else {"hoodie.parquet.bloom.filter.enabled": "false"}),
             "hoodie.table.cdc.enabled": str(cdc).lower(), **_OF_LAYOUT[layout],
         }
         if index == "keyless":

@@ -109,6 +109,7 @@ class Lake:
             "hoodie.bucket.index.num.buckets": "2",
             "hoodie.metadata.index.column.stats.enable": "false",
             "hoodie.embed.timeline.server": "false",
+            **({"hoodie.parquet.bloom.filter.enabled": "false"} if _SPARED else {}),
             **asked,
         }
         frame.write.format("hudi").options(**settings).mode("append").save(self.path(table))

@@ -32,7 +32,7 @@ def group_of(nodeid: str) -> str:
     module = nodeid.partition("::")[0]
     if module.startswith("tests/hbase/"):
         return "tests/hbase"
-    cell = re.search(r"::(?:test_publishing\[\w+-|test_increments_are_differences\[)(cow|mor)\b", nodeid)
+    cell = re.search(rf"::(?:test_publishing\[\w+-|test_increments_are_differences\[)({'|'.join(TYPES)})\b", nodeid)
     return f"{module}[{cell.group(1)}]" if cell else module
 
 
