@@ -12,7 +12,6 @@ from framework.runtime.session import start_session
 from tests.kit.cluster import spark_cluster
 from tests.kit.lake import Lake
 from tests.kit.session import SPARK_CONF, lighten
-from tests.kit.whole import WHOLE
 
 pytest_plugins = ["tests.kit.queue"]
 
@@ -20,8 +19,7 @@ pytest_plugins = ["tests.kit.queue"]
 @pytest.fixture(scope="session")
 def application() -> Iterator[SparkSession]:
     session = start_session(SPARK_CONF)
-    if not WHOLE:
-        lighten(session)
+    lighten(session)
     yield session
     session.stop()
 

@@ -17,6 +17,7 @@ from framework.sources.ranges import read_range
 from framework.spec.model import TableRef
 from framework.state.timeline import TimelineState
 from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, at_phase, backfill, chunks, cluster, planned
+from tests.kit.frames import frame
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
 
@@ -104,9 +105,9 @@ TIMES = (
 
 def test_an_event_time_is_a_timestamp_a_date_or_text(lake: Lake) -> None:
     landed = [(str(n), 1, "x", *times) for n, times in enumerate(TIMES)]
-    frame = lake.spark.createDataFrame(landed, "id string, ts bigint, day string, t string, d string, s string, h string")
-    frame = frame.selectExpr("id", "ts", "day", "cast(t AS timestamp) AS t", "cast(d AS date) AS d", "s", "h")
-    frame.write.format("hudi").options(**{
+    landing = frame(lake.spark, landed, "id string, ts bigint, day string, t string, d string, s string, h string")
+    landing = landing.selectExpr("id", "ts", "day", "cast(t AS timestamp) AS t", "cast(d AS date) AS d", "s", "h")
+    landing.write.format("hudi").options(**{
         "hoodie.table.name": "times", "hoodie.datasource.write.recordkey.field": "id",
         "hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.partitionpath.field": "day",
         "hoodie.embed.timeline.server": "false",

@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from framework.index.entries import compared, drawn
+from tests.kit.frames import frame
 
 WANTED = "key string, partition string, file string, commit string"
 FOUND = "key string, partition string, file string"
@@ -20,7 +21,7 @@ def test_every_kind_of_damage_is_told_and_nothing_else(spark: SparkSession) -> N
     rows = [(key, "mon", f"f-{key}", "1") for key in ("whole", "moved", "elsewhere", "half", "missing")]
     entries = [("whole", "mon", "f-whole"), ("moved", "tue", "f-moved"), ("elsewhere", "mon", "f-other"), ("half", "mon", None),
                ("orphan", "mon", "f-gone")]
-    both = compared(spark.createDataFrame(rows, WANTED), spark.createDataFrame(entries, FOUND))
+    both = compared(frame(spark, rows, WANTED), frame(spark, entries, FOUND))
     assert {row.key: row.damage for row in both.collect()} == {
         "whole": None, "moved": "stale", "elsewhere": "stale", "half": "stale", "missing": "missing", "orphan": "orphaned"}
     (orphan,) = both.where("key = 'orphan'").collect()

@@ -36,6 +36,7 @@ from framework.spec.rules import (
 )
 from framework.spec.types import Column
 from framework.spec.types_sql import parse_type
+from tests.kit.frames import frame as as_frame
 from tests.kit.lake import Lake
 
 DDL = {"id": "string", "ts": "bigint", "amount": "decimal(10,2)", "day": "string", "at": "timestamp",
@@ -78,7 +79,7 @@ def rules(days: TableRef) -> dict[str, Rule]:
 
 
 def frame(spark: SparkSession, rows: tuple[Any, ...], marks: bool) -> DataFrame:
-    found = spark.createDataFrame(list(rows), SCHEMA)
+    found = as_frame(spark, rows, SCHEMA)
     shaped = found.select("id", "ts", "amount", "day", F.expr("current_timestamp() - make_interval(0, 0, 0, 0, hours) AS at"),
                           F.col("gone").alias("_hoodie_is_deleted"))
     # As the plan makes it: only where bad rows leave the batch are they marked.

@@ -17,6 +17,7 @@ from framework.sinks.merge import merge_columns
 from framework.spec.model import TableRef
 from framework.spec.types import Column
 from framework.spec.types_sql import parse_type
+from tests.kit.frames import frame
 from tests.kit.lake import Lake
 
 Row = tuple[Any, ...]
@@ -105,6 +106,6 @@ def test_whole_rows(spark: SparkSession, tables: dict[bool, TableRef], how: How,
         ("id",), ("day",) if how.partitioned else (), "at", "ts", False, how.insert_missing, how.keep_others,
         how.carries == "not null", "changed" if how.carries == "named" else "", exists,
     )
-    batch = spark.createDataFrame(list(ROWS), BATCH_SCHEMA).withColumnRenamed("gone", "_hoodie_is_deleted")
+    batch = frame(spark, ROWS, BATCH_SCHEMA).withColumnRenamed("gone", "_hoodie_is_deleted")
     found = sorted((tuple(row) for row in merge_columns(spark, stage, batch, is_kept=False).collect()), key=str)
     assert found == expected(how, STANDS if exists else ())

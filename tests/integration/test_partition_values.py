@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from framework.plan.stages import Paths
 from framework.quality.partitions import cannot_be_kept
+from tests.kit.frames import frame
 from tests.kit.lake import Lake, rows
 
 STYLED = ", 'hoodie.datasource.write.hive_style_partitioning' = 'true'"
@@ -57,7 +58,7 @@ def test_what_is_taken_comes_back(lake: Lake, style: str, table_type: str) -> No
 @pytest.mark.parametrize("style", STYLES)
 def test_what_is_refused(lake: Lake, style: str) -> None:
     texts = [(text, text in BAD[style]) for text in (*GOOD[style], *BAD[style])]
-    found = lake.spark.createDataFrame(texts, "day string, bad boolean")
+    found = frame(lake.spark, texts, "day string, bad boolean")
     wrong = found.where(cannot_be_kept("day", F.col("day"), PATHS[style]) != F.col("bad")).collect()
     assert wrong == []
     within = cannot_be_kept("day", F.lit("a/b"), Paths(("city", "day"), style == "hive", style == "encoded"))

@@ -14,6 +14,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.kit.frames import frame
 from tests.kit.lake import SCHEMA, Lake, rows
 from tests.kit.limits import within
 
@@ -57,9 +58,9 @@ def transform(inputs, context):
 
 
 def write(lake: Lake, table: str, batch: list[tuple[object, ...]], schema: str, options: dict[str, str]) -> None:
-    frame = lake.spark.createDataFrame(batch, schema)
+    landing = frame(lake.spark, batch, schema)
     named = {"hoodie.table.name": table.split(".")[1], **options}
-    frame.write.format("hudi").options(**named).mode("append").save(lake.path(table))
+    landing.write.format("hudi").options(**named).mode("append").save(lake.path(table))
 
 
 def write_by_sql(lake: Lake, table: str, values: str) -> None:

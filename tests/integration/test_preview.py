@@ -21,6 +21,7 @@ from framework.spec.model import TableRef
 from framework.spec.rules import CheckSpec, Severity, SqlRule, UniqueRule
 from framework.spec.types import Column
 from framework.spec.types_sql import parse_type
+from tests.kit.frames import frame as as_frame
 
 Row = tuple[Any, ...]
 KINDS = {"id": "string", "ts": "bigint", "amount": "int", "day": "string", "_hoodie_is_deleted": "boolean"}
@@ -49,7 +50,7 @@ def stage(operation: str = "upsert", *, partitioned: bool = True, is_global: boo
 
 
 def frame(spark: SparkSession, rows: Iterable[Row]) -> DataFrame:
-    return spark.createDataFrame(list(rows), SCHEMA)
+    return as_frame(spark, rows, SCHEMA)
 
 
 def told(frame: DataFrame) -> list[Row]:

@@ -19,6 +19,7 @@ from framework.spec.model import SourceSpec, TableRef
 from framework.state.checkpoint import MAIN, Checkpoint, Position
 from framework.state.table import TableState
 from framework.state.timeline import TimelineState
+from tests.kit.frames import frame
 from tests.kit.whole import WHOLE
 
 KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -101,10 +102,10 @@ class History:
             items = tuple((f"{key}.{self.clock}" if (key, place) in self._ids else key, place) for key, place in items)
             self._ids.update(items)
         batch = [(key, ts, v and f"{v}{self.clock}", None, *self.places[place]) for key, place in items]
-        frame = self.spark.createDataFrame(batch, SCHEMA).coalesce(1)
+        landing = frame(self.spark, batch, SCHEMA).coalesce(1)
         operation = operation or ("delete" if gone else "insert" if self.index == "keyless" else "upsert")
         settings = {**self.options, **options, _WRITE + "operation": operation}
-        frame.write.format("hudi").options(**settings).mode("append").save(str(self.path))
+        landing.write.format("hudi").options(**settings).mode("append").save(str(self.path))
 
     def sql(self, text: str) -> None:
         """Run a statement over the table ``history``."""

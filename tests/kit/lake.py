@@ -25,6 +25,7 @@ from framework.spec.model import PipelineSpec, Project, TableRef
 from framework.spec.project import load_project
 from framework.state.table import TableState
 from framework.state.timeline import TimelineState
+from tests.kit.frames import frame
 from tests.kit.whole import WHOLE
 
 Row = tuple[Any, ...]
@@ -93,7 +94,7 @@ class Lake:
         **options: str,
     ) -> str:
         """Write one commit to a table as another writer would; returns its completion time."""
-        frame = self.spark.createDataFrame(list(batch), schema).coalesce(1)
+        landing = frame(self.spark, batch, schema).coalesce(1)
         asked = {**self.land_options, **options}
         # In raw tables nobody needs it.
         spared = (_SPARED or table.startswith("raw.")) and not any(
@@ -112,7 +113,7 @@ class Lake:
             **({"hoodie.parquet.bloom.filter.enabled": "false"} if _SPARED else {}),
             **asked,
         }
-        frame.write.format("hudi").options(**settings).mode("append").save(self.path(table))
+        landing.write.format("hudi").options(**settings).mode("append").save(self.path(table))
         return self.state(table).commits[-1].completed
 
     # --- the project ----------------------------------------------------------------------------------------------
