@@ -139,6 +139,16 @@ def _unkept(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn |
     return cannot_be_kept(column.name, value, stage.paths)
 
 
+def _ambiguous(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+    """Return the condition that a part of the key reads as if the next part began in it; None where no text can."""
+    # The key is one text to Hudi, a:1,b:2 of a and b. Where no part but the last holds what begins the next, the parts of two
+    # texts that are equal are equal.
+    after = dict(zip(stage.keys, stage.keys[1:], strict=False))
+    if column.name not in after or column.type != Atomic("string"):
+        return None
+    return F.coalesce(value.contains(f",{after[column.name]}:"), F.lit(False))
+
+
 def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
     if column.name not in stage.required:
         return None
@@ -161,6 +171,9 @@ def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
         unkept = _unkept(column, value, stage)
         if unkept is not None:
             value = F.when(unkept, _refuse("BAD_PARTITION", column, stage)).otherwise(value)
+        ambiguous = _ambiguous(column, value, stage)
+        if ambiguous is not None:
+            value = F.when(ambiguous, _refuse("KEY_AMBIGUOUS", column, stage)).otherwise(value)
     # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.
     return F.when(F.lit(True), value)
 
@@ -178,6 +191,9 @@ def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkC
         unkept = _unkept(column, _cast(column, how), stage)
         if unkept is not None:
             found.append(F.when(unkept, F.lit(f"{column.name} is no value that a partition's path can hold")))
+        ambiguous = _ambiguous(column, _cast(column, how), stage)
+        if ambiguous is not None:
+            found.append(F.when(ambiguous, F.lit(f"{column.name} holds what begins the next part of the record key")))
     return found
 
 

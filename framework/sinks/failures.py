@@ -16,10 +16,13 @@ _WHY = {
     "OVERFLOW": "is {value}, which does not fit into {kind},",
     "NULL_VALUE": "is null, or an empty record key,",
     "BAD_PARTITION": "is '{value}', which Hudi 1.0 cannot keep as a partition's value,",
+    "KEY_AMBIGUOUS": "is '{value}', in which the next part of the record key seems to begin: Hudi would take two keys for one,",
 }
 _TO_DO = {
     "BAD_PARTITION": "Replace the character in the SQL, as by replace(value, ':', '-'); or make a new table with "
     "'hoodie.datasource.write.partitionpath.urlencode' = 'true' in its TBLPROPERTIES.",
+    "KEY_AMBIGUOUS": "Replace the text in the SQL, as by replace(value, ',', ';'); or "
+    "make one column of the parts, and that the key.",
 }
 _CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 # What another writer's commit, compaction or clustering does to one in flight (each seen, with two processes on one table).

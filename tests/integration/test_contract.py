@@ -5,6 +5,7 @@ That a run refuses, and leaves its table as it was, is `test_schema.py`'s and th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -114,6 +115,18 @@ def test_the_write_names_column_and_row(spark: SparkSession, column: str, value:
     error = refusal(batch(spark, **{column: value}), stage())
     assert (error.code, error.details["column"]) == (code, column)
     assert not isinstance(error, CheckError)
+
+
+def test_two_keys_that_hudi_would_take_for_one_are_refused(spark: SparkSession) -> None:
+    """Kind: keys of several parts whose one text can be cut in two places. With b last, what is in it can mislead nobody."""
+    two = Conform(columns(b="string"), ("id", "b", "ts", "day"), ("id", "b"))
+    error = refusal(batch(spark, id="'1,b:2'", b="'3'"), two)
+    assert (error.code, error.details["column"], error.details["row"]) == ("KEY_AMBIGUOUS", "id", "id=1,b:2, b=3")
+    for fine in (("1", "2,b:3"), ("1,b", ",b:"), ("b:,", "3")):
+        assert conform(batch(spark, id=f"'{fine[0]}'", b=f"'{fine[1]}'"), two, "ddl/copy.sql").first()["b"] == fine[1]
+    marked = conform(batch(spark, id="'1,b:2'", b="'3'"), replace(two, rule="fits", marks=True), "ddl/copy.sql").collect()
+    assert [row[REASONS] for row in marked] == [["id holds what begins the next part of the record key"]]
+    assert conform(batch(spark, id="'1,ts:2'"), stage(), "ddl/copy.sql").first()["id"] == "1,ts:2"
 
 
 def test_a_value_of_another_row_does_not_fail_the_write(spark: SparkSession) -> None:
