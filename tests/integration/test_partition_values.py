@@ -41,7 +41,7 @@ def pipeline(lake: Lake, values: tuple[str, ...], style: str, table_type: str = 
     """Write a pipeline whose partition is drawn from the values by the event's ``id``, a number."""
     texts = ", ".join(f"CAST({quoted(value)} AS STRING)" for value in values)
     lake.pipeline(sql=f"SELECT id, ts, amount, element_at(array({texts}), CAST(id AS INT)) AS day FROM <SRC>",
-                  # Without a metadata table Hudi lists folders, and finds neither every name nor every depth.
+                  # Without a metadata table Hudi lists folders, and finds no partition within the folder of another one.
                   properties=STYLES[style], table_type=table_type, hoodie={"hoodie.metadata.enable": "true"})
 
 
