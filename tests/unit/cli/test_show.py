@@ -1,0 +1,53 @@
+"""``show`` before Spark starts, and how rows are printed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from framework.cli.show import _csv, _text
+from framework.runtime.show import Shown
+from framework.spec.model import TableRef
+from tests.kit.project import a_project
+from tests.kit.timeline import a_table
+from tests.unit.cli.conftest import Freshet, parsed
+
+ROWS = Shown(("id", "amount", "note"), (("a", Decimal("1.50"), None), ("b", None, "two\nlines \x1b[2J")), True)
+TABLE = TableRef("raw.events", "/raw/events")
+
+
+@pytest.mark.parametrize(("words", "code", "next_words"), [
+    (("raw.evnts",), "TABLE_UNKNOWN", "raw.events"), (("paymens",), "TABLE_UNKNOWN", "payments"),
+    (("payments",), "TABLE_MISSING", "freshet run payments"),
+])
+def test_a_table_that_is_not_there(freshet: Freshet, root: Path, words: tuple[str, ...], code: str, next_words: str) -> None:
+    a_project(root)
+    a_table(root, "raw/events", 10)
+    error = parsed(freshet("show", *words, "--output", "json"))["error"]
+    assert (error["code"], next_words in error["next"]) == (code, True)
+
+
+@pytest.mark.parametrize("words", [
+    ("--at", "yesterday"), ("--changes", "20261"), ("--at", "20261125", "--changes", "20261125"), ("--limit", "0"),
+    ("--csv", "--output", "json"),
+])
+def test_a_wrong_command_line(freshet: Freshet, root: Path, words: tuple[str, ...]) -> None:
+    a_project(root)
+    a_table(root, "derived/payments", 10)
+    assert freshet("show", "payments", *words).exit_code == 2
+
+
+def test_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _text(TABLE, ROWS).splitlines() == [
+        "id  amount  note", "a   1.50    null", "b   null    two\\x0alines \\x1b[2J",
+        "2 rows of raw.events, and there are more"]
+    assert _csv(ROWS) == 'id,amount,note\na,1.50,\nb,,"two\nlines \x1b[2J"'
+    assert _text(TABLE, Shown(("id",), (), False)) == "no row of raw.events"
+    # What is wider than a terminal is shown one row after the other.
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "25")
+    assert _text(TABLE, ROWS).splitlines() == [
+        "-- row 1 --", "id      a", "amount  1.50", "note    null", "-- row 2 --", "id      b", "amount  null",
+        "note    two\\x0alines \\x1b[2J", "2 rows of raw.events, and there are more"]
