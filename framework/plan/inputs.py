@@ -10,6 +10,7 @@ from framework.plan.lookback import look_back
 from framework.plan.partitions import known_partitions, touched_partitions
 from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot, Version, Window, counted
 from framework.plan.stages import Stage
+from framework.plan.unreadable import refuse_unreadable
 from framework.plan.versions import version_at_end, version_before
 from framework.plan.window import completion_of, next_window
 from framework.spec.model import InputSpec, PipelineSpec, SourceSpec
@@ -44,7 +45,7 @@ def look_at_inputs(spec: PipelineSpec, state: StateReader, before: Checkpoint | 
         before: The target's checkpoint.
 
     Raises:
-        StateError: INPUT_MISSING, NOT_A_PARTITION, or what the window of a driving input raises.
+        StateError: INPUT_MISSING, PARTITION_UNREADABLE, NOT_A_PARTITION, or what the window of a driving input raises.
     """
     states: dict[str, TableState | None] = {}
     drivers: dict[str, Window] = {}
@@ -57,6 +58,7 @@ def look_at_inputs(spec: PipelineSpec, state: StateReader, before: Checkpoint | 
                 "INPUT_MISSING", f"{spec.name}: input {one.name}: there is no Hudi table at {one.table.path}.",
                 "Nothing was read or written.", f"See {spec.file}:{one.line}.", path=one.table.path,
             )
+        refuse_unreadable(f"{spec.name}: input {one.name}", found)
         for column, _ in one.on:
             if column not in found.config.partition_by:
                 raise StateError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from framework.errors import StateError
 from framework.plan.reads import Window, counted
 from framework.plan.taken_back import refuse_taken_back
+from framework.plan.unreadable import refuse_unreadable
 from framework.plan.whole_files import in_whole_files
 from framework.spec.model import SourceSpec
 from framework.state.checkpoint import Position
@@ -27,9 +28,10 @@ def next_window(
         A window of whole commits, at most ``spec.max_commits`` of them, or as many as had been read before.
 
     Raises:
-        StateError: NO_META_FIELDS, NO_CHECKPOINT, CHECKPOINT_OF_ANOTHER_TABLE, SOURCE_RESTORED, SOURCE_ROLLED_BACK,
-            CHECKPOINT_AHEAD or CHECKPOINT_EXPIRED.
+        StateError: PARTITION_UNREADABLE, NO_META_FIELDS, NO_CHECKPOINT, CHECKPOINT_OF_ANOTHER_TABLE, SOURCE_RESTORED,
+            SOURCE_ROLLED_BACK, CHECKPOINT_AHEAD or CHECKPOINT_EXPIRED.
     """
+    refuse_unreadable(name, source)
     if not source.config.meta_fields:
         raise StateError(
             "NO_META_FIELDS", f"{name}: the rows of {spec.table.path} do not say which commit wrote them "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from framework.errors import RetryableError, StateError
 from framework.plan.reads import NEVER, Version
+from framework.plan.unreadable import refuse_unreadable
 from framework.plan.versions import version_at, version_at_end, versions_held
 from framework.plan.window import next_window
 from framework.state.checkpoint import MAIN, Checkpoint, Position, decode, encode, seen_after
@@ -147,3 +149,16 @@ def test_rows_that_do_not_tell_their_commit() -> None:
     with pytest.raises(StateError) as refused:
         window(a_table_state([a_commit(10)], meta_fields=False), 10)
     assert refused.value.code == "NO_META_FIELDS"
+
+
+@pytest.mark.parametrize(("refused", "changed"), [
+    (True, {}), (False, {"table_type": "COPY_ON_WRITE"}), (False, {"plain_paths": True}), (False, {"partition_by": ()}),
+    (False, {"own_merge": False, "properties": {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}}), (False, {"properties": {}}),
+])
+def test_a_table_whose_partition_columns_hudi_shows_as_null(refused: bool, changed: dict[str, Any]) -> None:
+    """Kind: MERGE_ON_READ, computed paths and a payload of its own: the cells of the increments' matrix that are no cells."""
+    config: dict[str, Any] = {"table_type": "MERGE_ON_READ", "own_merge": True, "plain_paths": False, "partition_by": ("day",),
+                              "properties": {"hoodie.record.merge.mode": "CUSTOM"}, **changed}
+    found: AbstractContextManager[object] = pytest.raises(StateError, match="PARTITION_UNREADABLE") if refused else nullcontext()
+    with found:
+        refuse_unreadable("copy", a_table_state([a_commit(10)], **config))
