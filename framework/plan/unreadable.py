@@ -25,8 +25,8 @@ def refuse_unreadable(name: str, table: TableState) -> None:
     if config.table_type == "MERGE_ON_READ" and own_merge and config.partition_by and not config.plain_paths:
         raise StateError(
             "PARTITION_UNREADABLE",
-            f"{name}: Hudi 1.0.2 shows the partition columns of {table.ref.name} ({', '.join(config.partition_by)}) as null: its "
-            "paths are computed by a key generator, and a payload or merger of its own merges its logs.",
+            f"{name}: Hudi 1.0.2 shows the partition columns of {table.ref.name} ({', '.join(config.partition_by)}) as null: "
+            "its paths are computed by a key generator, and a payload or merger of its own merges its logs.",
             "Nothing was read or written.",
             "Make the table without such a payload, as COPY_ON_WRITE, or with the column's own value as its partition.",
             path=table.ref.path,

@@ -153,12 +153,13 @@ def test_rows_that_do_not_tell_their_commit() -> None:
 
 @pytest.mark.parametrize(("refused", "changed"), [
     (True, {}), (False, {"table_type": "COPY_ON_WRITE"}), (False, {"plain_paths": True}), (False, {"partition_by": ()}),
-    (False, {"own_merge": False, "properties": {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}}), (False, {"properties": {}}),
+    (False, {"own_merge": False, "properties": {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}}),
+    (False, {"properties": {}}),
 ])
 def test_a_table_whose_partition_columns_hudi_shows_as_null(refused: bool, changed: dict[str, Any]) -> None:
     """Kind: MERGE_ON_READ, computed paths and a payload of its own: the cells of the increments' matrix that are no cells."""
     config: dict[str, Any] = {"table_type": "MERGE_ON_READ", "own_merge": True, "plain_paths": False, "partition_by": ("day",),
                               "properties": {"hoodie.record.merge.mode": "CUSTOM"}, **changed}
-    found: AbstractContextManager[object] = pytest.raises(StateError, match="PARTITION_UNREADABLE") if refused else nullcontext()
-    with found:
+    raises: AbstractContextManager[object] = pytest.raises(StateError, match="PARTITION_UNREADABLE")
+    with raises if refused else nullcontext():
         refuse_unreadable("copy", a_table_state([a_commit(10)], **config))
