@@ -14,7 +14,8 @@ from framework.plan.stages import Commit
 from framework.sinks.failures import in_words
 from framework.spec.model import TableRef
 from framework.spec.sync import without_sync
-from framework.spec.types import Column
+from framework.spec.types import Column, stored
+from framework.spec.types_json import type_from_spark
 from framework.state.checkpoint import RUN_ID_KEY
 
 _RANK, _ALIVE = "_freshet_rank", "_freshet_alive"
@@ -69,6 +70,14 @@ def use_large_tasks(spark: SparkSession) -> None:
         spark.conf.set(_BYTES_A_TASK, "512m")
 
 
+def _as_stored(batch: DataFrame) -> DataFrame:
+    # A bulk insert writes Spark's own rows: a SMALLINT lies in its files as one, where the table's schema says INT. Of such
+    # a file Spark reads nothing, and ends with a NullPointerException.
+    kinds = [(field.name, type_from_spark(field.dataType.jsonValue())) for field in batch.schema.fields]
+    narrow = {name: stored(kind) for name, kind in kinds if stored(kind) != kind}
+    return batch.withColumns({name: F.col(f"`{name}`").cast(str(kind)) for name, kind in narrow.items()}) if narrow else batch
+
+
 def write_commit(batch: DataFrame, stage: Commit, run_id: str, reads: Collection[TableRef] = ()) -> None:
     """Write the batch as one commit that carries the checkpoint.
 
@@ -85,6 +94,6 @@ def write_commit(batch: DataFrame, stage: Commit, run_id: str, reads: Collection
     """
     options = {**without_sync(stage.options), **stage.metadata, RUN_ID_KEY: run_id}
     try:
-        batch.write.format("hudi").options(**options).mode("append").save(stage.table.path)
+        _as_stored(batch).write.format("hudi").options(**options).mode("append").save(stage.table.path)
     except (Py4JJavaError, PySparkException) as error:
         raise in_words(stage.table, str(error), reads) from error
