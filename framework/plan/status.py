@@ -8,8 +8,8 @@ from datetime import datetime
 from framework.errors import FreshetError
 from framework.plan.buckets import bucket_advice
 from framework.plan.inputs import look_at_inputs, with_drivers
+from framework.plan.late import late_commits
 from framework.plan.reads import counted
-from framework.plan.replaced import refuse_replaced
 from framework.plan.window import completion_of, horizon, next_window
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import chunk_commits
@@ -91,12 +91,12 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
             return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")
         main = checkpoint.main if checkpoint else None
         position = completion_of(spec.name, source, main) if main else ""
-        waiting = source.commits_between(begin_exclusive=position)
+        late = late_commits(source, main.known, position) if main else ()
+        waiting = (*late, *source.commits_between(begin_exclusive=position))
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
         window = next_window(spec.name, source, spec.source, main)
-        refuse_replaced(spec, target, source)
-        if any(one.drives for one in spec.inputs):
+        if any(one.read == "incremental" for one in spec.inputs):
             window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
     except FreshetError as error:
         return PipelineStatus(spec.name, error.code, last, position, message=str(error))
@@ -104,7 +104,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         spec.name,
         "new" if target is None else "up_to_date" if window.kind == "idle" else "behind",
         last, position, len(waiting), sum(source.info(i).rows for i in waiting),
-        _minutes(position, waiting[-1].completed) if position and waiting else 0.0,
+        max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
         oldest, _minutes(oldest, position) if trimmed and oldest and position else None, advice=bucket_advice(spec, target),
     )
 

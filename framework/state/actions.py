@@ -147,13 +147,16 @@ def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def load_archived(storage: Storage, history: str, completed_after: str = "") -> tuple[tuple[Instant, CommitInfo], ...]:
+def load_archived(
+    storage: Storage, history: str, completed_after: str = "", without: frozenset[str] = frozenset(),
+) -> tuple[tuple[Instant, CommitInfo], ...]:
     """Return the archived commits that completed after a time, with what they did.
 
     Args:
         storage: Where the table lies.
         history: Folder of the archive.
         completed_after: Completion time; empty for all.
+        without: Request times of commits that are left out.
 
     Raises:
         TableUnreadable: The archive is not whole.
@@ -161,25 +164,27 @@ def load_archived(storage: Storage, history: str, completed_after: str = "") -> 
     if "_version_" not in storage.names(history):
         return ()
     try:
-        return _archived(storage, history, completed_after)
+        return _archived(storage, history, completed_after, without)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"is no whole archive ({type(error).__name__}: {error})"
         raise TableUnreadable(history, what, "Restore the archive's files from a copy.") from error
 
 
-def _archived(storage: Storage, history: str, completed_after: str) -> tuple[tuple[Instant, CommitInfo], ...]:
+def _archived(
+    storage: Storage, history: str, completed_after: str, without: frozenset[str],
+) -> tuple[tuple[Instant, CommitInfo], ...]:
     version = storage.read(f"{history}/_version_").decode().strip()
     manifest = json.loads(storage.read(f"{history}/manifest_{version}"))
     # An idle tick must not pay for this import (0.2 s).
-    from pyarrow import BufferReader, compute, parquet
+    from pyarrow import BufferReader, array, compute, parquet, string
 
-    found: list[tuple[Instant, CommitInfo]] = []
+    known, found = array(sorted(without), string()), list[tuple[Instant, CommitInfo]]()
     for file in manifest.get("files", ()):
         # The history of years may hold gigabytes of metadata; what completed earlier is left undecoded.
         table = parquet.read_table(
             BufferReader(storage.read(f"{history}/{file['fileName']}")),
             columns=["instantTime", "completionTime", "action", "metadata"],
-            filters=compute.field("completionTime") > completed_after,
+            filters=(compute.field("completionTime") > completed_after) & ~compute.field("instantTime").isin(known),
         )
         for row in table.to_pylist():
             if row["action"] in COMMIT_ACTIONS:

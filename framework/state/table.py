@@ -109,8 +109,8 @@ class TableState:
         config: Its settings.
         instants: Completed actions of the active timeline, any order.
         load: Reads one commit's metadata.
-        load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order;
-            only called when somebody asks.
+        load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order,
+            without those whose request times are given; only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its group's id and its request time.
@@ -122,7 +122,7 @@ class TableState:
     config: TableConfig
     instants: tuple[Instant, ...]
     load: Callable[[Instant], CommitInfo]
-    load_archived: Callable[[str], Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after: ()
+    load_archived: Callable[..., Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after, without=frozenset(): ()
     retained_from: str = ""
     pending: tuple[str, ...] = ()
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
