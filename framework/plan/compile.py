@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
+from framework.plan.instants import zone_of
 from framework.plan.late import position_at
 from framework.plan.notices import notices_of
 from framework.plan.options import bulk_insert_options
@@ -210,6 +211,7 @@ def _plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
         first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,
         checkpoint_after=after, schema_changes=changes, notices=notices, stages=stages,
+        source_zone=zone_of(looked_at[0]) if looked_at else "",
     )
 
 

@@ -1,7 +1,7 @@
 """Commits that are named in the past: they come after the checkpoint was taken, and their times lie before it.
 
 Of the kind: a writer's clock that is behind, the hour that comes twice in a LOCAL timeline, two commits that complete in the
-other order than their times; of the source and of an input that drives; one that brought rows, deleted or replaced some, or none.
+other order than their times; of the source and of an input that drives; one that brought rows, deleted or replaced some.
 """
 
 from __future__ import annotations
