@@ -138,13 +138,16 @@ def cleaned_files(storage: Storage, timeline: str, instants: tuple[Instant, ...]
 
 
 def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
+    names = [name for partition in (clean.get("partitionMetadata") or {}).values()
+             for name in partition.get("successDeleteFiles") or ()]
+    return [group for name in names if (group := file_group(name)) is not None]
+
+
+def file_group(name: str) -> tuple[str, str] | None:
+    """Return of a base or log file's name the file group's id and the request time; None where it is no such name."""
     # <file id>_<write token>_<request time>.parquet, or .<file id>_<request time>.log.<...>
-    return [
-        (found[1], found[2])
-        for partition in (clean.get("partitionMetadata") or {}).values()
-        for name in partition.get("successDeleteFiles") or ()
-        if (found := re.search(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.rpartition("/")[2].removeprefix(".")))
-    ]
+    found = re.search(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.rpartition("/")[2].removeprefix("."))
+    return (found[1], found[2]) if found else None
 
 
 def load_archived(

@@ -113,6 +113,7 @@ class TableState:
             without those whose request times are given; only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
+        cleaning: True where a clean has begun, and not completed.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its group's id and its request time.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
@@ -125,6 +126,7 @@ class TableState:
     load_archived: Callable[..., Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after, without=frozenset(): ()
     retained_from: str = ""
     pending: tuple[str, ...] = ()
+    cleaning: bool = False
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False
