@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from framework.errors import StateError
 from framework.plan.partitions import touched_partitions
 from framework.plan.reads import ReadIncrement, Window
 from framework.plan.versions import version_at_end
