@@ -55,6 +55,7 @@ def _project(folder: Path) -> Path:
     root = a_project(folder / "project", files={
         "configs/base.yml": BASE.replace("vars: {", "vars: {pw: \"{{ env.PW }}\", "),
         "pipelines/payments.yml": PIPELINE.format(name="payments", source="events")
+        + "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n"
         + "checks: [{name: a, where: amount < 0}]\ninputs: {tips: {table: raw.tips, read: incremental, drives: {id: id}}}\n"
         + "backfill: {event_time: updated_at}\n",
         "transformers/payments.sql": "SELECT s.id, s.amount, s.updated_at FROM <SRC> s LEFT JOIN tips t ON s.id = t.id "
@@ -98,6 +99,12 @@ def _codes_in(found: object) -> Iterator[str]:
             yield from _codes_in(value)
 
 
+def _place(data: st.DataObject, content: bytearray) -> int:
+    # Avro and Parquet files differ by some bytes from one example to the next, which a draw must not depend on.
+    return data.draw(st.integers(0, 10**6)) * len(content) // 10**6
+
+
+@pytest.mark.timeout(3600)
 @settings(max_examples=150 * _EXAMPLES, deadline=None, derandomize=_EXAMPLES == 1, database=None,
           suppress_health_check=list(HealthCheck))
 @given(st.data())
@@ -115,9 +122,9 @@ def test_a_garbled_file_is_an_error_of_ours_and_nothing_is_lost(data: st.DataObj
         content = bytearray(before[path])
         how = data.draw(st.sampled_from(["cut", "garble", "both", "gone"]))
         if how in ("cut", "both"):
-            del content[data.draw(st.integers(0, len(content))):]
+            del content[_place(data, content):]
         for _ in range(data.draw(st.integers(1, 3)) if how in ("garble", "both") else 0):
-            place = data.draw(st.integers(0, len(content)))
+            place = _place(data, content)
             content[place:place + data.draw(st.integers(0, 4))] = data.draw(_JUNK)
         path.write_bytes(bytes(content))
         if how == "gone":
