@@ -14,7 +14,7 @@ from framework.errors import RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION, partition_values
 from framework.plan.reads import NEVER, Partitions, ReadIncrement, ReadSnapshot, Version
-from framework.sources.missing import gone_for_good
+from framework.sources.missing import gone_for_good, hold_files
 from framework.spec.model import TableRef
 from framework.state.storage import local_path, storage_for
 
@@ -129,6 +129,8 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     else:
         # Hudi's own increment of a MERGE_ON_READ table merges the window's logs without the files below them: parts of rows,
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
+        if not window.whole_files:
+            hold_files(stage.table, window.requested, _UNTOUCHED)
         rows = _files(spark, stage) if window.whole_files else _version(spark, stage, Version(stage.as_of))
         rows = rows.where(F.col(_COMMIT).isin(list(window.requested))).drop(*_META_COLUMNS)
     if not stage.with_deletes:

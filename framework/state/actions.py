@@ -99,6 +99,7 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
         replaced_ids=tuple(sorted({file for files in replaced.values() for file in files})),
         partitions=tuple(sorted({*written, *replaced})),
         base_files=len(base), base_bytes=total("fileSizeInBytes", base),
+        files=tuple((str(stat["path"]), int(stat.get("fileSizeInBytes") or 0)) for stat in stats if stat.get("path")),
         errors=total("totalWriteErrors"), extra=raw.get("extraMetadata") or {},
     )
 

@@ -78,6 +78,7 @@ class CommitInfo:
         partitions: Paths of the partitions written or replaced.
         base_files: Number of base files written.
         base_bytes: Of all of them.
+        files: Path below the table's base, and size in bytes, of each base and log file that it wrote.
         errors: Rows that Hudi left out because they could not be written.
         extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
     """
@@ -91,6 +92,7 @@ class CommitInfo:
     partitions: tuple[str, ...] = ()
     base_files: int = 0
     base_bytes: int = 0
+    files: tuple[tuple[str, int], ...] = ()
     errors: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
 

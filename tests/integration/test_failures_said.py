@@ -37,9 +37,9 @@ def spoil(lake: Lake, table: str, name: str = "*.parquet") -> None:
 
 
 @pytest.mark.parametrize(("table", "name", "codes"), [
-    ("raw.events", "*.parquet", ("READ_FAILED",)),
-    ("raw.cities", "*.parquet", ("READ_FAILED",)),
-    ("derived.copy", "*.parquet", ("WRITE_FAILED", "READ_FAILED")),
+    ("raw.events", "*.parquet", ("FILE_CORRUPT",)),
+    ("raw.cities", "*.parquet", ("FILE_CORRUPT",)),
+    ("derived.copy", "*.parquet", ("FILE_CORRUPT",)),
 ], ids=["source", "input", "target"])
 def test_the_table_that_cannot_be_read_is_named(lake: Lake, table: str, name: str, codes: tuple[str, ...]) -> None:
     lake.land(rows(("a", 1, "1")))

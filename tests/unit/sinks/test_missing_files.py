@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from framework.errors import StateError
 from framework.sinks.failures import in_words
+from framework.sources.missing import hold_files
 from framework.spec.model import TableRef
 from tests.kit.memory import TARGET, at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
@@ -49,6 +51,33 @@ def test_a_file_is_gone_for_good_where_the_timeline_knows_it(
         later = "SOURCE_CHANGED_UNDER_READ" if target is TARGET else "COMMIT_CONFLICT"
         assert (error.code, error.retryable) == ((code, False) if code else (later, True))
         assert ref.name in error.message
+
+
+@pytest.mark.parametrize(("there", "then", "code"), [
+    (9, lambda table: None, ""), (12, lambda table: None, ""), (8, lambda table: None, "FILE_CORRUPT"),
+    (0, lambda table: None, "FILE_CORRUPT"), (None, lambda table: None, "FILE_MISSING"),
+    (None, lambda table: table.done(40, clean(at(29), BASE.format(at(19)), LOG.format(at(19))), "clean"), ""),
+    (None, lambda table: table.put(f"{at(39)}.clean.requested"), ""),
+], ids=["whole", "grown", "cut", "empty", "gone", "cleaned", "is being cleaned"])
+@pytest.mark.parametrize("name", [BASE, LOG], ids=["base", "log"])
+@pytest.mark.parametrize("day", ["day=2026-08-01", ""], ids=["partitioned", "not partitioned"])
+def test_the_files_of_a_window_are_what_its_commits_wrote(
+    tmp_path: Path, there: int | None, then: Callable[[HandMade], None], code: str, name: str, day: str,
+) -> None:
+    """Hudi lists what is there, and skips the end of a log that it cannot read: the rows would be passed over."""
+    ref = a_lake(tmp_path, then)
+    path = f"{day}/{name.format(at(19))}".lstrip("/")
+    (Path(ref.path) / ".hoodie/timeline" / f"{at(19)}_{at(20)}.commit").write_bytes(commit(path=path, fileSizeInBytes=9))
+    (Path(ref.path) / day).mkdir(exist_ok=True)
+    if there is not None:
+        (Path(ref.path) / path).write_bytes(b"x" * there)
+    hold_files(ref, (at(29),), "Nothing was written.")
+    if not code:
+        hold_files(ref, (at(19), at(29)), "Nothing was written.")
+        return
+    with pytest.raises(StateError) as refused:
+        hold_files(ref, (at(19), at(29)), "Nothing was written.")
+    assert (refused.value.code, path in refused.value.message) == (code, True)
 
 
 def test_where_nobody_can_tell_it_stays_a_matter_of_time() -> None:
