@@ -6,6 +6,7 @@ The twin without Spark draws many more, over the project's files too: tests/unit
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,7 @@ def _files(lake: Lake) -> list[Path]:
           suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_what_is_damaged_is_said_and_after_the_repair_no_row_is_missing(lake: Lake, data: st.DataObject) -> None:
-    name = f"t{data.draw(st.integers(0, 10**9))}"
-    lake = Lake(lake.spark, lake.root / name)
+    lake = Lake(lake.spark, Path(tempfile.mkdtemp(dir=lake.root)))
     kind = {"hoodie.datasource.write.table.type": data.draw(st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]))}
     lake.pipeline(table_type=data.draw(st.sampled_from(["cow", "mor"])))
     lake.land(rows(("a", 1, "1"), ("b", 1, "1")), **kind)
