@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 # Longest message of an error, and longest text within it that another program raised.
-_LONGEST, _LONGEST_FOREIGN = 600, 300
-_CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
+_LONGEST, _LONGEST_FOREIGN = 600, 450
+# A cause may have several lines: it ends where its frames begin.
+_CAUSE = re.compile(
+    r"^[ \t]*Caused by: (.+?)(?=\n\s+at [\w.$]+[(/]|\n\s*\.\.\. \d+ more|\n\s*Caused by: |\n\n(?:JVM|Driver) |\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 _TRACEBACK = "Traceback (most recent call last):"
 _STACK = re.compile(r"\n\s+at [\w.$]+[(/]|\n\n(?:JVM|Driver) stacktrace:")
 # Spark's own echo of the statement or of the plan.
@@ -31,11 +35,23 @@ def foreign_text(error: BaseException | str) -> str:
         lines = text.rpartition(_TRACEBACK)[2].splitlines()
         text = next((line for line in lines if line.strip() and not line[0].isspace()), text)
     else:
-        causes = _CAUSE.findall(text)
+        causes = causes_in(text)
         text = causes[-1] if causes else re.sub(r"^An error occurred while calling \S+\s*:?\s*", "", _STACK.split(text)[0])
         text = _ECHO.split(text)[0]
     nothing = type(error).__name__ if isinstance(error, BaseException) else "no message"
     return cut(" ".join(_PACKAGE.sub("", text).split()) or nothing, _LONGEST_FOREIGN)
+
+
+def causes_in(text: str) -> list[str]:
+    """Return the causes that Java names in a text, each with all of its lines and none of its frames, the outermost first."""
+    return [found.strip() for found in _CAUSE.findall(text)]
+
+
+def root_cause(error: BaseException | str) -> str:
+    """Return of what Spark and Hudi raised, causes included, the one where it began."""
+    text = str(error)
+    causes = causes_in(text)
+    return causes[-1] if causes else text.split("\n")[1 if "\n" in text else 0].strip(" :")
 
 
 def cut(text: str, most: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -74,7 +75,8 @@ def run(
     for result in results:
         if result.error is not None:
             trace(result.error)
-    output.result("\n".join(f"{r.pipeline}: {in_words(r)}" for r in results), {"runs": [r.as_json() for r in results]})
+    now = datetime.now(UTC)
+    output.result("\n".join(f"{r.pipeline}: {in_words(r, now)}" for r in results), {"runs": [r.as_json() for r in results]})
     return _exit_code(results)
 
 
@@ -101,7 +103,7 @@ def _show_plans(project: Project, output: Output) -> Exit:
             continue
         if made.first_run:
             first_runs.add(spec.name)
-        texts.append(plan_text(made))
+        texts.append(plan_text(made, now=datetime.now(UTC)))
         found.append(plan_json(made))
     output.result("\n\n".join(texts), {"plans": found})
     return code

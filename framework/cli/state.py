@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -12,6 +12,7 @@ import click
 from framework.cli.options import load, project_options, selection_options
 from framework.cli.output import Output, message, progress, reporting, table, trace
 from framework.errors import Exit, StateError, unforeseen
+from framework.plan.instants import readable
 from framework.plan.reads import counted
 from framework.plan.status import PipelineStatus, pipeline_status, unfinished_backfill
 from framework.runtime.lease import backfill_lease, is_running
@@ -126,7 +127,7 @@ def set_(
     if not _is_instant(instant):
         raise click.BadParameter(
             "an instant is a time of 14 to 17 digits, yyyyMMddHHmmss and milliseconds; `freshet checkpoint show` and "
-            "`freshet status` print some.", param_hint="INSTANT",
+            "`freshet status --output json` print some.", param_hint="INSTANT",
         )
     return _override(output, name, instant.ljust(17, "0"), root, env, overrides, create)
 
@@ -210,4 +211,6 @@ def _row(s: PipelineStatus) -> tuple[str, ...]:
     waiting = f"{counted(s.commits_behind, 'commit')}, {counted(s.rows_behind, 'row')}, {s.minutes_behind:g} min"
     behind = waiting if s.commits_behind else "-"
     left = "-" if s.minutes_to_horizon is None else f"{s.minutes_to_horizon:g} min"
-    return (s.pipeline, s.state, s.last_commit or "-", s.checkpoint or "-", behind, left)
+    now = datetime.now(UTC)
+    last, position = readable(s.last_commit, now=now), readable(s.checkpoint, s.source_zone, now)
+    return (s.pipeline, s.state, last or "-", position or "-", behind, left)

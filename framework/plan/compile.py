@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 
 from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
+from framework.plan.instants import zone_of
+from framework.plan.late import position_at
+from framework.plan.notices import notices_of
 from framework.plan.options import bulk_insert_options
 from framework.plan.partitions import touched_partitions
 from framework.plan.parts import (
@@ -20,7 +23,6 @@ from framework.plan.parts import (
 )
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
-from framework.plan.replaced import refuse_replaced, with_source_commit
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
@@ -65,9 +67,7 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     tables = look_at_inputs(spec, state, before)
     main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
     window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
-    refuse_replaced(spec, target, source)
-    plan = with_source_commit(_plan(spec, target, before, window, (source, tables)), source)
-    return hold_services(plan, spec, state, target)
+    return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
 
 
 def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None) -> Plan:
@@ -95,7 +95,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         if error.code != "CHECKPOINT_UNREADABLE":
             raise
     position = Position(instant or "", spec.source.table.path)
-    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
+    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).by_hand(position),
                     seen=seen_after(before, position))
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window("override", end_inclusive=instant or "", reason=reason)
@@ -189,18 +189,18 @@ def _plan(
     changes = compare_target(spec, target) if target else ()
     after = override
     if override is None and window.kind not in ("idle", "deferred"):
-        others = positions(spec, looked_at[1], window) if looked_at else {}
+        others = positions(spec, looked_at[1], window, before) if looked_at else {}
         kept = before.positions if before else {}
-        position = Position(window.end_inclusive, spec.source.table.path)
+        began = before.main if before and window.kind in ("increment", "driven") else None
+        position = position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(window.end_inclusive)
         after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
     stages: tuple[Stage, ...] = ()
     notices: tuple[Notice, ...] = ()
     if window.kind in ("start_at_latest", "override"):
         stages = (commit_stage(spec, window, after, empty=True, creates=target is None),)
     elif window.kind != "idle":
-        source = looked_at[0] if looked_at else None
-        read = _read(spec, window, source, before)
-        notices = _notices(spec, window, source, read, before)
+        read = _read(spec, window, looked_at[0] if looked_at else None, before)
+        notices = notices_of(spec, looked_at[0], looked_at[1], read, before) if looked_at else ()
         stages = (
             read,
             *(read_inputs(spec, looked_at[1], window, looked_at[0], before) if looked_at else deferred_inputs(spec)),
@@ -211,6 +211,7 @@ def _plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
         first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,
         checkpoint_after=after, schema_changes=changes, notices=notices, stages=stages,
+        source_zone=zone_of(looked_at[0]) if looked_at else "",
     )
 
 
@@ -221,25 +222,3 @@ def _read(spec: PipelineSpec, window: Window, source: TableState | None, before:
     held = versions_held(spec.name, source, window, before) if deletes and before else ()
     as_of = version_at_end(source, window.end_inclusive)
     return ReadIncrement(spec.source.table, window, deletes, held, as_of, touched_partitions(source, window))
-
-
-def _notices(
-    spec: PipelineSpec, window: Window, source: TableState | None, read: ReadIncrement, before: Checkpoint | None,
-) -> tuple[Notice, ...]:
-    if source is not None and window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
-        return (Notice(
-            "DELETES_NOT_SEEN",
-            f"{spec.name}: the whole source is read again, and it has cleaned the version that the target holds: rows that it "
-            "deleted since stay in the target. To have them gone, move the target away and run the pipeline anew.",
-        ),)
-    if source is None or read.with_deletes or window.kind != "increment":
-        return ()
-    replaced = [i for i in source.data_commits if i.requested in window.requested and i.action == "replacecommit"]
-    if not window.unseen_deletes and not replaced:
-        return ()
-    what = f"{window.unseen_deletes} deleted rows" if window.unseen_deletes else "replaced file groups"
-    return (Notice(
-        "DELETES_NOT_SEEN",
-        f"{spec.name}: the source's commits hold {what}, which an increment without change data does not show: the target "
-        "keeps those rows. Make the source with hoodie.table.cdc.enabled=true to pass deletes on.",
-    ),)

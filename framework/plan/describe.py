@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, assert_never
 
 from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.instants import readable
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -39,12 +41,13 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def plan_text(plan: Plan, show_options: bool = False) -> str:
+def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = None) -> str:
     """Return the plan as lines of text.
 
     Args:
         plan: The plan.
         show_options: List every option of the Hudi writer too.
+        now: The time from which ages count; None shows none.
     """
     window = plan.window
     lines = [
@@ -54,11 +57,12 @@ def plan_text(plan: Plan, show_options: bool = False) -> str:
     ]
     if window.kind == "increment":
         left = f"; {counted(window.waiting_commits, 'commit')} ({counted(window.waiting_rows, 'row')}) left for the next run"
+        span = f"{_at(plan, window.begin_inclusive)} to {_at(plan, window.end_inclusive)}"
         lines.append(f"              {counted(len(window.requested), 'commit')}, {counted(window.rows, 'row')}, completed "
-                     f"{window.begin_inclusive} to {window.end_inclusive}" + (left if window.waiting_commits else ""))
+                     + span + (left if window.waiting_commits else ""))
     if window.kind != "deferred":
-        lines.append(f"  checkpoint  {_position(plan.checkpoint_before)} -> "
-                     f"{_position(plan.checkpoint_after or plan.checkpoint_before)}")
+        after = plan.checkpoint_after or plan.checkpoint_before
+        lines.append(f"  checkpoint  {_position(plan, plan.checkpoint_before, now)} -> {_position(plan, after, now)}")
     lines += [f"  schema      {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
     lines += [f"  notice      {n.code}: {n.message}" for n in plan.notices]
     lines += [f"  {number}. {_stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]
@@ -71,8 +75,12 @@ def plan_text(plan: Plan, show_options: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _position(checkpoint: Checkpoint | None) -> str:
-    return checkpoint.main.instant if checkpoint and checkpoint.main else "none"
+def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -> str:
+    return _at(plan, checkpoint.main.instant, now) if checkpoint and checkpoint.main else "none"
+
+
+def _at(plan: Plan, instant: str, now: datetime | None = None) -> str:
+    return readable(instant, plan.source_zone, now, to_the_millisecond=True)
 
 
 def _stage_json(stage: Stage) -> dict[str, Any]:

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from framework.errors import StateError
+from framework.plan.late import position_at, refuse_late
 from framework.plan.lookback import look_back
 from framework.plan.partitions import known_partitions, touched_partitions
 from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot, Version, Window, counted
+from framework.plan.replaced import refuse_replaced
 from framework.plan.stages import Stage
+from framework.plan.taken_back import refuse_taken_back
 from framework.plan.unreadable import refuse_unreadable
 from framework.plan.versions import version_at_end, version_before
 from framework.plan.window import completion_of, next_window
@@ -45,7 +48,7 @@ def look_at_inputs(spec: PipelineSpec, state: StateReader, before: Checkpoint | 
         before: The target's checkpoint.
 
     Raises:
-        StateError: INPUT_MISSING, PARTITION_UNREADABLE, NOT_A_PARTITION, or what the window of a driving input raises.
+        StateError: INPUT_MISSING, PARTITION_UNREADABLE, NOT_A_PARTITION, or what the window of an incremental input raises.
     """
     states: dict[str, TableState | None] = {}
     drivers: dict[str, Window] = {}
@@ -66,8 +69,10 @@ def look_at_inputs(spec: PipelineSpec, state: StateReader, before: Checkpoint | 
                     f"{one.table.name} ({', '.join(found.config.partition_by) or 'not partitioned'}).",
                     "Nothing was read or written.", f"See {spec.file}:{one.line}.", input=one.name, column=column,
                 )
-        if one.drives and before is not None and before.main is not None:
-            drivers[one.name] = _news(spec, one, found, before.positions.get(one.name))
+        if one.read == "incremental" and before is not None and before.main is not None:
+            news = _news(spec, one, found, before.positions.get(one.name))
+            if news is not None:
+                drivers[one.name] = news
     return InputTables(states, drivers)
 
 
@@ -92,20 +97,22 @@ def with_drivers(window: Window, tables: InputTables) -> Window:
     )
 
 
-def positions(spec: PipelineSpec, tables: InputTables, window: Window) -> dict[str, Position]:
+def positions(spec: PipelineSpec, tables: InputTables, window: Window, before: Checkpoint | None) -> dict[str, Position]:
     """Return where each incremental input stands after the run: what it drives was read, or all that there is.
 
     Args:
         spec: The pipeline.
         tables: The inputs.
         window: What is read of the main source; where that is all, it was joined with all of the inputs.
+        before: The target's checkpoint.
     """
     found: dict[str, Position] = {}
     for one in spec.inputs:
         state = tables.states[one.name]
         if one.read == "incremental" and state is not None and state.commits:
             driven = tables.drivers.get(one.name) if window.kind in ("increment", "driven") else None
-            found[one.name] = Position(driven.end_inclusive if driven else _newest(state), one.table.path)
+            began = before.positions.get(one.name) if before and driven and driven.kind != "whole_table" else None
+            found[one.name] = position_at(state, driven.end_inclusive if driven else _newest(state), began)
     return found
 
 
@@ -125,6 +132,8 @@ def read_inputs(
     read_upto = completion_of(spec.name, source, main) if main else ""
     # The rows as they were before this change; where all is read again, nobody knows what they were.
     wanted = any(one.as_of == "checkpoint" for one in spec.inputs) and window.kind != "whole_table"
+    if main and wanted:
+        refuse_late(spec.name, source, window)
     previous = version_before(spec.name, source, window, read_upto) if main and wanted else Version("")
     driving = tables.driving if window.kind in ("increment", "driven") else {}
     drive: list[DriveRows] = []
@@ -172,14 +181,20 @@ def deferred_inputs(spec: PipelineSpec) -> tuple[Stage, ...]:
     return tuple(found)
 
 
-def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Position | None) -> Window:
+def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Position | None) -> Window | None:
     # Of a table that the input did not read before, all is news.
     known = position if position is not None and position.table == one.table.path else None
     source = SourceSpec(
         one.table, spec.source.max_commits, "READ_UPTO_LATEST_COMMIT", spec.source.full_scan_when_expired, "auto",
     )
+    name = f"{spec.name}: input {one.name}"
     try:
-        return next_window(f"{spec.name}: input {one.name}", state, source, known)
+        if one.drives:
+            return next_window(name, state, source, known)
+        if known is not None:
+            refuse_taken_back(name, state, known.instant)
+            refuse_replaced(name, state, known)
+        return None
     except StateError as error:
         # `checkpoint set` moves the main source alone, which would leave a gap there and mend nothing here.
         raise StateError(
@@ -197,6 +212,8 @@ def _drive(
     state, changes = tables.states[one.name], tables.drivers[one.name]
     assert state is not None
     own = before.positions.get(one.name) if before else None
+    if _leaves_keys(one, state, replace(changes, requested=changes.late)):
+        refuse_late(name, state, changes)
     then = (version_before(name, state, changes, own.instant),) if own and _leaves_keys(one, state, changes) else ()
     read = ReadIncrement(
         one.table, changes, False, then, version_at_end(state, changes.end_inclusive), touched_partitions(state, changes),

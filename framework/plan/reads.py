@@ -40,6 +40,7 @@ class Window:
         waiting_commits: Commits that are left for the next run.
         waiting_rows: Rows that those commits wrote.
         reason: Why this window, in words.
+        late: Of the commits read, those that came after the checkpoint was taken and are named by times before it.
     """
 
     kind: Kind
@@ -52,6 +53,7 @@ class Window:
     waiting_commits: int = 0
     waiting_rows: int = 0
     reason: str = ""
+    late: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

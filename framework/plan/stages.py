@@ -195,6 +195,7 @@ class Plan:
         schema_changes: What the commit will change about the table's schema.
         notices: What a person should know.
         stages: What the executor does, in order; empty where there is nothing to do.
+        source_zone: Zone by which the main source names instants; empty where nobody looked.
     """
 
     pipeline: str
@@ -207,6 +208,7 @@ class Plan:
     schema_changes: tuple[SchemaChange, ...]
     notices: tuple[Notice, ...]
     stages: tuple[Stage, ...]
+    source_zone: str = ""
 
     @property
     def bootstrap(self) -> bool:

@@ -8,8 +8,9 @@ from datetime import datetime
 from framework.errors import FreshetError
 from framework.plan.buckets import bucket_advice
 from framework.plan.inputs import look_at_inputs, with_drivers
+from framework.plan.instants import zone_of
+from framework.plan.late import late_commits
 from framework.plan.reads import counted
-from framework.plan.replaced import refuse_replaced
 from framework.plan.window import completion_of, horizon, next_window
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import chunk_commits
@@ -35,6 +36,7 @@ class PipelineStatus:
         advice: What should be changed about the table, with a code before it.
         backfill: The newest backfill, where it is unfinished: its range and how many of its chunks are done.
         backfill_running: True where a backfill goes on now; the caller asks its lease.
+        source_zone: Zone by which the source names instants, UTC or LOCAL.
     """
 
     pipeline: str
@@ -50,6 +52,7 @@ class PipelineStatus:
     advice: str = ""
     backfill: str = ""
     backfill_running: bool = False
+    source_zone: str = ""
 
 
 def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
@@ -80,7 +83,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
     Returns:
         Its standing; an error becomes its ``state``.
     """
-    last, position = "", ""
+    last = position = zone = ""
     try:
         target = state.table(spec.target.ref)
         if target and target.commits:
@@ -89,23 +92,25 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         source = state.table(spec.source.table)
         if source is None:
             return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")
+        zone = zone_of(source)
         main = checkpoint.main if checkpoint else None
         position = completion_of(spec.name, source, main) if main else ""
-        waiting = source.commits_between(begin_exclusive=position)
+        late = late_commits(source, main.known, position) if main else ()
+        waiting = (*late, *source.commits_between(begin_exclusive=position))
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
         window = next_window(spec.name, source, spec.source, main)
-        refuse_replaced(spec, target, source)
-        if any(one.drives for one in spec.inputs):
+        if any(one.read == "incremental" for one in spec.inputs):
             window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
     except FreshetError as error:
-        return PipelineStatus(spec.name, error.code, last, position, message=str(error))
+        return PipelineStatus(spec.name, error.code, last, position, message=str(error), source_zone=zone)
     return PipelineStatus(
         spec.name,
         "new" if target is None else "up_to_date" if window.kind == "idle" else "behind",
         last, position, len(waiting), sum(source.info(i).rows for i in waiting),
-        _minutes(position, waiting[-1].completed) if position and waiting else 0.0,
+        max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
         oldest, _minutes(oldest, position) if trimmed and oldest and position else None, advice=bucket_advice(spec, target),
+        source_zone=zone,
     )
 
 

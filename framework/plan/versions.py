@@ -6,7 +6,10 @@ version "at" a moment shows whatever was requested before, also what completed l
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from framework.errors import RetryableError, StateError
+from framework.plan.late import refuse_late
 from framework.plan.reads import NEVER, Version, Window
 from framework.plan.window import completion_of
 from framework.state.checkpoint import Checkpoint
@@ -26,7 +29,7 @@ def versions_held(name: str, source: TableState, window: Window, before: Checkpo
         None where nothing was deleted, or where the whole table is read and nobody can tell any more what was.
 
     Raises:
-        StateError: VERSION_CLEANED.
+        StateError: VERSION_CLEANED or COMMIT_IN_THE_PAST.
     """
     furthest = before.furthest(source.ref.path)
     if window.kind == "whole_table":
@@ -34,6 +37,8 @@ def versions_held(name: str, source: TableState, window: Window, before: Checkpo
         return tuple(version for version in found if is_kept(source, version))
     if before.main is None or not deletes_some(source, window):
         return ()
+    if deletes_some(source, replace(window, requested=window.late)):
+        refuse_late(name, source, window)
     read_upto = completion_of(name, source, before.main)
     # Where the position was set back, the target is as it was before that.
     upto = [furthest.instant] if furthest and furthest.instant > read_upto else []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from framework.errors import StateError
+from framework.plan.late import late_archived, late_commits
 from framework.plan.reads import Window, counted
+from framework.plan.replaced import refuse_replaced
 from framework.plan.taken_back import refuse_taken_back
 from framework.plan.unreadable import refuse_unreadable
 from framework.plan.whole_files import in_whole_files
 from framework.spec.model import SourceSpec
-from framework.state.checkpoint import Position
+from framework.state.checkpoint import NONE_KNOWN, Known, Position
 from framework.state.table import Instant, TableState
 
 
@@ -29,7 +31,7 @@ def next_window(
 
     Raises:
         StateError: PARTITION_UNREADABLE, NO_META_FIELDS, NO_CHECKPOINT, CHECKPOINT_OF_ANOTHER_TABLE, SOURCE_RESTORED,
-            SOURCE_ROLLED_BACK, CHECKPOINT_AHEAD or CHECKPOINT_EXPIRED.
+            SOURCE_ROLLED_BACK, SOURCE_REPLACED, CHECKPOINT_AHEAD or CHECKPOINT_EXPIRED.
     """
     refuse_unreadable(name, source)
     if not source.config.meta_fields:
@@ -52,8 +54,10 @@ def next_window(
         )
     read_upto = completion_of(name, source, position)
     refuse_taken_back(name, source, read_upto)
-    waiting = source.commits_between(begin_exclusive=read_upto)
-    lost = lost_since(source, read_upto, waiting)
+    refuse_replaced(name, source, position)
+    late = late_commits(source, position.known, read_upto)
+    waiting = (*late, *source.commits_between(begin_exclusive=read_upto))
+    lost = lost_since(source, read_upto, waiting, position.known)
     if lost:
         if not spec.full_scan_when_expired:
             raise _expired(name, spec, read_upto, lost)
@@ -74,7 +78,7 @@ def next_window(
         return Window("idle", end_inclusive=read_upto, reason="no commit since the checkpoint")
     # What is read again ends no earlier than it did before: the target holds rows that were deleted since.
     passed_on = source.config.records_changes and spec.incremental_format != "latest_state"
-    return _increment(source, waiting, spec.max_commits, seen.instant if passed_on and seen else "")
+    return _increment(source, waiting, len(late), spec.max_commits, read_upto, seen.instant if passed_on and seen else "")
 
 
 def completion_of(name: str, source: TableState, position: Position) -> str:
@@ -132,29 +136,32 @@ def _newest(source: TableState) -> Instant:
     return (source.data_commits or source.commits)[-1]
 
 
-def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: int, at_least: str) -> Window:
-    # Two writers may complete in the same millisecond, and a position between the two cannot be told.
-    end = max(waiting[:max_commits][-1].completed, at_least)
+def _increment(
+    source: TableState, waiting: tuple[Instant, ...], late: int, max_commits: int, read_upto: str, at_least: str,
+) -> Window:
+    # Two writers may complete in the same millisecond, and a position between the two cannot be told. Those that are late are
+    # read together: the next position knows all that there are up to it.
+    end = max(waiting[:max_commits][-1].completed, read_upto, at_least)
     taken = tuple(i for i in waiting if i.completed <= end)
     left = waiting[len(taken):]
     infos = [source.info(i) for i in taken]
     return Window(
-        "increment", begin_inclusive=taken[0].completed, end_inclusive=taken[-1].completed,
+        "increment", begin_inclusive=taken[0].completed, end_inclusive=max(taken[-1].completed, read_upto),
         requested=tuple(i.requested for i in taken), rows=sum(i.rows for i in infos), whole_files=in_whole_files(source, taken),
         unseen_deletes=sum(i.deletes for i in infos), waiting_commits=len(left),
         waiting_rows=sum(source.info(i).rows for i in left),
-        reason=f"{counted(len(taken), 'commit')} since the checkpoint",
+        reason=f"{counted(len(taken), 'commit')} since the checkpoint"
+        + (f", {late} of them named by times before it" if late else ""), late=tuple(i.requested for i in taken[:late]),
     )
 
 
-def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...]) -> str:
+def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], known: Known = NONE_KNOWN) -> str:
     """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
     cleaned = [i.completed for i in waiting if _cleaned(source, i)]
     # Commits are archived in the order of their requests: a long one may go unread while others that completed before it
     # stay. So only an idle tick, which moves nothing, leaves the archive closed.
     if waiting or not source.commits or source.commits[0].completed > read_upto:
-        cleaned += [i.completed for i, info in source.load_archived(read_upto)
-                    if info.operation not in ("CLUSTER", "COMPACT", "LOG_COMPACT")]
+        cleaned += [i.completed for i in late_archived(source, known, read_upto)]
     return min(cleaned, default="")
 
 
@@ -167,8 +174,8 @@ def _cleaned(source: TableState, instant: Instant) -> bool:
 def _expired(name: str, spec: SourceSpec, read_upto: str, lost: str) -> StateError:
     return StateError(
         "CHECKPOINT_EXPIRED",
-        f"{name}: the checkpoint is {read_upto}, and {spec.table.path} has already cleaned or archived a later commit "
-        f"({lost}), so an incremental read would leave a gap.",
+        f"{name}: the checkpoint is {read_upto}, and {spec.table.path} has already cleaned or archived a commit that was "
+        f"not read ({lost}), so an incremental read would leave a gap.",
         "Nothing was read or written.",
         "To read the whole table once: freshet checkpoint reset " + name + " with READ_UPTO_LATEST_COMMIT; to always do so: "
         "hoodie.datasource.read.incr.fallback.fulltablescan.enable: true; to prevent it, raise hoodie.clean.commits.retained "

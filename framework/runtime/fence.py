@@ -10,6 +10,7 @@ from framework.errors import RetryableError, StateError
 from framework.plan.stages import Commit, Guard, Plan
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import touched_between
+from framework.state.checkpoint import Checkpoint, encode
 from framework.state.table import TableState
 
 
@@ -55,11 +56,16 @@ def fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Com
     if plan.window.kind in ("override", "backfill", "replay"):
         return
     now = target.latest_checkpoint(spec.partners, spec.name) if target else None
-    if now != plan.checkpoint_before:
+    # What it knows may have changed where it stands: commits that are named in the past have been read.
+    if _entries(now) != _entries(plan.checkpoint_before):
         raise RetryableError(
             "CHECKPOINT_MOVED", f"{spec.name}: another writer moved the checkpoint of {plan.target.path} since this run was "
             "planned.", "Nothing was written.", "Run the same command again.",
         )
+
+
+def _entries(checkpoint: Checkpoint | None) -> dict[str, str] | None:
+    return encode(checkpoint) if checkpoint is not None else None
 
 
 def guard(spec: PipelineSpec, target: TableState, held: Guard, before: str, effect: str) -> None:

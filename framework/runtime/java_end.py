@@ -7,9 +7,11 @@ import sys
 from typing import Any
 
 from framework.errors import FreshetError, RetryableError
+from framework.runtime.jvm_log import last_lines
 
 # It may take a moment until the system knows that a process whose connection broke has ended.
 _SECONDS = 2.0
+_LONGEST_LOG = 400
 
 
 def java_ended(error: BaseException, doing: str = "") -> FreshetError | None:
@@ -28,13 +30,19 @@ def java_ended(error: BaseException, doing: str = "") -> FreshetError | None:
         return None
     how = f"by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
     why = " The system ends the largest process where memory runs out." if code == -signal.SIGKILL else ""
+    log = last_lines(process.pid)
+    words = f"the JVM ended {how}.{why}" + (f" Its log ends: {_cut_front(' | '.join(log), _LONGEST_LOG)}" if log else "")
     found = RetryableError(
-        "JAVA_ENDED", f"{doing}: the JVM ended {how}.{why}" if doing else f"the JVM ended {how}.{why}",
+        "JAVA_ENDED", f"{doing}: {words}" if doing else words,
         "A commit that was being made is either whole, with its checkpoint, or not there.",
-        "Run the same command again; its last words stand above, FRESHET_JVM_LOG=warn shows more.", exit=code,
+        "Run the same command again; FRESHET_JVM_LOG=warn in front of it shows more.", exit=code, log=log,
     )
     found.__cause__ = error
     return found
+
+
+def _cut_front(text: str, most: int) -> str:
+    return text if len(text) <= most else "… " + text[2 - most:].lstrip()
 
 
 def _jvm() -> Any:

@@ -23,6 +23,7 @@ from typing import IO, Any
 from framework.errors import RetryableError
 from framework.runtime.jars import jar_dir
 from framework.spec.model import TableRef
+from framework.state.failures import not_writable
 from framework.state.storage import is_local, local_path
 
 # A chunk of a backfill that must not run beside a run ends by itself; the run waits for it, whatever it was told.
@@ -64,17 +65,20 @@ def hold_lease(
 
     Raises:
         RetryableError: ALREADY_RUNNING.
+        StateError: NOT_WRITABLE or STORAGE_FULL.
     """
     stem = stem_of(target)
-    stem.parent.mkdir(parents=True, exist_ok=True)
     writer = stem.with_name(stem.name + ".writer")
-    with open(stem.with_name(stem.name + ".lease"), "a+", encoding="utf-8") as file:
+    with _opened(target, stem) as file:
         _wait(lambda: _try_flock(file), lambda: _CHUNK_SECONDS if _CHUNK in _holder(file) else wait_seconds, on_wait,
               lambda: _already_running(target, _holder(file), wait_seconds))
         left = _record(file)
         mine = {"run_id": run_id, "what": _CHUNK if chunk else "run", "pid": os.getpid(), "host": socket.gethostname(),
                 "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "begun": time.time()}
-        _sign(file, json.dumps(mine))
+        try:
+            _sign(file, json.dumps(mine))
+        except OSError as error:
+            raise not_writable(target, error) from error
         try:
             _wait(lambda: _is_free(writer), lambda: max(wait_seconds, _ORPHAN_SECONDS), on_wait,
                   lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds))
@@ -84,6 +88,14 @@ def hold_lease(
             _sign(file, json.dumps({**mine, "ended": time.time()}))
             raise
         _sign(file, "")
+
+
+def _opened(target: TableRef, stem: Path) -> IO[str]:
+    try:
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        return open(stem.with_name(stem.name + ".lease"), "a+", encoding="utf-8")
+    except OSError as error:
+        raise not_writable(target, error) from error
 
 
 def is_running(target: TableRef) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from framework.errors import FreshetError
+from framework.plan.instants import readable
 from framework.plan.options import IS_DELETED
 from framework.plan.reads import counted
 from framework.spec.model import PipelineSpec
@@ -34,6 +36,7 @@ class RunResult:
         moves: Rows that went to another partition, where that is known.
         mixed: Of which of these numbers Hudi does not tell all: ``updates`` hold inserted rows too, ``inserts`` and
             ``deletes`` a moved row each.
+        zone: Zone of the checkpoint's instant, UTC or LOCAL; empty where nobody looked.
     """
 
     pipeline: str
@@ -52,6 +55,7 @@ class RunResult:
     reason: str = ""
     moves: int = 0
     mixed: tuple[str, ...] = ()
+    zone: str = ""
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
@@ -59,15 +63,16 @@ class RunResult:
                 "error": self.error.as_json() if self.error else None}
 
 
-def in_words(result: RunResult) -> str:
-    """Return a run's outcome as one line."""
+def in_words(result: RunResult, now: datetime | None = None) -> str:
+    """Return a run's outcome as one line; with the age of its checkpoint where it is told the time."""
     rows = _rows_in_words(result)
     match result.outcome:
         case "committed":
             left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
             if result.quarantined:
                 rows += f", {result.quarantined:,} to the quarantine"
-            words = f"committed {', '.join(result.commits)}: {rows}; checkpoint {result.checkpoint or 'none'}{left}"
+            commits = ", ".join(readable(commit) for commit in result.commits)
+            words = f"committed {commits}: {rows}; checkpoint {readable(result.checkpoint, result.zone, now) or 'none'}{left}"
             return f"{words}; {result.error}" if result.error else words
         case "failed":
             return f"failed: {result.error}"
@@ -130,5 +135,5 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
         then.waiting_commits, then.seconds or first.seconds, then.checks or first.checks,
         first.quarantined + then.quarantined, then.error, then.reason, first.moves + then.moves,
-        tuple(sorted({*first.mixed, *then.mixed})),
+        tuple(sorted({*first.mixed, *then.mixed})), then.zone or first.zone,
     )

@@ -125,7 +125,8 @@ def run_once(
     if not plan.stages:
         listen(Event("idle", spec.name, f"nothing to do: {plan.window.reason}"))
         error = _told_later(project, spec, listen) if is_due(spec) and state.table(spec.target.ref) is not None else None
-        return RunResult(spec.name, "idle", checkpoint=before.instant if before else "", reason=plan.window.reason, error=error)
+        return RunResult(spec.name, "idle", checkpoint=before.instant if before else "", reason=plan.window.reason, error=error,
+                         zone=plan.source_zone)
     # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from framework.runtime.executor import execute
 
@@ -150,6 +151,7 @@ def run_once(
         spec.name, "committed", run_id, (done.instant.completed,), rows.inserts, rows.updates, rows.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
         tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error, moves=rows.moves, mixed=rows.mixed,
+        zone=plan.source_zone,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result

@@ -21,6 +21,7 @@ from framework.index.site import with_hbase_site
 from framework.runtime.class_data import CLASS_PATH, ClassData, find_class_data
 from framework.runtime.jars import resolve_jars
 from framework.runtime.java import find_java_home
+from framework.runtime.jvm_log import stderr_kept
 from framework.spec.secrets import REDACTOR
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
@@ -213,7 +214,7 @@ def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
         whole.setdefault("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "freshet-spark-warehouse"))
         # What stands on a command line can be read by every user of the machine: secrets follow over the gateway.
         public = session_conf(without_secrets(conf), jars, class_data, short)
-        with _jvm_stdout_discarded():
+        with _jvm_stdout_discarded(), stderr_kept():
             gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)
     # Of a JVM that ended py4j logs each broken call with its trace; the run's error says it once.

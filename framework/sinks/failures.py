@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from framework.errors import CheckError, DataError, FreshetError, RetryableError, foreign_text
+from framework.errors import CheckError, DataError, FreshetError, RetryableError, foreign_text, root_cause
 from framework.quality.contract import MARK, OF_CHECK
+from framework.sinks.storage_words import of_storage
 from framework.spec.model import TableRef
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
@@ -24,7 +25,6 @@ _TO_DO = {
     "KEY_AMBIGUOUS": "Replace the text in the SQL, as by replace(value, ',', ';'); or "
     "make one column of the parts, and that the key.",
 }
-_CAUSE = re.compile(r"^\s*Caused by: (.+)$", re.MULTILINE)
 # What another writer's commit, compaction or clustering does to one in flight (each seen, with two processes on one table).
 _OF_OTHER_WRITERS = tuple((code, re.compile(pattern), why) for code, pattern, why in (
     ("LOCK_NOT_TAKEN", "HoodieLockException", "the lock for the moment of the commit could not be had"),
@@ -73,6 +73,9 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
             "PRECOMMIT_FAILED", f"{table}: Hudi refused the commit: {said}", _UNTOUCHED,
             "Mend the rows or the check, and run the same command again.", cause=said,
         )
+    storage = of_storage(target, of, text, reading)
+    if storage is not None:
+        return storage
     if "FileNotFoundException" in root and of == target:
         return RetryableError(
             "COMMIT_CONFLICT", f"{table}: another writer rolled this write back: {said}", _UNTOUCHED,
@@ -107,12 +110,6 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
         "WRITE_FAILED", f"{table}{others}: {said}", _UNTOUCHED,
         "FRESHET_JVM_LOG=warn freshet run ... prints what Spark and Hudi logged.", cause=said,
     )
-
-
-def root_cause(text: str) -> str:
-    """Return of what Spark and Hudi raised, causes included, the one where it began."""
-    causes = _CAUSE.findall(text)
-    return causes[-1].strip() if causes else text.split("\n")[1 if "\n" in text else 0].strip(" :")
 
 
 def _named(text: str, tables: Collection[TableRef]) -> Iterator[TableRef]:

@@ -14,6 +14,7 @@ from framework.errors import RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION, partition_values
 from framework.plan.reads import NEVER, Partitions, ReadIncrement, ReadSnapshot, Version
+from framework.sources.missing import gone_for_good, hold_files
 from framework.spec.model import TableRef
 from framework.state.storage import local_path, storage_for
 
@@ -23,6 +24,7 @@ _META_COLUMNS = (_COMMIT, "_hoodie_commit_seqno", _KEY, _PATH, "_hoodie_file_nam
 IDENTITY = (_KEY, _PATH)
 # Of more a condition costs more than it spares.
 _MOST_PARTITIONS = 10_000
+_UNTOUCHED = "Nothing was written, and the checkpoint stays."
 # Spark takes a path for a pattern.
 _PATTERN = re.compile(r"([\\*?\[\]{}])")
 
@@ -127,6 +129,8 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     else:
         # Hudi's own increment of a MERGE_ON_READ table merges the window's logs without the files below them: parts of rows,
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
+        if not window.whole_files:
+            hold_files(stage.table, window.requested, _UNTOUCHED)
         rows = _files(spark, stage) if window.whole_files else _version(spark, stage, Version(stage.as_of))
         rows = rows.where(F.col(_COMMIT).isin(list(window.requested))).drop(*_META_COLUMNS)
     if not stage.with_deletes:
@@ -175,7 +179,10 @@ def _parquet(spark: SparkSession, table: TableRef, files: list[str], schema: Str
     except AnalysisException as error:
         if error.getErrorClass() != "PATH_NOT_FOUND":
             raise
+        gone = gone_for_good(table, error, _UNTOUCHED)
+        if gone is not None:
+            raise gone from error
         raise RetryableError(
             "SOURCE_CHANGED_UNDER_READ", f"a file of {table.name} was cleaned while it was read: {foreign_text(error)}",
-            "Nothing was written, and the checkpoint stays.", "Run the same command again.",
+            _UNTOUCHED, "Run the same command again.",
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import reduce
 from itertools import groupby
 
@@ -11,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType, TimestampType
 
-from framework.errors import DataError, RetryableError, foreign_text
+from framework.errors import DataError, foreign_text, root_cause
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION
 from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
@@ -21,6 +22,7 @@ from framework.sources.hudi import IDENTITY, in_partitions, is_one_of, load_tabl
 MOST_PARTITIONS = 10_000
 # Keys of that many rows are sent whole to every task; for more, Spark itself chooses how to join.
 MOST_BROADCAST_ROWS = 1_000_000
+_OF_FILES = re.compile(r"^(?:java\.io|java\.net|org\.apache\.(?:parquet|hudi|hadoop)|com\.amazonaws)\.|FileNotFoundException")
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 
 
@@ -139,11 +141,9 @@ def _needed(stage: ReadPartitions, rows: DataFrame, schema: StructType) -> list[
         # Values of partitions, not rows: this is how the read below is pruned before it is planned.
         values_found = sorted(tuple(map(str, row)) for row in found.limit(MOST_PARTITIONS + 1).collect())
     except (PySparkException, Py4JJavaError) as error:
-        if "FileNotFoundException" in str(error):
-            raise RetryableError(
-                "SOURCE_CHANGED_UNDER_READ", f"a file was cleaned while <SRC> was read for input {stage.view}: "
-                f"{foreign_text(error)}", _UNTOUCHED, "Run the same command again.", input=stage.view,
-            ) from error
+        if _OF_FILES.search(root_cause(error)):
+            # No fault of the expression: whose file it was is told where all tables are known.
+            raise
         raise DataError(
             "PARTITIONS_NOT_FOUND", f"input {stage.view}: its partitions cannot be told from <SRC>: {foreign_text(error)}",
             _UNTOUCHED, f"Mend inputs.{stage.view}.on.", input=stage.view,

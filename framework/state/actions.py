@@ -99,6 +99,7 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
         replaced_ids=tuple(sorted({file for files in replaced.values() for file in files})),
         partitions=tuple(sorted({*written, *replaced})),
         base_files=len(base), base_bytes=total("fileSizeInBytes", base),
+        files=tuple((str(stat["path"]), int(stat.get("fileSizeInBytes") or 0)) for stat in stats if stat.get("path")),
         errors=total("totalWriteErrors"), extra=raw.get("extraMetadata") or {},
     )
 
@@ -138,22 +139,28 @@ def cleaned_files(storage: Storage, timeline: str, instants: tuple[Instant, ...]
 
 
 def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
+    names = [name for partition in (clean.get("partitionMetadata") or {}).values()
+             for name in partition.get("successDeleteFiles") or ()]
+    return [group for name in names if (group := file_group(name)) is not None]
+
+
+def file_group(name: str) -> tuple[str, str] | None:
+    """Return of a base or log file's name the file group's id and the request time; None where it is no such name."""
     # <file id>_<write token>_<request time>.parquet, or .<file id>_<request time>.log.<...>
-    return [
-        (found[1], found[2])
-        for partition in (clean.get("partitionMetadata") or {}).values()
-        for name in partition.get("successDeleteFiles") or ()
-        if (found := re.search(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.rpartition("/")[2].removeprefix(".")))
-    ]
+    found = re.search(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.rpartition("/")[2].removeprefix("."))
+    return (found[1], found[2]) if found else None
 
 
-def load_archived(storage: Storage, history: str, completed_after: str = "") -> tuple[tuple[Instant, CommitInfo], ...]:
+def load_archived(
+    storage: Storage, history: str, completed_after: str = "", without: frozenset[str] = frozenset(),
+) -> tuple[tuple[Instant, CommitInfo], ...]:
     """Return the archived commits that completed after a time, with what they did.
 
     Args:
         storage: Where the table lies.
         history: Folder of the archive.
         completed_after: Completion time; empty for all.
+        without: Request times of commits that are left out.
 
     Raises:
         TableUnreadable: The archive is not whole.
@@ -161,25 +168,27 @@ def load_archived(storage: Storage, history: str, completed_after: str = "") -> 
     if "_version_" not in storage.names(history):
         return ()
     try:
-        return _archived(storage, history, completed_after)
+        return _archived(storage, history, completed_after, without)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"is no whole archive ({type(error).__name__}: {error})"
         raise TableUnreadable(history, what, "Restore the archive's files from a copy.") from error
 
 
-def _archived(storage: Storage, history: str, completed_after: str) -> tuple[tuple[Instant, CommitInfo], ...]:
+def _archived(
+    storage: Storage, history: str, completed_after: str, without: frozenset[str],
+) -> tuple[tuple[Instant, CommitInfo], ...]:
     version = storage.read(f"{history}/_version_").decode().strip()
     manifest = json.loads(storage.read(f"{history}/manifest_{version}"))
     # An idle tick must not pay for this import (0.2 s).
-    from pyarrow import BufferReader, compute, parquet
+    from pyarrow import BufferReader, array, compute, parquet, string
 
-    found: list[tuple[Instant, CommitInfo]] = []
+    known, found = array(sorted(without), string()), list[tuple[Instant, CommitInfo]]()
     for file in manifest.get("files", ()):
         # The history of years may hold gigabytes of metadata; what completed earlier is left undecoded.
         table = parquet.read_table(
             BufferReader(storage.read(f"{history}/{file['fileName']}")),
             columns=["instantTime", "completionTime", "action", "metadata"],
-            filters=compute.field("completionTime") > completed_after,
+            filters=(compute.field("completionTime") > completed_after) & ~compute.field("instantTime").isin(known),
         )
         for row in table.to_pylist():
             if row["action"] in COMMIT_ACTIONS:

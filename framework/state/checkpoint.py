@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from framework.errors import StateError
@@ -26,8 +26,6 @@ GENERATION_KEY = "streamer.freshet.index.generation"
 INDEX_ROWS_KEY = "streamer.freshet.index.rows"
 # The columns whose types are narrower than what a table's schema can say, and those types.
 COLUMNS_KEY = "streamer.freshet.columns"
-# The request time of the main source's commit at which the checkpoint stands: another table has no such commit.
-SOURCE_COMMIT_KEY = "streamer.freshet.source.commit"
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY = "streamer.freshet.backfill"
 CHECKS_KEY = "streamer.freshet.checks"
@@ -42,7 +40,24 @@ HUDI = "hudi"
 
 # HoodieStreamer writes a short one, "000", for the beginning of all time. Digits of other scripts are no time.
 _INSTANT = re.compile(r"[0-9]{1,17}")
+_COMMIT = re.compile(r"([0-9]{14,17})_([0-9]{14,17})")
 Basis = Literal["completed", "requested"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The commits of a table that a position was taken with: what is not among them came later, whatever its times say.
+
+    Args:
+        commits: Request and completion time of the newest ones, the oldest completion first.
+        since: Completion time from which on these are all that there were, the archive included.
+    """
+
+    commits: tuple[tuple[str, str], ...] = ()
+    since: str = ""
+
+
+NONE_KNOWN = Known()
 
 
 @dataclass(frozen=True)
@@ -53,11 +68,13 @@ class Position:
         instant: Time of the last commit read, ``yyyyMMddHHmmssSSS`` in the source table's time zone.
         table: Base path of the table it belongs to; empty where HoodieStreamer wrote it, which does not say.
         basis: ``completed``: a completion time; ``requested``: the request time that HoodieStreamer's V1 key holds.
+        known: The commits up to there; none where it was set by hand, or by HoodieStreamer.
     """
 
     instant: str
     table: str = ""
     basis: Basis = "completed"
+    known: Known = field(default=NONE_KNOWN, compare=False)
 
 
 @dataclass(frozen=True)
@@ -84,25 +101,42 @@ class Checkpoint:
         """Return a copy with the main source moved to ``position``."""
         return Checkpoint({**self.positions, MAIN: position}, self.seen)
 
+    def by_hand(self, position: Position) -> Checkpoint:
+        """Return a copy with the main source at ``position``, and every position taken as it is."""
+        positions = self.with_main(position).positions
+        return Checkpoint({name: replace(one, known=NONE_KNOWN) for name, one in positions.items()}, self.seen)
+
     def furthest(self, table: str) -> Position | None:
         """Return how far the main source was read at most; None where it was another table, or nobody knows."""
         known = [p for p in (self.main, self.seen) if p is not None and p.table == table and p.basis == "completed"]
         return max(known, key=lambda p: p.instant, default=None)
 
     def as_json(self) -> dict[str, object]:
-        """Return the vector as a JSON-serialisable mapping, versioned."""
-        positions = {name: _position_json(p) for name, p in sorted(self.positions.items())}
-        return {"version": VERSION, "positions": positions, **({"seen": _position_json(self.seen)} if self.seen else {})}
+        """Return the vector as a JSON-serialisable mapping, versioned, without the commits that its positions know."""
+        return _vector_json(self, _position_json)
 
 
 def seen_after(before: Checkpoint | None, position: Position) -> Position | None:
     """Return how far the main source had been read where that is further than a new position; None where it is not."""
     furthest = before.furthest(position.table) if before else None
-    return furthest if furthest and furthest.instant > position.instant else None
+    return replace(furthest, known=NONE_KNOWN) if furthest and furthest.instant > position.instant else None
 
 
-def _position_json(position: Position) -> dict[str, str]:
+def _vector_json(checkpoint: Checkpoint, as_json: Callable[[Position], Mapping[str, object]]) -> dict[str, object]:
+    positions = {name: as_json(p) for name, p in sorted(checkpoint.positions.items())}
+    return {"version": VERSION, "positions": positions, **({"seen": as_json(checkpoint.seen)} if checkpoint.seen else {})}
+
+
+def _position_json(position: Position) -> dict[str, object]:
     return {"kind": HUDI, "table": position.table, "instant": position.instant, "basis": position.basis}
+
+
+def _whole_position_json(position: Position) -> dict[str, object]:
+    known = position.known
+    if not known.commits:
+        return _position_json(position)
+    commits = [f"{requested}_{completed}" for requested, completed in known.commits]
+    return {**_position_json(position), "known": {"since": known.since, "commits": commits}}
 
 
 def encode(checkpoint: Checkpoint) -> dict[str, str]:
@@ -114,7 +148,8 @@ def encode(checkpoint: Checkpoint) -> dict[str, str]:
     Returns:
         Metadata key to text.
     """
-    entries = {CHECKPOINT_KEY: json.dumps(checkpoint.as_json(), sort_keys=True, separators=(",", ":"))}
+    vector = _vector_json(checkpoint, _whole_position_json)
+    entries = {CHECKPOINT_KEY: json.dumps(vector, sort_keys=True, separators=(",", ":"))}
     if checkpoint.main is not None and checkpoint.main.basis == "completed":
         entries[STREAMER_V2_KEY] = checkpoint.main.instant
     return entries
@@ -195,9 +230,19 @@ def _decode_position(name: str, raw: dict[str, Any]) -> Position:
             "Upgrade freshet to the version that wrote it.",
             kind=kind[:40], position=name,
         )
-    position = Position(raw["instant"], raw["table"], raw["basis"])
+    position = Position(raw["instant"], raw["table"], raw["basis"], _decode_known(raw.get("known")))
     if not (isinstance(position.instant, str) and isinstance(position.table, str) and position.basis in get_args(Basis)):
         raise ValueError("a position is an instant, a table and a basis")
     if not _INSTANT.fullmatch(position.instant):
         raise ValueError("an instant is up to 17 digits")
     return position
+
+
+def _decode_known(raw: dict[str, Any] | None) -> Known:
+    # One that was written before positions knew their commits has none.
+    if raw is None:
+        return NONE_KNOWN
+    found = [_COMMIT.fullmatch(text) for text in raw["commits"]]
+    if not all(found) or not _INSTANT.fullmatch(raw["since"]):
+        raise ValueError("what a position knows are commits")
+    return Known(tuple((commit[1], commit[2]) for commit in found if commit), raw["since"])

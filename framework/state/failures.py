@@ -22,6 +22,9 @@ _UNREACHABLE = ("network", "could not resolve", "connect", "timeout", "timed out
                 "service_unavailable", "throttl", "curl")
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
 class TableUnreadable(Exception):
     """A file of a table is there, and its content is not what it must be.
 
@@ -84,4 +87,28 @@ def failure_of(ref: TableRef, error: Exception) -> FreshetError:
     return StateError(
         "STORAGE_FAILED", f"{table}: {type(error).__name__}: {said}.", _NOTHING,
         "See that the path and what it names are right, and run the same command.", table=ref.path,
+    )
+
+
+def not_writable(ref: TableRef, error: OSError) -> FreshetError:
+    """Return what keeps a table from being written as an error for the user.
+
+    Args:
+        ref: The table that would be written.
+        error: What was raised.
+    """
+    said = " ".join(str(error).split())
+    if error.errno in _PASSES:
+        return RetryableError(
+            "STORAGE_UNREACHABLE", f"{ref.name}: the store cannot be reached: {said}.", _NOTHING,
+            "Run the same command when it can.", table=ref.path,
+        )
+    if error.errno in _FULL:
+        return StateError(
+            "STORAGE_FULL", f"{ref.name}: there is no space left to write it: {said}.", _NOTHING,
+            "Make room, and run the same command again.", table=ref.path,
+        )
+    return StateError(
+        "NOT_WRITABLE", f"{ref.name} ({ref.path}) cannot be written: {said}.", _NOTHING,
+        "Give this process the right to write there, or name another place: warehouse in configs/.", table=ref.path,
     )

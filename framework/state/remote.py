@@ -42,6 +42,10 @@ class ProcessStorage:
         """Return the names in a folder; empty where there is no such folder."""
         return json.loads(self._ask("names", folder))  # type: ignore[no-any-return]
 
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Return the names of the files in a folder, each with its bytes; empty where there is no such folder."""
+        return json.loads(self._ask("sizes", folder))  # type: ignore[no-any-return]
+
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""
         return self._ask("read", path)
@@ -124,7 +128,7 @@ def serve(uri: str) -> None:
         data, error, said = b"", "", ""
         try:
             storage = storage or ArrowStorage(uri)
-            data = storage.read(path) if do == "read" else json.dumps(storage.names(path)).encode()
+            data = storage.read(path) if do == "read" else json.dumps(getattr(storage, do)(path)).encode()
         except Exception as found:  # told to the asker, whatever it is
             error, said = type(found).__name__, str(found)
             error = "FileNotFoundError" if isinstance(found, FileNotFoundError) else error

@@ -12,10 +12,14 @@ _IN_PROCESS = ("s3", "s3a", "s3n")
 
 
 class Storage(Protocol):
-    """The two things that a timeline reader needs of a file system."""
+    """What a reader of tables needs of a file system."""
 
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder; empty where there is no such folder."""
+        ...
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Return the names of the files in a folder, each with its bytes; empty where there is no such folder."""
         ...
 
     def read(self, path: str) -> bytes:
@@ -32,6 +36,14 @@ class LocalStorage:
             return os.listdir(folder)
         except (FileNotFoundError, NotADirectoryError):
             return []
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Return the names of the files in a folder, each with its bytes; empty where there is no such folder."""
+        try:
+            with os.scandir(folder) as entries:
+                return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""
@@ -57,6 +69,11 @@ class ArrowStorage:
         """Return the names in a folder; empty where there is no such folder."""
         selector = self._selector(self._path(folder), allow_not_found=True)
         return [info.base_name for info in self._fs.get_file_info(selector)]
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Return the names of the files in a folder, each with its bytes; empty where there is no such folder."""
+        selector = self._selector(self._path(folder), allow_not_found=True)
+        return {info.base_name: info.size for info in self._fs.get_file_info(selector) if info.is_file}
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""

@@ -78,6 +78,7 @@ class CommitInfo:
         partitions: Paths of the partitions written or replaced.
         base_files: Number of base files written.
         base_bytes: Of all of them.
+        files: Path below the table's base, and size in bytes, of each base and log file that it wrote.
         errors: Rows that Hudi left out because they could not be written.
         extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
     """
@@ -91,6 +92,7 @@ class CommitInfo:
     partitions: tuple[str, ...] = ()
     base_files: int = 0
     base_bytes: int = 0
+    files: tuple[tuple[str, int], ...] = ()
     errors: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
 
@@ -109,10 +111,11 @@ class TableState:
         config: Its settings.
         instants: Completed actions of the active timeline, any order.
         load: Reads one commit's metadata.
-        load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order;
-            only called when somebody asks.
+        load_archived: Reads the archived commits (Hudi's timeline history) that completed after the time given, any order,
+            without those whose request times are given; only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
+        cleaning: True where a clean has begun, and not completed.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its group's id and its request time.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
@@ -122,9 +125,10 @@ class TableState:
     config: TableConfig
     instants: tuple[Instant, ...]
     load: Callable[[Instant], CommitInfo]
-    load_archived: Callable[[str], Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after: ()
+    load_archived: Callable[..., Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after, without=frozenset(): ()
     retained_from: str = ""
     pending: tuple[str, ...] = ()
+    cleaning: bool = False
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False

@@ -21,6 +21,7 @@ from framework.state.table import Instant, TableConfig, TableState
 
 # A compaction and a clustering have names of their own until they complete.
 _BEGUN = re.compile(r"^(\d{14,17})\.(?:(?:commit|deltacommit|replacecommit)\.)?(?:requested|inflight)$")
+_CLEAN_BEGUN = re.compile(r"^(\d{14,17})\.clean\.(?:requested|inflight)$")
 _TABLE_VERSION = "8"
 # Settings under which a base file holds all that Hudi shows of its rows, with the value that a table has that lacks them.
 _WHOLE_FILES = {
@@ -68,6 +69,7 @@ def _table(ref: TableRef) -> TableState | None:
         load_archived=lru_cache(maxsize=2)(told(ref, partial(load_archived, storage, f"{timeline}/history"))),
         retained_from=retained_from(storage, timeline, instants),
         pending=tuple(sorted(begun - {i.requested for i in instants})),
+        cleaning=bool({found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - {i.requested for i in instants}),
         load_cleaned=lru_cache(maxsize=1)(told(ref, partial(cleaned_files, storage, timeline, instants))),
         load_taken_back=lru_cache(maxsize=None)(told(ref, partial(taken_back, storage, timeline))),
         has_schema_history=lru_cache(maxsize=1)(told(ref, partial(_has_schema_history, storage, base))),

@@ -37,9 +37,9 @@ def spoil(lake: Lake, table: str, name: str = "*.parquet") -> None:
 
 
 @pytest.mark.parametrize(("table", "name", "codes"), [
-    ("raw.events", "*.parquet", ("READ_FAILED",)),
-    ("raw.cities", "*.parquet", ("READ_FAILED",)),
-    ("derived.copy", "*.parquet", ("WRITE_FAILED", "READ_FAILED")),
+    ("raw.events", "*.parquet", ("FILE_CORRUPT",)),
+    ("raw.cities", "*.parquet", ("FILE_CORRUPT",)),
+    ("derived.copy", "*.parquet", ("FILE_CORRUPT",)),
 ], ids=["source", "input", "target"])
 def test_the_table_that_cannot_be_read_is_named(lake: Lake, table: str, name: str, codes: tuple[str, ...]) -> None:
     lake.land(rows(("a", 1, "1")))
@@ -62,3 +62,32 @@ def test_a_function_of_a_python_step_is_the_users(lake: Lake) -> None:
     error = failed(lake)
     assert error.code == "PYTHON_ERROR"
     assert "ZeroDivisionError" in error.message
+
+
+def test_what_hudi_would_pass_over_is_refused_and_what_is_mended_goes_on(lake: Lake) -> None:
+    """A log that is cut, a base file that is gone, a place that cannot be written: each is said, and nothing is stuck.
+
+    Hudi takes the end of a log for a write that never ended, and lists what is there: the rows would never come.
+    """
+    kind = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")), **kind)
+    lake.run_ok()
+    lake.land(rows(("a", 2, "2")), **kind)
+    lake.land(rows(("b", 1, "1"), day="2026-01-06"), **kind)
+    (log,) = (file for file in (lake.root / "raw/events/2026-01-05").glob(".*.log.*") if file.suffix != ".crc")
+    (base,) = (lake.root / "raw/events/2026-01-06").glob("*.parquet")
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-30])
+    held = base.rename(lake.root / "held")
+    assert failed(lake).code == "FILE_CORRUPT"
+    log.write_bytes(whole)
+    assert failed(lake).code == "FILE_MISSING"
+    held.rename(base)
+    place = lake.root / "derived/copy/2026-01-06"
+    place.write_text("no folder")
+    error = failed(lake)
+    assert (error.code, error.message.startswith("derived.copy")) == ("NOT_WRITABLE", True)
+    place.unlink()
+    lake.run_ok()
+    assert lake.rows() == lake.rows("raw.events")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import RetryableError
+from framework.errors import StateError
 from framework.plan.partitions import touched_partitions
 from framework.plan.reads import ReadIncrement, Window
 from framework.plan.versions import version_at_end
@@ -150,16 +150,17 @@ def test_a_column_that_came_later_is_read_by_hudi(lake: Lake) -> None:
         ("a", None), ("b", "x")]
 
 
-def test_a_file_that_is_cleaned_meanwhile_is_said_in_words(lake: Lake) -> None:
+def test_a_file_that_no_clean_has_deleted_is_missing(lake: Lake) -> None:
+    """One that a clean has deleted meanwhile: see tests/unit/sinks/test_missing_files.py."""
     first = lake.land(rows(("a", 1, "1")))
     lake.land(rows(("b", 1, "1")))
     window = window_of(lake, first)
     frame_of = read(lake, window)
     for file in frame_of.inputFiles():
         (lake.root / file.removeprefix(f"file://{lake.root}/")).unlink()
-    with pytest.raises(RetryableError) as refused:
+    with pytest.raises(StateError) as refused:
         read(lake, window)
-    assert refused.value.code == "SOURCE_CHANGED_UNDER_READ"
+    assert refused.value.code == "FILE_MISSING"
 
 
 @pytest.mark.parametrize("options", [

@@ -86,6 +86,28 @@ def test_a_commit_that_began_first_and_ended_last_is_read_once(lake: Lake) -> No
     assert [r[0] for r in lake.rows()] == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.nightly)])
+def test_a_commit_that_appears_behind_the_checkpoint_is_read_once(lake: Lake, table_type: str) -> None:
+    """A clock that is behind, an hour that comes twice, completions out of order: see tests/unit/plan/test_late.py."""
+    options = {"hoodie.datasource.write.table.type": table_type}
+    lake.pipeline()
+    lake.land(rows(("a", 1, "1")), **options)
+    lake.land(rows(("b", 1, "1"), day="2026-01-06"), **options)
+    timeline = Path(lake.path("raw.events")) / ".hoodie/timeline"
+    late = lake.state("raw.events").commits[-1]
+    hidden = timeline / f"{late.requested}_{late.completed}.{late.action}"
+    lake.land(rows(("c", 1, "1"), day="2026-01-07"), **options)
+    held = hidden.rename(lake.root / "held")
+    lake.run_ok()
+    assert [r[0] for r in lake.rows()] == ["a", "c"]
+    held.rename(hidden)
+    upto = lake.position()
+    results = [lake.run_ok(), lake.run_ok()]
+    assert [(r.outcome, r.inserts, r.checkpoint) for r in results] == [("committed", 1, upto), ("idle", 0, upto)]
+    assert [r[0] for r in lake.rows()] == ["a", "b", "c"]
+    assert any("COMMIT_IN_THE_PAST" in e.message for e in lake.events if e.name == "notice")
+
+
 def test_a_target_written_by_a_clock_ahead_is_refused(lake: Lake) -> None:
     lake.pipeline()
     lake.land(rows(("a", 1, "1")))

@@ -71,7 +71,8 @@ def a_table_state(
     })
     return TableState(
         ref=ref, config=settings, instants=(*loaded, *other), load=loaded.__getitem__, retained_from=retained_from,
-        load_archived=lambda completed_after: tuple(pair for pair in archived if pair[0].completed > completed_after),
+        load_archived=lambda completed_after, without=frozenset(): tuple(
+            pair for pair in archived if pair[0].completed > completed_after and pair[0].requested not in without),
     )
 
 

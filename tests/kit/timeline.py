@@ -32,6 +32,7 @@ hoodie.table.type=COPY_ON_WRITE
 hoodie.table.recordkey.fields=id
 hoodie.table.precombine.field=updated_at
 hoodie.timeline.path=timeline
+hoodie.table.timeline.timezone=UTC
 """
 # The fields of HoodieCommitMetadata, HoodieReplaceCommitMetadata and HoodieCleanMetadata that are read.
 STAT = {"type": "record", "name": "HoodieWriteStat", "fields": [

@@ -46,6 +46,7 @@ def test_states_as_a_table_and_their_words_on_stderr(freshet: Freshet, several: 
     assert head.split("  ")[0] == "PIPELINE"
     assert [row.split()[0] for row in rows] == ["behind", "expired", "fresh", "lost", "payments"]
     assert "2 commits, 20 rows" in rows[0]
+    assert "  2026-08-01 10:15:00Z (" in rows[0]
     said = result.stderr.splitlines()
     assert [line.split(": ")[:2] for line in said] == [["CHECKPOINT_EXPIRED", "expired"], ["SOURCE_MISSING", "lost"]]
 

@@ -1,65 +1,87 @@
-"""Another table under the source's path is not read on in."""
+"""Another table under the path of the source, or of an input, is not read on in."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from framework.errors import StateError
 from framework.plan.compile import RunRequest, compile_override, compile_plan
-from framework.plan.stages import Commit, Plan
+from framework.plan.late import position_at
+from framework.plan.stages import Plan
 from framework.plan.status import pipeline_status
-from framework.state.checkpoint import ORIGIN_KEY, SOURCE_COMMIT_KEY, encode
+from framework.spec.model import InputSpec, PipelineSpec
+from framework.state.checkpoint import MAIN, Checkpoint, Known, Position
 from framework.state.table import MemoryState, TableState
-from tests.kit.memory import TARGET, a_checkpoint, a_commit, a_spec, a_table_state, at
+from tests.kit.memory import SOURCE, a_commit, a_spec, a_table_state, a_target, at
+from tests.unit.plan.test_inputs import DRIVING, LOOKBACK, TIPS
 
 SPEC = a_spec(inputs=())
+FIRST = a_table_state([a_commit(n) for n in (10, 20)])
 
 
-def standing(source: TableState, named: str | None, position: int = 20) -> MemoryState:
-    extra = encode(a_checkpoint(position)) | {ORIGIN_KEY: "increment"} | ({SOURCE_COMMIT_KEY: named} if named else {})
-    return MemoryState({t.ref.path: t for t in (source, a_table_state([a_commit(500, extra=extra)], ref=TARGET))})
+def standing(source: TableState, position: Position, *others: TableState, **inputs: Position) -> MemoryState:
+    target = a_target((500, Checkpoint({MAIN: position, **inputs})))
+    return MemoryState({t.ref.path: t for t in (source, target, *others)})
 
 
-def planned(source: TableState, named: str | None) -> Plan:
-    return compile_plan(SPEC, standing(source, named), RunRequest())
+def planned(spec: PipelineSpec, state: MemoryState) -> Plan:
+    return compile_plan(spec, state, RunRequest())
 
 
-def published(plan: Plan) -> Any:
-    commit = plan.stages[-1]
-    assert isinstance(commit, Commit)
-    return commit.metadata.get(SOURCE_COMMIT_KEY)
-
-
-def test_a_commit_remembers_the_sources_commit_that_its_checkpoint_names() -> None:
+def test_a_position_knows_the_commits_up_to_it() -> None:
     source = a_table_state([a_commit(n) for n in (10, 20, 30)])
-    assert published(planned(source, at(19))) == at(29)
-    first = MemoryState({source.ref.path: source})
-    assert published(compile_plan(SPEC, first, RunRequest())) == at(29)
-    assert published(compile_override(SPEC, first, at(20))) is None
+    plan = planned(SPEC, standing(source, position_at(FIRST, at(20), None)))
+    assert plan.checkpoint_after is not None
+    assert plan.checkpoint_after.positions[MAIN].known == Known(tuple((at(n - 1), at(n)) for n in (10, 20, 30)), at(20))
+    by_hand = compile_override(SPEC, standing(source, position_at(FIRST, at(20), None)), at(10))
+    assert by_hand.checkpoint_after is not None
+    assert by_hand.checkpoint_after.positions[MAIN].known == Known()
 
 
-@pytest.mark.parametrize("source", [
-    a_table_state([a_commit(n) for n in (40, 50)]),
-    a_table_state([a_commit(15), a_commit(40)]),
-    a_table_state([a_commit(20, requested=11), a_commit(40)]),
-    a_table_state([a_commit(15), a_commit(40)], table_type="MERGE_ON_READ"),
-    a_table_state([a_commit(10), a_commit(40)], archived=[a_commit(5)]),
-], ids=["made anew", "from a copy, and written to", "another commit at the same time", "of another type", "archived otherwise"])
-def test_a_table_that_does_not_know_the_commit_is_another_one(source: TableState) -> None:
+OTHERS = pytest.mark.parametrize("commits", [
+    [a_commit(n) for n in (40, 50)], [a_commit(15), a_commit(40)], [a_commit(20, requested=11), a_commit(40)], [a_commit(12)],
+], ids=["made anew", "from a copy, and written to", "another commit at the same time", "older than all that was read"])
+
+
+@OTHERS
+@pytest.mark.parametrize("config", [{}, {"table_type": "MERGE_ON_READ"}, {"archived": [a_commit(5)]}], ids=str)
+def test_a_table_that_does_not_know_the_commit_is_another_one(commits: list[object], config: dict[str, object]) -> None:
     """Dropped and made anew, restored from a backup and written to, remade as another type: news would hide what is lost."""
+    state = standing(a_table_state(commits, **config), position_at(FIRST, at(20), None))  # type: ignore[arg-type]
     with pytest.raises(StateError) as raised:
-        planned(source, at(19))
-    assert pipeline_status(SPEC, standing(source, at(19))).state == "SOURCE_REPLACED"
+        planned(SPEC, state)
+    assert pipeline_status(SPEC, state).state == "SOURCE_REPLACED"
     assert (raised.value.code, f"checkpoint reset {SPEC.name}" in raised.value.next_step) == ("SOURCE_REPLACED", True)
 
 
-@pytest.mark.parametrize(("source", "named"), [
-    (a_table_state([a_commit(20), a_commit(40)]), at(19)),
-    (a_table_state([a_commit(40)], archived=[a_commit(20)]), at(19)),
-    (a_table_state([a_commit(15), a_commit(40)]), None),
+@OTHERS
+@pytest.mark.parametrize("one", [LOOKBACK, DRIVING], ids=["looked back in", "drives"])
+def test_so_is_one_that_stands_for_an_input(commits: list[object], one: InputSpec) -> None:
+    source = a_table_state([a_commit(n) for n in (10, 20)])
+    tips = replace(FIRST, ref=TIPS)
+    spec, now = a_spec(inputs=(one,)), a_table_state(commits, ref=TIPS)  # type: ignore[arg-type]
+    own = position_at(tips, at(20), None)
+    state = standing(source, position_at(source, at(20), None), now, tips=own)
+    with pytest.raises(StateError) as raised:
+        planned(spec, state)
+    assert (raised.value.code, raised.value.details["source"]) == ("SOURCE_REPLACED", TIPS.path)
+    assert "checkpoint reset earnings" in raised.value.next_step
+    assert pipeline_status(spec, state).state == "SOURCE_REPLACED"
+    # A position that was set by hand is taken as it is, and so is that of an input of another table.
+    by_hand = compile_override(spec, state, at(20)).checkpoint_after
+    assert by_hand is not None
+    assert by_hand.positions["tips"].known == Known()
+    assert planned(spec, standing(source, position_at(source, at(20), None), now, tips=replace(own, table="/elsewhere")))
+    assert planned(spec, standing(source, position_at(source, at(20), None), tips, tips=own)).window.kind == "idle"
+
+
+@pytest.mark.parametrize(("source", "position"), [
+    (a_table_state([a_commit(20), a_commit(40)]), position_at(FIRST, at(20), None)),
+    (a_table_state([a_commit(40)], archived=[a_commit(20)]), position_at(FIRST, at(20), None)),
+    (a_table_state([a_commit(15), a_commit(40)]), Position(at(20), SOURCE.path)),
 ], ids=["known", "archived", "set by hand"])
-def test_a_table_that_knows_it_is_read_on(source: TableState, named: str | None) -> None:
-    """In the timeline or its archive; a checkpoint that names no commit, as one set by hand, is taken as it is."""
-    assert planned(source, named).window.kind == "increment"
+def test_a_table_that_knows_it_is_read_on(source: TableState, position: Position) -> None:
+    """In the timeline or its archive; a checkpoint that knows none, as one set by hand, is taken as it is."""
+    assert planned(SPEC, standing(source, position)).window.kind == "increment"

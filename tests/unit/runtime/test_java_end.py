@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from framework.runtime.java_end import java_ended
+from framework.runtime.jvm_log import stderr_kept
 
 
 def _as_jvm(monkeypatch: pytest.MonkeyPatch, *program: str) -> subprocess.Popen[bytes]:
@@ -28,6 +31,28 @@ def test_an_ended_jvm_is_named_with_its_end(monkeypatch: pytest.MonkeyPatch, pro
         assert found is not None
         assert (found.code, found.retryable, found.exit_code) == ("JAVA_ENDED", True, 4)
         assert how in found.message
+
+
+@pytest.mark.parametrize("program", [
+    "import os, signal, sys; print('x' * 70000 + '\\nlast but one\\nGC overhead', end='', file=sys.stderr, flush=True); "
+    "os.kill(os.getpid(), signal.SIGKILL)",
+    "import os; open(f'hs_err_pid{os.getpid()}.log', 'w').write('#\\n# GC overhead\\n# last but one\\n\\n--- SUMMARY\\n'); "
+    "os.abort()",
+], ids=["stderr", "crash file"])
+def test_its_last_lines_are_said_and_reach_stderr(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, program: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with stderr_kept():
+        process = _as_jvm(monkeypatch, program)
+    process.wait()
+    found = java_ended(ConnectionRefusedError(), "payments")
+    assert found is not None
+    assert found.details["log"][-2:] == ["last but one", "GC overhead"] or "GC overhead" in found.details["log"]
+    assert ("GC overhead" in found.message, "last but one" in found.message, len(found.message) <= 600) == (True, True, True)
+    assert ("GC overhead" in capfd.readouterr().err) == ("hs_err" not in program)
+    os.write(2, b"stderr is ours again\n")
+    assert capfd.readouterr().err == "stderr is ours again\n"
 
 
 def test_a_jvm_that_lives_is_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:

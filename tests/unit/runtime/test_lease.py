@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import Exit, RetryableError
+from framework.errors import Exit, FreshetError, RetryableError, StateError
 from framework.runtime import lease
 from framework.runtime.lease import hold_lease
 from framework.spec.model import TableRef
@@ -169,3 +170,26 @@ def test_a_remote_table_is_leased_in_the_machines_cache(tmp_path: Path, monkeypa
         with pytest.raises(RetryableError):
             take(remote)
         take(TableRef("derived.tips", "s3a://lake/derived/tips"))
+
+
+@pytest.mark.parametrize("place", ["/dev/null/x/derived/copy", "/proc/nowhere/copy", "/sys/fs/nowhere/copy"])
+def test_a_place_that_cannot_be_written_is_named(place: str) -> None:
+    """A file in place of a folder, and file systems that refuse everybody; Spark is not started for it."""
+    with pytest.raises(StateError) as refused, hold_lease(TableRef("derived.copy", place), "run-1", 0, print):
+        pytest.fail("it was written")
+    assert (refused.value.code, refused.value.retryable, refused.value.details["table"]) == ("NOT_WRITABLE", False, place)
+
+
+@pytest.mark.parametrize(("number", "code", "retryable"), [
+    (errno.ENOSPC, "STORAGE_FULL", False), (errno.EROFS, "NOT_WRITABLE", False), (errno.ESTALE, "STORAGE_UNREACHABLE", True),
+])
+def test_what_a_disk_says_meanwhile_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, code: str, retryable: bool,
+) -> None:
+    def refused(file: object, text: str) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(lease, "_sign", refused)
+    with pytest.raises(FreshetError) as said, hold_lease(TableRef("derived.copy", str(tmp_path / "copy")), "run-1", 0, print):
+        pytest.fail("it was written")
+    assert (said.value.code, said.value.retryable) == (code, retryable)

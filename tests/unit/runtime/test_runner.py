@@ -269,9 +269,10 @@ def test_notices_are_told_before_the_run(world: World) -> None:
 
 
 def test_in_words() -> None:
-    done = RunResult("a", "committed", "r", (at(1), at(2)), 1000, 2, 0, at(9), 3)
+    done = RunResult("a", "committed", "r", (at(1), at(2)), 1000, 2, 0, at(9), 3, zone="LOCAL")
     assert in_words(done) == (
-        f"committed {at(1)}, {at(2)}: 1,000 inserted, 2 updated, 0 deleted; checkpoint {at(9)}, 3 source commits left")
+        "committed 2026-08-01 10:15:00Z, 2026-08-01 10:15:00Z: 1,000 inserted, 2 updated, 0 deleted; checkpoint "
+        "2026-08-01 10:15:00 LOCAL, 3 source commits left")
     assert in_words(RunResult("a", "failed", error=DataError("NULL_VALUE", "a null."))) == "failed: NULL_VALUE: a null."
     assert in_words(RunResult("a", "skipped", reason="upstream b did not finish")) == "skipped: upstream b did not finish"
 

@@ -1,0 +1,48 @@
+"""An instant as people read it: with its zone, and its age where the zone is known. JSON holds instants as they are."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from framework.state.table import TableState
+
+#: Zones of a table's timeline, in Hudi's words (``hoodie.table.timeline.timezone``); freshet writes in UTC.
+UTC_ZONE, LOCAL_ZONE = "UTC", "LOCAL"
+_UNITS = ((90, 1, "s"), (5400, 60, "min"), (172800, 3600, "h"), (float("inf"), 86400, "days"))
+
+
+def zone_of(table: TableState) -> str:
+    """Return the zone by which a table's writers name instants."""
+    zone = table.config.properties.get("hoodie.table.timeline.timezone", LOCAL_ZONE).upper()
+    # Its writers' zone is not written anywhere; where this machine has none but UTC, it is taken for theirs.
+    return UTC_ZONE if zone == UTC_ZONE or (time.timezone == 0 and not time.daylight) else LOCAL_ZONE
+
+
+def readable(instant: str, zone: str = UTC_ZONE, now: datetime | None = None, to_the_millisecond: bool = False) -> str:
+    """Return an instant such as ``2026-11-25 23:54:37Z (3 min ago)``.
+
+    Args:
+        instant: ``yyyyMMddHHmmss``, with or without milliseconds; anything else is returned as it is.
+        zone: See ``zone_of``.
+        now: The time from which its age counts; None for no age.
+        to_the_millisecond: Whether two of one second must be told apart.
+    """
+    try:
+        moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        # HoodieStreamer's beginning of all time is "000".
+        return instant
+    if len(instant) not in (14, 17):
+        return instant
+    text = f"{moment:%Y-%m-%d %H:%M:%S}" + (f".{instant[14:]}" if to_the_millisecond and len(instant) == 17 else "")
+    if zone != UTC_ZONE:
+        return f"{text} {zone}".rstrip()
+    return f"{text}Z" + (f" ({_age((now - moment).total_seconds())})" if now is not None else "")
+
+
+def _age(seconds: float) -> str:
+    size = abs(seconds)
+    unit, name = next((unit, name) for below, unit, name in _UNITS if size < below)
+    # By what is on the clock: a commit of this second has no age.
+    return f"in {size / unit:.0f} {name}" if seconds < -1 else f"{max(seconds, 0) / unit:.0f} {name} ago"

@@ -1,0 +1,71 @@
+"""Files of source and target tables cut, garbled or gone: an error of ours, and after the repair what a recompute gives.
+
+The twin without Spark draws many more, over the project's files too: tests/unit/cli/test_garbled_project.py.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.kit.lake import Lake, rows
+
+_PART = st.floats(0, 1, exclude_max=True)
+EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
+
+
+def _files(lake: Lake) -> list[Path]:
+    """Return the tables' own files: what holds rows, commits and settings; no checksums, markers or plans."""
+    found = [path for table in ("raw/events", "derived/copy") for path in (lake.root / table).rglob("*") if path.is_file()]
+    return sorted(path for path in found if not path.name.endswith((".crc", ".requested", ".inflight"))
+                  and not {".temp", ".aux", ".freshet"} & set(path.parts))
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@settings(max_examples=12 * EXAMPLES, deadline=None, derandomize=EXAMPLES == 1, database=None, phases=[Phase.generate],
+          suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_is_damaged_is_said_and_after_the_repair_no_row_is_missing(lake: Lake, data: st.DataObject) -> None:
+    lake = Lake(lake.spark, Path(tempfile.mkdtemp(dir=lake.root)))
+    kind = {"hoodie.datasource.write.table.type": data.draw(st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]))}
+    lake.pipeline(table_type=data.draw(st.sampled_from(["cow", "mor"])))
+    lake.land(rows(("a", 1, "1"), ("b", 1, "1")), **kind)
+    lake.run_ok()
+    lake.land(rows(("a", 2, "2"), ("c", 1, "1")), **kind)
+    files = _files(lake)
+    # By parts of a whole: names and sizes differ from one example to the next.
+    path = files[int(data.draw(_PART) * len(files))]
+    whole = path.read_bytes()
+    crc = path.with_name(f".{path.name}.crc")
+    sums = crc.read_bytes() if crc.exists() else None
+    content = bytearray(whole)
+    how = data.draw(st.sampled_from(["cut", "garble", "gone"]))
+    if how == "gone" and "timeline" in path.parts and "derived" in path.parts:
+        # Without its file a commit of the target is an unfinished one, which the next write takes back.
+        how = "cut"
+    if how == "cut":
+        del content[int(data.draw(_PART) * len(content)):]
+    elif how == "garble":
+        place = int(data.draw(_PART) * len(content))
+        content[place:place + 8] = b"\x00garbage"
+    if how == "gone":
+        path.unlink()
+        crc.unlink(missing_ok=True)
+    else:
+        path.write_bytes(bytes(content))
+    result = lake.run()
+    said = (path, how, result.error)
+    assert result.error is None or (result.error.code != "UNEXPECTED_ERROR" and "\n" not in result.error.message), said
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(whole)
+    if sums is not None:
+        crc.write_bytes(sums)
+    after = lake.run()
+    assert after.error is None, (*said, after.error)
+    assert lake.rows() == lake.rows("raw.events"), said

@@ -1,0 +1,113 @@
+"""A file that Spark did not find is gone for good, or was cleaned meanwhile: only then a retry is of use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from framework.errors import StateError
+from framework.sinks.failures import in_words
+from framework.sources.missing import hold_files
+from framework.spec.model import TableRef
+from tests.kit.memory import TARGET, at
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
+
+BASE, LOG = "00000001-aa-0_0-12-40_{}.parquet", ".00000001-aa-0_{}.log.1_0-12-40"
+TEXT = "An error.\n: java.lang.RuntimeException\nCaused by: java.io.FileNotFoundException: File file:{} does not exist\n"
+IMAGINED = "1/2026-08-01"
+
+
+def a_lake(root: Path, then: Callable[[HandMade], None]) -> TableRef:
+    table = HandMade(root / "a lake" / "trips", OF_A_PIPELINE)
+    table.done(20, commit(numInserts=1))
+    table.done(30, commit(numInserts=1))
+    then(table)
+    return table.ref
+
+
+CASES = [
+    ("nothing came", lambda table: None, 20, "FILE_MISSING"),
+    ("archived since", lambda table: table.archive((10, "commit", commit())), 10, "FILE_MISSING"),
+    ("another was cleaned", lambda table: table.done(40, clean(at(19), BASE.format(at(9))), "clean"), 20, "FILE_MISSING"),
+    ("cleaned", lambda table: table.done(40, clean(at(29), BASE.format(at(19))), "clean"), 20, ""),
+    ("is being cleaned", lambda table: table.put(f"{at(39)}.clean.inflight"), 20, ""),
+    ("rolled back", lambda table: None, 25, ""),
+]
+
+
+@pytest.mark.parametrize(("then", "moment", "code"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize("name", [BASE, LOG], ids=["base", "log"])
+@pytest.mark.parametrize("reading", [True, False], ids=["reading", "writing"])
+def test_a_file_is_gone_for_good_where_the_timeline_knows_it(
+    tmp_path: Path, then: Callable[[HandMade], None], moment: int, code: str, name: str, reading: bool,
+) -> None:
+    """Deleted by hand or lost by the store, of the source and of the target; the same command would fail for ever."""
+    ref = a_lake(tmp_path, then)
+    text = TEXT.format(f"{ref.path}/day={IMAGINED}/{name.format(at(moment - 1))}")
+    for target, reads in ((TARGET, (ref,)), (ref, ())):
+        error = in_words(target, text, reads, reading)
+        later = "SOURCE_CHANGED_UNDER_READ" if target is TARGET else "COMMIT_CONFLICT"
+        assert (error.code, error.retryable) == ((code, False) if code else (later, True))
+        assert ref.name in error.message
+
+
+@pytest.mark.parametrize(("there", "then", "code"), [
+    (9, lambda table: None, ""), (12, lambda table: None, ""), (8, lambda table: None, "FILE_CORRUPT"),
+    (0, lambda table: None, "FILE_CORRUPT"), (None, lambda table: None, "FILE_MISSING"),
+    (None, lambda table: table.done(40, clean(at(29), BASE.format(at(19)), LOG.format(at(19))), "clean"), ""),
+    (None, lambda table: table.put(f"{at(39)}.clean.requested"), ""),
+], ids=["whole", "grown", "cut", "empty", "gone", "cleaned", "is being cleaned"])
+@pytest.mark.parametrize("name", [BASE, LOG], ids=["base", "log"])
+@pytest.mark.parametrize("day", ["day=2026-08-01", ""], ids=["partitioned", "not partitioned"])
+def test_the_files_of_a_window_are_what_its_commits_wrote(
+    tmp_path: Path, there: int | None, then: Callable[[HandMade], None], code: str, name: str, day: str,
+) -> None:
+    """Hudi lists what is there, and skips the end of a log that it cannot read: the rows would be passed over."""
+    ref = a_lake(tmp_path, then)
+    path = f"{day}/{name.format(at(19))}".lstrip("/")
+    (Path(ref.path) / ".hoodie/timeline" / f"{at(19)}_{at(20)}.commit").write_bytes(commit(path=path, fileSizeInBytes=9))
+    (Path(ref.path) / day).mkdir(exist_ok=True)
+    if there is not None:
+        (Path(ref.path) / path).write_bytes(b"x" * there)
+    hold_files(ref, (at(29),), "Nothing was written.")
+    if not code:
+        hold_files(ref, (at(19), at(29)), "Nothing was written.")
+        return
+    with pytest.raises(StateError) as refused:
+        hold_files(ref, (at(19), at(29)), "Nothing was written.")
+    assert (refused.value.code, path in refused.value.message) == (code, True)
+
+
+def test_where_nobody_can_tell_it_stays_a_matter_of_time() -> None:
+    for place in ("/nowhere/trips", "/nowhere/trips/a.parquet"):
+        error = in_words(TARGET, TEXT.format(place), (TableRef("raw.trips", "/nowhere/trips"),))
+        assert error.code == "SOURCE_CHANGED_UNDER_READ"
+
+
+@pytest.mark.parametrize(("cause", "of_target", "code", "exit_code"), [
+    ("java.io.IOException: No space left on device", True, "STORAGE_FULL", 5),
+    ("java.io.FileNotFoundException: {}/d/x.parquet (Read-only file system)", True, "NOT_WRITABLE", 5),
+    ("java.io.IOException: Mkdirs failed to create file:{}/d (exists=false, cwd=file:/)", True, "NOT_WRITABLE", 5),
+    ("java.nio.file.AccessDeniedException: {}/d/x.parquet", False, "STORAGE_REFUSED", 5),
+    ("org.apache.hadoop.security.AccessControlException: Permission denied: user=a, path={}", True, "STORAGE_REFUSED", 5),
+    ("java.net.ConnectException: Connection refused", True, "STORAGE_UNREACHABLE", 4),
+    ("com.amazonaws.SdkClientException: Unable to execute HTTP request: bucket.local", True, "STORAGE_UNREACHABLE", 4),
+    ("java.net.UnknownHostException: namenode", True, "STORAGE_UNREACHABLE", 4),
+    ("org.apache.hadoop.fs.ChecksumException: Checksum error: file:{}/d/x.parquet at 0", False, "FILE_CORRUPT", 5),
+    ("java.lang.RuntimeException: file:{}/d/x.parquet is not a Parquet file. Expected magic", True, "FILE_CORRUPT", 5),
+])
+def test_what_a_store_says_has_a_code_of_its_own(cause: str, of_target: bool, code: str, exit_code: int) -> None:
+    """A retry is of use where the store may answer later, and nowhere else."""
+    source = TableRef("raw.trips", "/lake/raw/trips")
+    path = TARGET.path if of_target else source.path
+    error = in_words(TARGET, f"An error occurred.\n: java.lang.RuntimeException\nCaused by: {cause.format(path)}\n", (source,))
+    assert (error.code, error.exit_code) == (code, exit_code)
+    assert error.message.startswith(TARGET.name if of_target else source.name)
+
+
+def test_what_a_python_step_says_is_no_word_of_a_store() -> None:
+    worker = "Traceback (most recent call last):\n  File \"a.py\", line 1\nOSError: [Errno 28] No space left on device\n"
+    text = f"An error.\nCaused by: org.apache.spark.api.python.PythonException: {worker}"
+    assert in_words(TARGET, text).code == "PYTHON_ERROR"
