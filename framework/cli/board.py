@@ -85,7 +85,9 @@ class Board:
             far = _how_far(row, now)
             if row.counts is not None:
                 drawn = int(_BAR * row.counts.done / max(1, row.counts.of))
-                found.append(_fitted(f"  {bar[0] * drawn}{bar[1] * (_BAR - drawn)} ", far, width))
+                # On a narrow terminal the number says it alone.
+                head = f"  {bar[0] * drawn}{bar[1] * (_BAR - drawn)} " if width > 2 * _BAR + 10 else "  "
+                found.append(_fitted(head, far, width))
             elif far:
                 found.append(_fitted("  ", far, width))
         return found
@@ -102,8 +104,8 @@ class Board:
         if self.total == 1:
             return ""
         words = f"{sum(self.through.values())} of {self.total} pipelines are through"
-        kinds = [f"{count} {IN_WORDS.get(name, name)}" for name, count in self.through.items() if name != "failed"]
-        kinds += [f"failed: {', '.join(self.failed)}"] if self.failed else []
+        kinds = [f"failed: {', '.join(self.failed)}"] if self.failed else []
+        kinds += [f"{count} {IN_WORDS.get(name, name)}" for name, count in self.through.items() if name != "failed"]
         return f"{words}: {', '.join(kinds)}" if kinds else words
 
 

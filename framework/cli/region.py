@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import threading
@@ -36,7 +37,7 @@ class Region:
         self.lock = threading.RLock()
         self.closed = False
         self._partial: dict[int, str] = {}
-        self._console = Console(file=stream, force_terminal=True, highlight=False)
+        self._console = Console(file=io.StringIO(), force_terminal=True, highlight=False)
         self._plain = (stream.encoding or "").lower().replace("-", "") not in ("utf8", "utf8sig")
 
     def draw(self) -> None:
@@ -49,14 +50,13 @@ class Region:
         """Print above the lines, on a stream of the same terminal; a line that is not ended yet waits for its end."""
         with self.lock:
             if self.closed:
-                stream.write(text)
+                _put(stream, text)
                 return
             *whole, rest = (self._partial.get(stream.fileno(), "") + text).split("\n")
             self._partial[stream.fileno()] = rest
             if whole:
                 self._write(_ERASE)
-                stream.write("".join(f"{line}\n" for line in whole))
-                stream.flush()
+                _put(stream, "".join(f"{line}\n" for line in whole))
                 self._write(self._drawn())
 
     def close(self, wait_seconds: float = -1) -> None:
@@ -96,10 +96,14 @@ class Region:
         return drawn.get()
 
     def _write(self, text: str) -> None:
-        # At once, so that no half of it is ever seen. Whoever works goes on where the terminal is gone.
-        with suppress(OSError, ValueError):
-            self.stream.write(text)
-            self.stream.flush()
+        _put(self.stream, text)
+
+
+def _put(stream: TextIO, text: str) -> None:
+    # At once, so that no half of it is ever seen. Whoever works goes on where the terminal is gone.
+    with suppress(OSError, ValueError):
+        stream.write(text)
+        stream.flush()
 
 
 class Above:
@@ -121,7 +125,7 @@ class Above:
 
 
 def printing_above(region: Region) -> tuple[TextIO, TextIO]:
-    """Let what is printed on this process's streams, by a user's function too, stand above a region; return them as they were."""
+    """Let what is printed stand above a region; return the streams as they were."""
     before = sys.stdout, sys.stderr
     for name, stream in (("stdout", sys.stdout), ("stderr", sys.stderr)):
         if stream is not None and stream.isatty():

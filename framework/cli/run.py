@@ -72,7 +72,7 @@ def run(
     if dry_run:
         return _show_plans(project, output, lambda more: load(root, env, overrides, more))
     with progress(output, len(project.pipelines)) as listen:
-        results = run_project(project, TimelineState(), listen, drain, parallel=parallel)
+        results = run_project(project, TimelineState(), listen, drain, None, parallel)
     for result in results:
         if result.error is not None:
             trace(result.error)

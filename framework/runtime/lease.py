@@ -115,7 +115,7 @@ def is_running(target: TableRef) -> bool:
 def holder_of(target: TableRef) -> Mapping[str, Any] | None:
     """Return what the holder of the target's lease has written of itself; None where nobody holds it.
 
-    Its ``what`` is a run, a chunk of a backfill, or work on an index; ``begun`` is in seconds since 1970, ``doing`` is in words.
+    Its ``what`` is in words, as ``doing`` is; ``begun`` is in seconds since 1970.
     """
     if not is_running(target):
         return None

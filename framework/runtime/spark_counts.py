@@ -1,4 +1,4 @@
-"""What Spark's stages at work have done and have left, by the pipeline that they work for. For people who wait; it never fails."""
+"""What Spark's stages at work have done, by the pipeline that they work for: for people who wait. It never fails."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def _counts(context: Any) -> dict[str, Counts]:
         return {}
     running = context._jvm.java.util.ArrayList()
     running.add(context._jvm.org.apache.spark.JobExecutionStatus.RUNNING)
-    now, found = time.time(), {}
+    found: dict[str, list[tuple[str, list[Any]]]] = {}
     for job in sorted(_items(store.jobsList(running)), key=lambda job: int(job.jobId())):
         name = str(job.jobTags().mkString(","))
         mine = [stages.pop(number) for number in map(int, filter(None, str(job.stageIds().mkString(",")).split(",")))
                 if number in stages]
         if mine:
             found.setdefault(name, []).append((str(job.description().get()) if job.description().isDefined() else "", mine))
-    return {name: _summed(jobs, now) for name, jobs in found.items()}
+    return {name: _summed(jobs, time.time()) for name, jobs in found.items()}
 
 
 def _summed(jobs: list[tuple[str, list[Any]]], now: float) -> Counts:
