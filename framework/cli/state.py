@@ -36,11 +36,11 @@ def status(
     """Show where every pipeline stands: last commit, checkpoint, how far behind, how much history is left.
 
     Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
-    LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, waiting, up_to_date, behind, or
-    the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
-    A run or a service at work has a line of its own, and so has a backfill that runs or is unfinished, and a pipeline that waits
-    for the first run of another. Where a target's buckets are far too small or too large,
-    stderr says so (BUCKETS_SMALL, BUCKETS_LARGE).
+    LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, waiting, up_to_date, behind,
+    or the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
+    Below are the runs and table services at work, backfills that run or are unfinished, and what a pipeline waits for whose
+    upstream has not run. Where a target's buckets are far too small or too large, stderr says so (BUCKETS_SMALL,
+    BUCKETS_LARGE).
 
     \b
     Examples:
@@ -51,7 +51,8 @@ def status(
     state = TimelineState()
     found = [_status(spec, state, project, lambda more: load(root, env, overrides, more)) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    lines = [table(headers, [_row(s) for s in found]), *(words for s in found for words in (_waiting(s), _running(s), _backfill(s)) if words)]
+    more = [words for s in found for words in (_waiting(s), _running(s), _backfill(s)) if words]
+    lines = [table(headers, [_row(s) for s in found]), *more]
     output.result("\n".join(lines), {"pipelines": [asdict(s) for s in found]})
     for s in found:
         if s.message:

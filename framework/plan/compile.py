@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
-from framework.plan.options import bulk_insert_options
+from framework.plan.options import IS_DELETED, bulk_insert_options
 from framework.plan.partitions import touched_partitions
 from framework.plan.parts import (
     checked_stages,
@@ -238,8 +238,13 @@ def _notices(
     if not window.unseen_deletes and not replaced:
         return ()
     what = f"{window.unseen_deletes} deleted rows" if window.unseen_deletes else "replaced file groups"
+    if source.config.records_changes:
+        # The source has what is needed, and the pipeline does not ask for it.
+        why = "which hoodie.datasource.query.incremental.format: latest_state leaves out"
+        advice = f"To pass deletes on, remove it, declare {IS_DELETED} BOOLEAN in the DDL and select it from <SRC>."
+    else:
+        why = "which an increment without change data does not show"
+        advice = "Make the source with hoodie.table.cdc.enabled=true to pass deletes on."
     return (Notice(
-        "DELETES_NOT_SEEN",
-        f"{spec.name}: the source's commits hold {what}, which an increment without change data does not show: the target "
-        "keeps those rows. Make the source with hoodie.table.cdc.enabled=true to pass deletes on.",
+        "DELETES_NOT_SEEN", f"{spec.name}: the source's commits hold {what}, {why}: the target keeps those rows. {advice}",
     ),)

@@ -28,7 +28,8 @@ class PipelineStatus:
 
     Args:
         pipeline: Its name.
-        state: ``new`` (no target yet), ``waiting`` (for the first run of another), ``up_to_date``, ``behind``, or an error's code such as CHECKPOINT_EXPIRED.
+        state: ``new`` (no target yet), ``waiting`` (for the first run of another), ``up_to_date``, ``behind``, or an error's
+            code such as CHECKPOINT_EXPIRED.
         last_commit: Completion time of the last commit that the pipeline made, or that it goes on from.
         checkpoint: The main source's position, as a completion time.
         commits_behind: Source commits since the checkpoint.

@@ -46,7 +46,8 @@ class Terminal:
         """Start a process whose three streams are this terminal, and which it controls: a typed Ctrl-C reaches it."""
         return subprocess.Popen(
             words, cwd=cwd, stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), env={**undecided(os.environ), "TERM": "xterm", **environment},
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            env={**undecided(os.environ), "TERM": "xterm", **environment},
         )
 
     def type(self, text: bytes) -> None:
