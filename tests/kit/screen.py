@@ -63,6 +63,14 @@ class Terminal:
             lines.pop()
         return lines
 
+    def settle(self) -> None:
+        """Wait until all that was written to it is drawn."""
+        # A terminal shows nothing of it.
+        mark = b"\0\0\0"
+        os.write(self.slave, mark)
+        while not self.raw.endswith(mark):
+            time.sleep(0.01)
+
     def until(self, seen: Callable[[list[str]], object], process: subprocess.Popen[bytes] | None = None) -> list[str]:
         """Wait until the screen shows something; a test that waits in vain is ended."""
         while not seen(found := self.shown()):

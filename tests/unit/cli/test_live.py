@@ -55,8 +55,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sized]:
     def sized(columns: int, lines: int = 24, encoding: str = "utf-8") -> Terminal:
         found = Terminal(columns, lines)
         for name in ("stdout", "stderr"):
-            opened.append(stream := open(os.dup(found.slave), "w", encoding=encoding))
-            monkeypatch.setattr(sys, name, stream)
+            opened.append(io.TextIOWrapper(io.FileIO(os.dup(found.slave), "w"), encoding=encoding, line_buffering=True))
+            monkeypatch.setattr(sys, name, opened[-1])
         return found
 
     yield sized
@@ -111,7 +111,8 @@ def test_what_is_told_of_a_step_is_what_fits(terminal: Sized, counts: dict[str, 
         told = "12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB"
         screen.until(_has(told))
         screen.resize(70)
-        assert screen.until(_has("12 of 24", without=("340,000",)))[1].endswith("12 of 24 tasks, stage ends in about 30 s, 52 MB")
+        narrow = screen.until(_has("12 of 24", without=("340,000",)))
+        assert narrow[1].endswith("12 of 24 tasks, stage ends in about 30 s, 52 MB")
         listen(Event("phase", "a", "2026-01-02", {"unit": "chunk", "number": 2, "of": 5, "seconds_left": 600}))
         screen.until(_has("a: chunk 2 of 5, 2026-01-02", "about 10 min left", without=("stage",)))
 
@@ -228,7 +229,7 @@ def test_a_log_that_holds_the_results_too_says_each_once(
 
 
 def test_a_context_that_is_not_whole_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While PySpark makes a context it is the active one and has no JVM's yet; one that ended has none any more; one may end now."""
+    """While PySpark makes a context it is the active one and has no JVM's yet; one that ended has none; one may end now."""
     class Ends:
         @property
         def _jsc(self) -> object:
@@ -289,8 +290,9 @@ def test_a_terminal_that_is_gone_stops_nothing(terminal: Sized, counts: dict[str
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_text_is_broken_between_words_and_no_command_is(width: int) -> None:
-    line = ("CHECKPOINT_EXPIRED: orders: the checkpoint is older than the first commit that /lake/raw/orders/with/a/long/path still "
-            "has. Nothing was read. Look by `freshet status orders --env prod`, and then: freshet run orders --env prod --set a=b")
+    line = ("CHECKPOINT_EXPIRED: orders: the checkpoint is older than the first commit that /lake/raw/orders/with/a/long/path "
+            "still has. Nothing was read. Look by `freshet status orders --env prod`, and then: freshet run orders --env prod "
+            "--set a=b")
     lines = wrapped(line, width).split("\n")
     assert " ".join(part.strip() for part in lines) == line
     assert any("freshet run orders --env prod --set a=b" in one for one in lines)

@@ -244,7 +244,8 @@ class TestDeletes:
             source = a_table_state([a_commit(10), commit], records_changes=True)
             (notice,) = compiled(a_spec(source={"incremental_format": "latest_state"}), source=source).notices
             assert notice.code == "DELETES_NOT_SEEN"
-            assert "cdc.enabled" not in notice.message and "latest_state" in notice.message
+            assert "cdc.enabled" not in notice.message
+            assert "latest_state" in notice.message
 
     def test_replaced_files_are_told(self) -> None:
         source = a_table_state([a_commit(10), a_commit(20, action="replacecommit", operation="INSERT_OVERWRITE")])
