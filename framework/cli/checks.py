@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from framework.cli.options import load, project_options, wait_option
-from framework.cli.output import Output, message, progress, reporting, table
+from framework.cli.output import Output, progress, reporting, table
 from framework.errors import Exit
 from framework.metrics.events import Event, Listener
 from framework.runtime.result import in_words
@@ -189,6 +189,6 @@ def drop(
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
         count = take_out(project, project.pipelines[0], TimelineState(), where, _telling(listen, name))
-    message(f"{name}: {count:,} rows deleted from {project.pipelines[0].quarantine.path}")
-    output.result(f"{name}: {count:,} rows dropped", {"pipeline": name, "dropped": count})
+    path = project.pipelines[0].quarantine.path
+    output.result(f"{name}: {count:,} rows dropped from {path}", {"pipeline": name, "dropped": count, "table": path})
     return Exit.OK

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from framework.cli.board import IN_WORDS, LAST, Board
 from framework.cli.signals import BEFORE_LAST_WORDS
-from framework.cli.width import for_eyes
+from framework.cli.terminal import for_eyes
 from framework.metrics.events import Event, Listener
 from framework.runtime.spark_counts import spark_counts
 from framework.spec.secrets import redact

@@ -29,7 +29,7 @@ from framework.cli.signals import (
     stopped,
     told,
 )
-from framework.cli.width import for_eyes, width_of
+from framework.cli.terminal import are_one_place, can_be_drawn_on, for_eyes, width_of
 from framework.errors import Exit, FreshetError, SpecError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.runtime.java_end import java_ended
@@ -204,36 +204,18 @@ def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]
         total: How many pipelines were asked for.
     """
     board = Board(total)
-    result_says_it = output is not None and not output.as_json and _is_one_place()
+    result_says_it = output is not None and not output.as_json and are_one_place(sys.stdout, sys.stderr)
 
     def said(event: Event) -> bool:
-        if event.name in LAST and result_says_it:
+        if event.name in LAST and result_says_it and "process_ends" not in event.fields:
             return False
         if event.name == "failed" and output is not None:
             output.told.add(event.message)
         return True
 
-    with region_progress(board, said) if _draws() else logged_progress(board, said, message) as listen:
+    with region_progress(board, said) if can_be_drawn_on(sys.stderr) else logged_progress(board, said, message) as listen:
         yield _noting(listen)
-
-
-def _draws() -> bool:
-    # What the JVM logs would be printed into the region; and a CI keeps every drawing.
-    plain = os.environ.get("TERM", "dumb") in ("dumb", "unknown", "")
-    ci = os.environ.get("CI", "").lower() not in ("", "0", "false")
-    jvm_logs = os.environ.get("FRESHET_JVM_LOG", "off").lower() not in ("", "off")
-    return width_of(sys.stderr) is not None and not (plain or ci or jvm_logs)
-
-
-def _is_one_place() -> bool:
-    """Say whether stdout and stderr are read together: one terminal, one file, one pipe."""
-    try:
-        if sys.stdout.isatty() and sys.stderr.isatty():
-            return True
-        out, err = os.fstat(sys.stdout.fileno()), os.fstat(sys.stderr.fileno())
-    except (AttributeError, OSError, ValueError):
-        return False
-    return (out.st_dev, out.st_ino) == (err.st_dev, err.st_ino)
+    UNFINISHED.clear()
 
 
 def _noting(listen: Listener) -> Listener:
@@ -244,5 +226,8 @@ def _noting(listen: Listener) -> Listener:
         elif event.name in (*LAST, "done"):
             UNFINISHED.pop(event.pipeline, None)
         listen(event)
+        if "process_ends" in event.fields:
+            for put_away in BEFORE_LAST_WORDS:
+                put_away()
 
     return noting

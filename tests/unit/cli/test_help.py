@@ -69,7 +69,6 @@ def test_wrong_command_line_ends_with_2_and_words_on_stderr(freshet: Freshet, wo
 
 @pytest.mark.parametrize(("words", "meant"), [
     (("rnu",), "run"), (("statsu",), "status"), (("index", "verfy"), "verify"), (("dev", "hbaes"), "hbase"),
-    (("run", "--parallell"), "--parallel"),
 ])
 def test_what_is_mistyped_gets_a_suggestion(freshet: Freshet, words: tuple[str, ...], meant: str) -> None:
     assert f"Did you mean '{meant}'?" in freshet(*words).stderr

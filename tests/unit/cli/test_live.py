@@ -18,7 +18,7 @@ from framework.cli import live
 from framework.cli.board import Board
 from framework.cli.output import Output, message, progress, table
 from framework.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
-from framework.cli.width import wrapped
+from framework.cli.terminal import wrapped
 from framework.metrics.events import Event
 from framework.runtime.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
@@ -275,6 +275,15 @@ def test_whoever_is_stopped_is_told_what_was_published_and_what_repeats(terminal
                                           {"pipeline": "b", "commit": "20260801101500001"}]
     assert found.details["unfinished"] == [{"pipeline": "b", "doing": "writing derived.b"}]
     assert "b (writing derived.b)" in found.message
+
+
+def test_a_process_that_is_about_to_end_itself_says_why(terminal: Sized, counts: dict[str, Counts]) -> None:
+    """A run that hangs is ended without a result: its error is not left to one, and the region is taken away before."""
+    screen = terminal(80)
+    with progress(Output(False)) as listen:
+        listen(Event("phase", "a", "reading"))
+        listen(Event("failed", "a", "RUN_TIMEOUT: no", {"code": "RUN_TIMEOUT", "process_ends": True}))
+        assert screen.until(_has("RUN_TIMEOUT", without=("●",))) == ["a: RUN_TIMEOUT: no"]
 
 
 def test_a_terminal_that_is_gone_stops_nothing(terminal: Sized, counts: dict[str, Counts]) -> None:

@@ -107,6 +107,18 @@ def test_what_is_at_work_is_shown(freshet: Freshet, root: Path) -> None:
     assert parsed(freshet("status", "--output", "json"))["pipelines"][0]["running"] is None
 
 
+def test_whoever_waits_for_a_lease_can_be_told_how_long(freshet: Freshet, root: Path) -> None:
+    """The advice names ``--wait``, and each command that may give it has the option."""
+    a_table(root, "raw/events", 10, 20)
+    a_target(root, (15, 10))
+    with hold_lease(TableRef("derived.payments", str(root / "data/derived/payments")), "run-1", 0.0, pytest.fail):
+        error = parsed(freshet("checkpoint", "set", "payments", at(20), "--wait", "0.25", "--output", "json"))["error"]
+    assert (error["code"], "--wait 600" in error["next"], "0.25" in error["next"]) == ("ALREADY_RUNNING", True, True)
+    for words in ("run", "backfill", "service", "index bootstrap", "index rebuild", "index verify", "index migrate",
+                  "quarantine replay", "checkpoint set", "checkpoint reset"):
+        assert "--wait SECONDS" in freshet(*words.split(), "--help").stdout, words
+
+
 def test_one_unreadable_table_does_not_hide_the_others(freshet: Freshet, several: Path) -> None:
     (several / "data/raw/fresh_events/.hoodie/hoodie.properties").write_bytes(b"\xff\xfe")
     found = {p["pipeline"]: p for p in parsed(freshet("status", "--output", "json"))["pipelines"]}

@@ -1,4 +1,4 @@
-"""Text for a terminal: broken between words and never within one, nor within a command that is to be copied."""
+"""What a terminal takes, and text for it: broken between words, and never within a word or a command that is to be copied."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import re
 from typing import TextIO
 
-# A command at the end of a line, what stands in backticks, a word.
-_TOKENS = re.compile(r"\bfreshet [a-z][^.;]*$|`[^`\n]*`\S*|\S+")
+# A command, also with what follows it to the end of the line; what stands in backticks; a word.
+_TOKENS = re.compile(r"\bfreshet [a-z][^.;]*$|\bfreshet [a-z]+(?: [\w.-]+){0,2}(?: --\S+)*\S*|`[^`\n]*`\S*|\S+")
 
 
 def width_of(stream: TextIO | None) -> int | None:
@@ -19,6 +19,28 @@ def width_of(stream: TextIO | None) -> int | None:
         return os.get_terminal_size(stream.fileno()).columns or None
     except (OSError, ValueError):
         return None
+
+
+def can_be_drawn_on(stream: TextIO | None) -> bool:
+    """Say whether lines of a stream can be drawn again and again: a terminal that can, and that nothing else writes to."""
+    dumb = os.environ.get("TERM", "dumb") in ("dumb", "unknown", "")
+    # It keeps every drawing.
+    ci = os.environ.get("CI", "").lower() not in ("", "0", "false")
+    jvm_logs = os.environ.get("FRESHET_JVM_LOG", "off").lower() not in ("", "off")
+    return width_of(stream) is not None and not (dumb or ci or jvm_logs)
+
+
+def are_one_place(first: TextIO | None, second: TextIO | None) -> bool:
+    """Say whether two streams are read together: one terminal, one file, one pipe."""
+    if first is None or second is None:
+        return False
+    try:
+        if first.isatty() and second.isatty():
+            return True
+        one, other = os.fstat(first.fileno()), os.fstat(second.fileno())
+    except (OSError, ValueError):
+        return False
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
 def for_eyes(text: str, stream: TextIO | None) -> str:
