@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.backfills import BY_DAY
+from tests.kit.backfills import BY_DAY, OCC
 from tests.kit.commands import ROOT, many, slow
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 from tests.kit.screen import Terminal
@@ -42,8 +42,8 @@ def test_a_run_in_a_terminal_that_is_made_narrower(lake: Lake) -> None:
     The other commands, widths and kinds of terminals: below at night, and ``tests/unit/cli/test_live.py`` without Spark.
     """
     lake.pipeline()
-    lake.land(many(40))
-    slow(lake, milliseconds=60)
+    lake.land(many(8))
+    slow(lake, milliseconds=250)
     terminal = Terminal(120)
     process = started(terminal, lake, "run", "copy")
     terminal.until(lambda lines: lines[-1:] and lines[-1].startswith("● copy: starting Spark "), process)
@@ -59,12 +59,12 @@ def test_a_run_in_a_terminal_that_is_made_narrower(lake: Lake) -> None:
 @pytest.mark.parametrize("command", ["run", "backfill"])
 def test_the_keyboard_ends_a_command_cleanly(lake: Lake, command: str) -> None:
     """What was published and what repeats, once, and nothing of the region left; the repeat is right."""
-    lake.pipeline(top=BY_DAY % "upsert")
+    lake.pipeline(top=BY_DAY % "upsert", hoodie=OCC)
     lake.land(many(40))
     lake.run_ok()
     lake.land(many(40, ts=2))
     slow(lake, milliseconds=500)
-    lake.pipeline(top=BY_DAY % "upsert", transform="[transformers/copy.sql, transformers/slow.py]")
+    lake.pipeline(top=BY_DAY % "upsert", hoodie=OCC, transform="[transformers/copy.sql, transformers/slow.py]")
     terminal = Terminal(80)
     words = ("run", "copy") if command == "run" else ("backfill", "copy", "--start", "2026-01-05", "--end", "2026-01-06")
     process = started(terminal, lake, *words)
@@ -73,13 +73,13 @@ def test_the_keyboard_ends_a_command_cleanly(lake: Lake, command: str) -> None:
     text = " ".join(left(terminal, process, code=130))
     assert text.startswith("INTERRUPTED: stopped by the keyboard. Published before: nothing."), text
     assert "Not finished: copy (writing derived.copy)." in " ".join(text.split())
-    lake.pipeline(top=BY_DAY % "upsert")
+    lake.pipeline(top=BY_DAY % "upsert", hoodie=OCC)
     assert lake.run_ok().outcome == "committed"
 
 
 def test_every_long_command_in_every_kind_of_terminal(lake: Lake, tmp_path: Path) -> None:
     """One result of each, whole, and said once: two widths, resized, without colours, dumb, of a CI, with a log file."""
-    lake.pipeline(hoodie=RECORD_INDEX, top=BY_DAY % "upsert")
+    lake.pipeline(hoodie={**RECORD_INDEX, **OCC}, top=BY_DAY % "upsert")
     lake.write_file("pipelines/tests/copy.yml", CASE)
     lake.land(many(40))
     screens = {
