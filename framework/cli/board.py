@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ LAST = ("committed", "idle", "failed", "skipped")
 # Events that only move what is shown.
 _MOVES = ("phase", "chunk", "done")
 IN_WORDS = {"idle": "nothing to do"}
+_CODED = re.compile(r"[A-Z][A-Z_]+[A-Z]: ")
 # Of too few tasks, or after too short a time, nobody can tell how long the rest takes.
 _TOLD_FROM_SHARE, _TOLD_FROM_SECONDS = 0.1, 5.0
 _BAR = 16
@@ -46,6 +48,9 @@ class Board:
 
     def heard(self, event: Event) -> bool:
         """Take an event in; return True where it has words of its own that should stay to be read."""
+        if event.name == "phase" and _CODED.match(event.message):
+            # Told on the way, and no step: the next one would be drawn over it.
+            return True
         if event.name == "phase":
             # What began last stands last.
             before = self.rows.pop(event.pipeline, _Row("", 0.0))

@@ -133,10 +133,11 @@ def test_several_pipelines(terminal: Sized, counts: dict[str, Counts]) -> None:
 
 
 def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Counts]) -> None:
-    """A transformer's print, a message, half a line: each is whole, in its order, and on the stream that it was printed on."""
+    """A transformer's print, a message, half a line, what has a code: each is whole, in its order, and on the stream that it was printed on."""
     screen = terminal(80)
     with progress() as listen:
         listen(Event("phase", "a", "reading"))
+        listen(Event("phase", "a", "SETTINGS_IGNORED: some"))
         for number in range(40):
             print(f"row {number}")
         sys.stdout.write("half a ")
@@ -144,7 +145,7 @@ def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Count
         sys.stdout.write("line\n")
         screen.until(_has("half a line", "● a: reading"))
     lines = screen.until(_has("half a line", without=("●",)))
-    assert lines == [*(f"row {number}" for number in range(40)), "a message", "half a line"]
+    assert lines == ["a: SETTINGS_IGNORED: some", *(f"row {number}" for number in range(40)), "a message", "half a line"]
 
 
 def test_words_that_would_move_the_cursor(terminal: Sized, counts: dict[str, Counts]) -> None:
