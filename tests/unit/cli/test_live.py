@@ -133,7 +133,7 @@ def test_several_pipelines(terminal: Sized, counts: dict[str, Counts]) -> None:
 
 
 def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Counts]) -> None:
-    """A transformer's print, a message, half a line, what has a code: each is whole, in order, and on the stream it was printed on."""
+    """A transformer's print, a message, half a line, what has a code: each is whole, and in its order."""
     screen = terminal(80)
     with progress() as listen:
         listen(Event("phase", "a", "reading"))
