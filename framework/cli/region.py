@@ -16,7 +16,9 @@ from rich.text import Text
 
 # A wider line would be broken by a terminal that gets narrower, until it is drawn again.
 _WIDEST = 99
-_ERASE, _ERASE_LINE = "\r\x1b[J", "\x1b[K"
+_ERASE_LINE = "\x1b[K"
+# The first line by itself: of a screen that is cleared from its very top, tmux would keep what stood there in its history.
+_ERASE = f"\r{_ERASE_LINE}\n\x1b[J\x1b[A"
 _BAR, _MARK = "━", "●"
 
 
@@ -82,7 +84,7 @@ class Region:
         if len(lines) > most:
             lines = [*lines[: most - 1], f"  and {len(lines) - most + 1} lines more"]
         if not lines:
-            return "\x1b[J"
+            return _ERASE
         text = f"{_ERASE_LINE}\n".join(self._styled(set_cell_size(line, width).rstrip()) for line in lines)
         up = f"\x1b[{len(lines) - 1}A" if len(lines) > 1 else ""
         return f"{text}{_ERASE_LINE}\x1b[J{up}\r"
