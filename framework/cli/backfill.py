@@ -9,7 +9,7 @@ from typing import get_args
 
 import click
 
-from framework.cli.options import project_options
+from framework.cli.options import project_options, wait_option
 from framework.cli.output import Output, progress, reporting, trace
 from framework.errors import Exit, SyncError
 from framework.plan.backfill import BackfillPlan, BackfillRequest, Reprocess, compile_chunk, plan_backfill
@@ -35,6 +35,7 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
               help="How often one chunk is repeated when another writer was faster.")
 @click.option("--accept-changes", is_flag=True, help="Go on although the pipeline's files changed since the backfill began.")
 @click.option("--dry-run", is_flag=True, help="Only show the chunks, and the plan of the first.")
+@wait_option
 @project_options
 @reporting
 def backfill(
@@ -58,7 +59,7 @@ def backfill(
     request = BackfillRequest(start, end, chunk, reprocess, accept_changes)
     if dry_run:
         return _show(load, request, output)
-    with progress() as listen:
+    with progress(output) as listen:
         result = run_backfill(load, request, TimelineState(), listen, max_conflicts)
     output.result(_in_words(result), result.as_json())
     if result.error is not None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from framework.cli.options import load, project_options
-from framework.cli.output import Output, message, progress, reporting, table
+from framework.cli.options import load, project_options, wait_option
+from framework.cli.output import Output, progress, reporting, table
 from framework.errors import Exit
 from framework.metrics.events import Event, Listener
 from framework.runtime.result import in_words
@@ -79,7 +79,7 @@ def checks(
 def _next(output: Output, project: Project, spec: PipelineSpec) -> Exit:
     from framework.runtime.quality import check_next
 
-    with progress() as listen:
+    with progress(output) as listen:
         found = check_next(project, spec, TimelineState(), _telling(listen, spec.name))
     rows: list[tuple[str, ...]] = [(o.name, o.severity, o.status, str(o.rows or "-"), o.seen, o.expected) for o in found]
     headers = ("CHECK", "SEVERITY", "STATUS", "BAD ROWS", "SEEN", "EXPECTED")
@@ -122,7 +122,7 @@ def show(
     from framework.runtime.quality import show as look
 
     project = load(root, env, overrides, (name,))
-    with progress() as listen:
+    with progress(output) as listen:
         found = look(project, project.pipelines[0], TimelineState(), where, limit, _telling(listen, name))
     rows: list[tuple[str, ...]] = [(row["run_id"], row["rule"], row["reason"], row["row"]) for row in found.rows]
     counts = ", ".join(f"{rule}: {count:,}" for rule, count in found.count.items())
@@ -136,6 +136,7 @@ def show(
 @_name
 @_where
 @click.option("--repair", "repairs", multiple=True, metavar="COLUMN=SQL", help="Set a column of these rows first; repeatable.")
+@wait_option
 @project_options
 @reporting
 def replay(
@@ -157,7 +158,7 @@ def replay(
             raise click.BadParameter("write COLUMN=SQL, such as tip_amount=abs(tip_amount)", param_hint="--repair")
         pairs.append((column.strip(), expression.strip()))
     project = load(root, env, overrides, (name,))
-    with progress() as listen:
+    with progress(output) as listen:
         result = replay_quarantine(project, project.pipelines[0], TimelineState(), listen, where, tuple(pairs))
     if result.error:
         raise result.error
@@ -186,8 +187,8 @@ def drop(
     if not yes:
         raise click.UsageError(f"this deletes rows of {name}'s quarantine for good; say --yes.")
     project = load(root, env, overrides, (name,))
-    with progress() as listen:
+    with progress(output) as listen:
         count = take_out(project, project.pipelines[0], TimelineState(), where, _telling(listen, name))
-    message(f"{name}: {count:,} rows deleted from {project.pipelines[0].quarantine.path}")
-    output.result(f"{name}: {count:,} rows dropped", {"pipeline": name, "dropped": count})
+    path = project.pipelines[0].quarantine.path
+    output.result(f"{name}: {count:,} rows dropped from {path}", {"pipeline": name, "dropped": count, "table": path})
     return Exit.OK

@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, message, reporting
+from framework.cli.output import Output, message, progress, reporting
 from framework.errors import Exit, FreshetError, SpecError
+from framework.metrics.events import Event
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
 from framework.runtime.shapes import declared_tables, shapes_of
@@ -126,11 +127,12 @@ def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], l
     # The import of PySpark costs a second, which `validate` alone must not pay.
     from framework.runtime.deep import analyse
 
-    message("starting Spark")
     broken = {problem.file for problem in problems.found}
     # What a file of cases declares cannot be known while it cannot be read.
     whole = tuple(spec for spec in project.pipelines if fixture_file(spec.name) not in broken)
-    found = analyse(replace(project, pipelines=whole), shapes)
+    with progress() as listen:
+        listen(Event("phase", "validate", "starting Spark, which analyses what the pipelines say"))
+        found = analyse(replace(project, pipelines=whole), shapes)
     for notice in found.notices:
         message(f"{notice.code}: {notice.message}")
     if problems.found or found.problems:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from framework.cli.options import load, project_options
+from framework.cli.options import load, project_options, wait_option
 from framework.cli.output import Output, progress, reporting
 from framework.errors import Exit
 from framework.spec.model import HBaseSpec
@@ -50,6 +50,7 @@ def index() -> None:
 @index.command(short_help="Load a target for the first time, then make its index.")
 @_name
 @_layout
+@wait_option
 @project_options
 @reporting
 def bootstrap(
@@ -72,7 +73,7 @@ def bootstrap(
     from framework.runtime.index import bootstrap_index
 
     project = load(root, env, overrides, (name,))
-    with progress() as listen:
+    with progress(output) as listen:
         found = bootstrap_index(project, project.pipelines[0], TimelineState(), listen,
                                 Layout(hfile_mb << 20, compression.upper(), encoding.upper()))
     output.result(_made(found.as_json()), found.as_json())
@@ -83,6 +84,7 @@ def bootstrap(
 @_name
 @click.option("--to", metavar="QUORUM[:PORT[:ZNODE]]", help="Make it on this cluster instead of the one in the files.")
 @_layout
+@wait_option
 @project_options
 @reporting
 def rebuild(
@@ -105,7 +107,7 @@ def rebuild(
     project = load(root, env, overrides, (name,))
     spec = project.pipelines[0]
     other = _cluster(to, spec.index.hbase) if to and spec.index.hbase is not None else None
-    with progress() as listen:
+    with progress(output) as listen:
         found = rebuild_index(project, spec, TimelineState(), listen,
                               Layout(hfile_mb << 20, compression.upper(), encoding.upper()), other)
     output.result(_made(found.as_json()), found.as_json())
@@ -117,6 +119,7 @@ def rebuild(
 @click.option("--sample", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True,
               help="Share of the keys to compare.")
 @click.option("--repair", is_flag=True, help="Mend the entries that differ.")
+@wait_option
 @project_options
 @reporting
 def verify(
@@ -135,7 +138,7 @@ def verify(
     from framework.runtime.index_check import verify_index
 
     project = load(root, env, overrides, (name,))
-    with progress() as listen:
+    with progress(output) as listen:
         found = verify_index(project, project.pipelines[0], TimelineState(), listen, sample, repair)
     counts = ", ".join(f"{count:,} {damage}" for damage, count in found.found.items())
     mended = f"; {found.repaired:,} mended" if found.repaired else ""
@@ -150,6 +153,7 @@ def verify(
 @_name
 @click.option("--to", required=True, type=click.Choice(["record_index", "bucket", "hbase"]), help="The new index.")
 @_layout
+@wait_option
 @project_options
 @reporting
 def migrate(
@@ -170,7 +174,7 @@ def migrate(
     from framework.runtime.index_migrate import migrate_index
 
     project = load(root, env, overrides, (name,))
-    with progress() as listen:
+    with progress(output) as listen:
         found = migrate_index(project, project.pipelines[0], TimelineState(), listen,
                               Layout(hfile_mb << 20, compression.upper(), encoding.upper()), to.upper())
     output.result(_made(found.as_json()), found.as_json())
@@ -197,7 +201,7 @@ def benchmark(
     from framework.runtime.index_benchmark import benchmark_cluster
 
     project = load(root, env, overrides, (name,))
-    with progress() as listen:
+    with progress(output) as listen:
         found = benchmark_cluster(project, project.pipelines[0], listen, seconds)
     output.result("\n".join((
         f"{found.cluster}: {found.puts_per_second:,.0f} puts and {found.lookups_per_second:,.0f} look-ups a second by "

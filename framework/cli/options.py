@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import partial, reduce, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -35,6 +35,18 @@ def _apply(options: tuple[Callable[..., Any], ...], command: Command) -> Command
 
 project_options: Callable[[Command], Command] = partial(_apply, _PROJECT)
 selection_options: Callable[[Command], Command] = partial(_apply, _SELECTION)
+
+
+def wait_option(command: Command) -> Command:
+    """Add ``--wait``, which stands before the project's own ``lease.wait_seconds``."""
+    @click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+                  help="How long to wait for another run of the same target.  [default: lease.wait_seconds, or 0]")
+    @wraps(command)
+    def waiting(*, wait_seconds: float | None, overrides: tuple[str, ...], **arguments: Any) -> None:
+        own = () if wait_seconds is None else (f"lease.wait_seconds={wait_seconds:g}",)
+        command(overrides=(*overrides, *own), **arguments)
+
+    return cast("Command", waiting)
 
 
 def load(

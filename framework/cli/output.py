@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import sys
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +16,20 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from framework.cli.signals import INTERRUPTED, PUBLISHED, READER_GONE, TERMINATED, Terminated, stopped, told
+from framework.cli.board import LAST, Board
+from framework.cli.live import logged_progress, region_progress
+from framework.cli.signals import (
+    BEFORE_LAST_WORDS,
+    INTERRUPTED,
+    PUBLISHED,
+    READER_GONE,
+    TERMINATED,
+    UNFINISHED,
+    Terminated,
+    stopped,
+    told,
+)
+from framework.cli.terminal import are_one_place, can_be_drawn_on, for_eyes, width_of
 from framework.errors import Exit, FreshetError, SpecError, unforeseen
 from framework.metrics.events import Event, Listener
 from framework.runtime.java_end import java_ended
@@ -36,6 +48,8 @@ class Output:
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
         self.began = False
+        #: Errors that stderr has been told while they happened.
+        self.told: set[str] = set()
 
     def result(self, text: str, data: object) -> None:
         """Print a command's result.
@@ -47,7 +61,7 @@ class Output:
         if self.as_json:
             self._print(json.dumps(redact_tree(data), indent=2, default=str))
         elif text:
-            self._print(redact(text))
+            self._print(for_eyes(redact(text), sys.stdout))
 
     def command(self, words: list[str]) -> None:
         """Print a command line as it has to be typed: its maker has left secrets out, and a path must stay whole."""
@@ -59,7 +73,8 @@ class Output:
 
     def error(self, error: FreshetError) -> None:
         """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
-        message(str(error))
+        if str(error) not in self.told:
+            message(str(error))
         if isinstance(error, SpecError):
             message(f"{error.code}: {error.message} {error.effect}")
         trace(error)
@@ -70,9 +85,10 @@ class Output:
 
     def last_words(self, error: FreshetError) -> None:
         """Say an error past all buffers, from whatever the process is in the middle of."""
-        show_cursor = "\x1b[?25h\n" if sys.stderr is not None and sys.stderr.isatty() else ""
+        for put_away in BEFORE_LAST_WORDS:
+            put_away()
         with suppress(OSError):
-            os.write(2, f"{show_cursor}{redact(str(error))}\n".encode(errors="replace"))
+            os.write(2, f"{for_eyes(redact(str(error)), sys.stderr)}\n".encode(errors="replace"))
         if self.as_json and not self.began:
             with suppress(OSError):
                 os.write(1, f"{_document(error)}\n".encode(errors="replace"))
@@ -109,7 +125,7 @@ def trace(error: BaseException) -> None:
 def message(text: str) -> None:
     """Print a line for people on stderr; a run goes on when nobody reads them any longer."""
     with suppress(OSError):
-        click.echo(redact(text), err=True)
+        click.echo(for_eyes(redact(text), sys.stderr), err=True)
 
 
 def reporting(command: Command) -> Command:
@@ -120,6 +136,7 @@ def reporting(command: Command) -> Command:
     def wrapped(output_format: str, **arguments: Any) -> None:
         output = Output(output_format == "json")
         PUBLISHED.clear()
+        UNFINISHED.clear()
         try:
             if sys.stdout is None:
                 raise OSError(errno.EBADF, "it is closed")
@@ -167,28 +184,50 @@ def _give_up_stdout() -> None:
 
 
 def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Return rows as aligned columns."""
+    """Return rows as aligned columns; where these are wider than the terminal, a block of named values for each row."""
     widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-                     for row in [headers, *rows])
+    width = width_of(sys.stdout)
+    if width is None or sum(widths) + 2 * (len(widths) - 1) <= width:
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+                         for row in [headers, *rows])
+    label = max(map(len, headers[1:]))
+    return "\n".join("\n".join([row[0], *(f"  {name.lower().ljust(label)}  {cell}" for name, cell in
+                                         zip(headers[1:], row[1:], strict=True) if cell != "-")]) for row in rows)
 
 
 @contextmanager
-def progress() -> Iterator[Listener]:
-    """Yield a listener that shows a run's events: a live line on a terminal, plain lines elsewhere."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield _noting(lambda event: message(f"{time.strftime('%H:%M:%SZ', time.gmtime())} {event.pipeline}: {event.message}"))
-        return
-    from framework.cli.live import live_progress
+def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]:
+    """Yield a listener that shows what goes on: a steady region of a terminal, and lines elsewhere.
 
-    with live_progress() as listen:
+    Args:
+        output: Where the command's result goes. What it will say of a pipeline is not said twice in one place.
+        total: How many pipelines were asked for.
+    """
+    board = Board(total)
+    result_says_it = output is not None and not output.as_json and are_one_place(sys.stdout, sys.stderr)
+
+    def said(event: Event) -> bool:
+        if event.name in LAST and result_says_it and "process_ends" not in event.fields:
+            return False
+        if event.name == "failed" and output is not None:
+            output.told.add(event.message)
+        return True
+
+    with region_progress(board, said) if can_be_drawn_on(sys.stderr) else logged_progress(board, said, message) as listen:
         yield _noting(listen)
+    UNFINISHED.clear()
 
 
 def _noting(listen: Listener) -> Listener:
     def noting(event: Event) -> None:
-        if event.name == "committed":
-            PUBLISHED.append((event.pipeline, ", ".join(cast("list[str]", event.fields.get("commits", [])))))
+        PUBLISHED.extend((event.pipeline, commit) for commit in cast("list[str]", event.fields.get("commits", [])))
+        if event.name == "phase":
+            UNFINISHED[event.pipeline] = event.message
+        elif event.name in (*LAST, "done"):
+            UNFINISHED.pop(event.pipeline, None)
         listen(event)
+        if "process_ends" in event.fields:
+            for put_away in BEFORE_LAST_WORDS:
+                put_away()
 
     return noting

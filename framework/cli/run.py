@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from framework.cli.options import load, project_options, selection_options
+from framework.cli.options import load, project_options, selection_options, wait_option
 from framework.cli.output import Output, message, progress, reporting, trace
+from framework.cli.upstream import waits_for
 from framework.errors import Exit, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
@@ -36,22 +38,22 @@ def plan(
       freshet plan trip_earnings
       freshet plan --tag hourly --output json
     """
-    return _show_plans(load(root, env, overrides, names, tags, everything), output)
+    project = load(root, env, overrides, names, tags, everything)
+    return _show_plans(project, output, lambda more: load(root, env, overrides, more))
 
 
 @click.command(short_help="Read what is new, transform it and commit it.")
 @selection_options
 @click.option("--drain", is_flag=True, help="Repeat until the source has no commit left.")
 @click.option("--dry-run", is_flag=True, help="Only show the plan.")
-@click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
-              help="How long to wait for another run of the same target.  [default: lease.wait_seconds, or 0]")
+@wait_option
 @click.option("--parallel", type=click.IntRange(min=1), default=PARALLEL, show_default=True, metavar="N",
               help="How many pipelines may run at a time where none reads what another writes.")
 @project_options
 @reporting
 def run(
     output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, drain: bool, dry_run: bool,
-    wait_seconds: float | None, parallel: int, root: Path, env: str | None, overrides: tuple[str, ...],
+    parallel: int, root: Path, env: str | None, overrides: tuple[str, ...],
 ) -> Exit:
     """Run pipelines: read what is new, transform it, and publish rows and checkpoint in one commit.
 
@@ -69,9 +71,9 @@ def run(
     """
     project = load(root, env, overrides, names, tags, everything, required=True)
     if dry_run:
-        return _show_plans(project, output)
-    with progress() as listen:
-        results = run_project(project, TimelineState(), listen, drain, wait_seconds, parallel)
+        return _show_plans(project, output, lambda more: load(root, env, overrides, more))
+    with progress(output, len(project.pipelines)) as listen:
+        results = run_project(project, TimelineState(), listen, drain, None, parallel)
     for result in results:
         if result.error is not None:
             trace(result.error)
@@ -80,29 +82,26 @@ def run(
     return _exit_code(results)
 
 
-def _show_plans(project: Project, output: Output) -> Exit:
+def _show_plans(project: Project, output: Output, more: Callable[[tuple[str, ...]], Project]) -> Exit:
     texts: list[str] = []
     found: list[dict[str, object]] = []
     code = Exit.OK
-    first_runs: set[str] = set()
     for spec in project.pipelines:
         try:
             made = compile_plan(spec, TimelineState(), RunRequest())
         except Exception as unknown:  # one unreadable table must not hide the other plans
             error = unforeseen(unknown, spec.name)
-            before = [name for name in project.upstream.get(spec.name, ()) if name in first_runs]
-            if error.code in ("SOURCE_MISSING", "INPUT_MISSING") and before:
+            missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")
+            before = waits_for(project, spec, TimelineState(), more) if missing else ()
+            if before:
                 texts.append(f"{spec.name}\n  waits for the first run of {', '.join(before)}")
-                found.append({"pipeline": spec.name, "waits_for": before})
-                first_runs.add(spec.name)
+                found.append({"pipeline": spec.name, "waits_for": list(before)})
                 continue
             message(str(error))
             trace(error)
             found.append({"pipeline": spec.name, "error": error.as_json()})
             code = code or error.exit_code
             continue
-        if made.first_run:
-            first_runs.add(spec.name)
         texts.append(plan_text(made, now=datetime.now(UTC)))
         found.append(plan_json(made))
     output.result("\n\n".join(texts), {"plans": found})

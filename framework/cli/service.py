@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from framework.cli.options import project_options
+from framework.cli.options import project_options, wait_option
 from framework.cli.output import Output, progress, reporting
 from framework.errors import Exit
 from framework.runtime.service import SERVICES, Service, run_services
@@ -19,6 +19,7 @@ from framework.state.timeline import TimelineState
 @click.argument("name")
 @click.option("--only", "only", type=click.Choice(SERVICES), multiple=True,
               help="Which services; repeatable.  [default: compact, clean, archive]")
+@wait_option
 @project_options
 @reporting
 def service(
@@ -36,7 +37,7 @@ def service(
       freshet service trip_earnings --only cluster --output json
     """
     spec = load_project(root, env, overrides, names=(name,), environ=os.environ).pipelines[0]
-    with progress() as listen:
+    with progress(output) as listen:
         result = run_services(spec, TimelineState(), only or ("compact", "clean", "archive"), listen)
     lines = [f"{result.pipeline}: {what}: {done}" for what, done in result.done.items()]
     output.result("\n".join([*lines, *result.held]), result.as_json())

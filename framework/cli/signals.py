@@ -19,6 +19,12 @@ TERMINATED = 143
 
 #: Commits that this process has published: pipeline and completion time.
 PUBLISHED: list[tuple[str, str]] = []
+#: What is being done and has not ended yet, by pipeline.
+UNFINISHED: dict[str, str] = {}
+#: Called before anything is said past all buffers: what is drawn on the terminal is taken off it.
+BEFORE_LAST_WORDS: list[Callable[[], None]] = []
+# A long backfill has published more commits than anybody reads.
+_NAMED_COMMITS = 3
 
 
 class Terminated(BaseException):
@@ -31,12 +37,17 @@ def stopped(by: str) -> FreshetError:
     Args:
         by: What stopped it.
     """
-    published = ", ".join(f"{pipeline} ({commit})" for pipeline, commit in PUBLISHED)
+    last = ", ".join(f"{pipeline} ({commit})" for pipeline, commit in PUBLISHED[-_NAMED_COMMITS:])
+    many = f"{len(PUBLISHED)} commits, the last " if len(PUBLISHED) > _NAMED_COMMITS else ""
+    doing = ", ".join(f"{pipeline} ({words})" for pipeline, words in list(UNFINISHED.items()))
     return FreshetError(
-        "INTERRUPTED", f"stopped by {by}. Published before: {published or 'nothing'}.",
+        "INTERRUPTED", f"stopped by {by}. Published before: {many}{last or 'nothing'}."
+        + (f" Not finished: {doing}." if doing else ""),
         "A commit that was being made is either whole, with its checkpoint, or not there.",
-        "Run the same command again. `freshet status` shows where the tables stand.",
+        "Run the same command again: it repeats what was not finished, and nothing that was published. "
+        "`freshet status` shows where the tables stand.",
         published=[{"pipeline": pipeline, "commit": commit} for pipeline, commit in PUBLISHED],
+        unfinished=[{"pipeline": pipeline, "doing": words} for pipeline, words in list(UNFINISHED.items())],
     )
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from framework.cli.options import load, project_options, selection_options
+from framework.cli.options import load, project_options, selection_options, wait_option
 from framework.cli.output import Output, message, progress, reporting, table, trace
+from framework.cli.upstream import waits_for
 from framework.errors import Exit, StateError, unforeseen
 from framework.plan.instants import readable
 from framework.plan.reads import counted
 from framework.plan.status import PipelineStatus, pipeline_status, unfinished_backfill
-from framework.runtime.lease import backfill_lease, is_running
+from framework.runtime.lease import backfill_lease, holder_of, is_running, service_lease
 from framework.runtime.result import in_words
 from framework.runtime.runner import set_checkpoint
-from framework.spec.model import PipelineSpec
+from framework.spec.model import PipelineSpec, Project
 from framework.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from framework.state.timeline import TimelineState
 
@@ -34,10 +37,11 @@ def status(
     """Show where every pipeline stands: last commit, checkpoint, how far behind, how much history is left.
 
     Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
-    LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, up_to_date, behind, or
-    the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
-    A backfill that runs or is unfinished has a line of its own. Where a target's buckets are far too small or too large,
-    stderr says so (BUCKETS_SMALL, BUCKETS_LARGE).
+    LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, waiting, up_to_date, behind,
+    or the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
+    Below are the runs and table services at work, backfills that run or are unfinished, and what a pipeline waits for whose
+    upstream has not run. Where a target's buckets are far too small or too large, stderr says so (BUCKETS_SMALL,
+    BUCKETS_LARGE).
 
     \b
     Examples:
@@ -46,9 +50,10 @@ def status(
     """
     project = load(root, env, overrides, names, tags, everything)
     state = TimelineState()
-    found = [_status(spec, state) for spec in project.pipelines]
+    found = [_status(spec, state, project, lambda more: load(root, env, overrides, more)) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    lines = [table(headers, [_row(s) for s in found]), *(words for s in found if (words := _backfill(s)))]
+    more = [words for s in found for words in (_waiting(s), _running(s), _backfill(s)) if words]
+    lines = [table(headers, [_row(s) for s in found]), *more]
     output.result("\n".join(lines), {"pipelines": [asdict(s) for s in found]})
     for s in found:
         if s.message:
@@ -109,6 +114,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
 @_name
 @click.argument("instant")
 @click.option("--create", is_flag=True, help="Make the target where there is none yet.")
+@wait_option
 @project_options
 @reporting
 def set_(
@@ -134,6 +140,7 @@ def set_(
 
 @checkpoint.command()
 @_name
+@wait_option
 @project_options
 @reporting
 def reset(output: Output, name: str, root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
@@ -169,7 +176,7 @@ def _override(
             "Nothing was written.", f"To make it, without rows: freshet checkpoint set {name} {instant} --create",
             table=spec.target.ref.path,
         )
-    with progress() as listen:
+    with progress(output) as listen:
         result = set_checkpoint(project, spec, state, listen, instant)
     if result.error:
         raise result.error
@@ -177,9 +184,16 @@ def _override(
     return Exit.OK
 
 
-def _status(spec: PipelineSpec, state: TimelineState) -> PipelineStatus:
+def _status(
+    spec: PipelineSpec, state: TimelineState, project: Project, more: Callable[[tuple[str, ...]], Project],
+) -> PipelineStatus:
     try:
         found = pipeline_status(spec, state)
+        holder = holder_of(spec.target.ref)
+        found = replace(found, running=holder if holder is not None else holder_of(service_lease(spec.target.ref)))
+        before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING") else ()
+        if before:
+            found = replace(found, state="waiting", waits_for=before, message="")
         if spec.backfill is None:
             return found
         return replace(found, backfill=unfinished_backfill(spec, state),
@@ -188,6 +202,24 @@ def _status(spec: PipelineSpec, state: TimelineState) -> PipelineStatus:
         error = unforeseen(unknown, spec.name)
         trace(error)
         return PipelineStatus(spec.name, error.code, message=str(error))
+
+
+def _waiting(s: PipelineStatus) -> str:
+    return f"{s.pipeline}: waits for the first run of {', '.join(s.waits_for)}" if s.waits_for else ""
+
+
+def _running(s: PipelineStatus) -> str:
+    if s.running is None:
+        return ""
+    what, begun, doing = (s.running.get(key) for key in ("what", "begun", "doing"))
+    since = f" since {_age(time.time() - begun)}" if isinstance(begun, float) else ""
+    return f"{s.pipeline}: {'running' if what in (None, 'run') else what}{since}" + (f": {doing}" if doing else "")
+
+
+def _age(seconds: float) -> str:
+    if seconds < 60:
+        return f"{max(0, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _backfill(s: PipelineStatus) -> str:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from framework.cli.options import load, project_options, selection_options
-from framework.cli.output import Output, message, reporting, trace
+from framework.cli.output import Output, message, progress, reporting, trace
 from framework.errors import Exit, SpecError
+from framework.metrics.events import Event
 from framework.runtime.shapes import declared_tables, shapes_of
+from framework.spec.fixture_reads import check_reads_of_cases
 from framework.spec.fixtures import (
     Case,
     FixtureText,
@@ -87,36 +89,53 @@ def _suite(project: Project, spec: PipelineSpec, declared: Mapping[str, TableSpe
     text = read_fixture(Path(project.root), spec, problems)
     shapes = shapes_of(spec, declared, text.tables if text else {}, TimelineState())
     cases = build_cases(Path(project.root), spec, text, shapes, problems) if text else ()
+    if text:
+        check_reads_of_cases(spec, text, cases, shapes, problems)
     return _Suite(spec, text, shapes, cases)
 
 
 def _run(project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output) -> Exit:
     lines: list[str] = []
     found: list[dict[str, object]] = []
-    every: list[CaseResult] = []
+    every = _results(project, suites, overrides, output)
     for suite in suites:
         name, file = suite.spec.name, fixture_file(suite.spec.name)
         if not suite.cases:
             lines.append(f"{name}: no cases; write {file}, or: freshet test {name} --from-data")
             found.append({"pipeline": name, "file": file, "cases": []})
             continue
-        # PySpark takes a second to import: wrong files are told before that.
-        from framework.runtime.fixtures import run_case
-
-        if not every:
-            message("starting Spark")
-        results = [run_case(project, suite.spec, case, suite.shapes, overrides) for case in suite.cases]
-        every += results
+        results = every[name]
         lines += [name, *(line for result in results for line in _lines(result))]
         found.append({"pipeline": name, "file": file, "cases": [result.as_json() for result in results]})
         for result in results:
             if not result.passed and result.error is not None:
                 trace(result.error)
-    failed = sum(not result.passed for result in every)
-    lines.append(f"{len(every)} case{'s' * (len(every) != 1)} of {sum(bool(s.cases) for s in suites)} of {len(suites)} "
-                 f"pipeline{'s' * (len(suites) != 1)}: {len(every) - failed} passed, {failed} failed")
-    output.result("\n".join(lines), {"pipelines": found, "passed": len(every) - failed, "failed": failed})
+    total = sum(map(len, every.values()))
+    failed = sum(not result.passed for results in every.values() for result in results)
+    lines.append(f"{total} case{'s' * (total != 1)} of {len(every)} of {len(suites)} "
+                 f"pipeline{'s' * (len(suites) != 1)}: {total - failed} passed, {failed} failed")
+    output.result("\n".join(lines), {"pipelines": found, "passed": total - failed, "failed": failed})
     return Exit.FAILED if failed else Exit.OK
+
+
+def _results(
+    project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output,
+) -> dict[str, list[CaseResult]]:
+    cases = [(suite, case) for suite in suites for case in suite.cases]
+    every: dict[str, list[CaseResult]] = {}
+    if not cases:
+        return every
+    with progress(output) as listen:
+        listen(Event("phase", cases[0][0].spec.name, "starting Spark"))
+        # PySpark takes a second to import: wrong files are told before that.
+        from framework.runtime.fixtures import run_case
+
+        for number, (suite, case) in enumerate(cases, 1):
+            name = suite.spec.name
+            listen(Event("phase", name, case.name, {"unit": "case", "number": number, "of": len(cases)}))
+            every.setdefault(name, []).append(run_case(project, suite.spec, case, suite.shapes, overrides))
+            listen(Event("done", name, case.name))
+    return every
 
 
 def _lines(result: CaseResult) -> list[str]:
@@ -134,8 +153,9 @@ def _make(
 
     known = {name for name, ref in tables_of(suite.spec).items() if same_place(ref.path) in declared}
     known |= set(suite.text.tables) if suite.text else set()
-    message("starting Spark")
-    file = make_case(project, suite.spec, suite.shapes, known, case, rows, TimelineState())
+    with progress(output) as listen:
+        listen(Event("phase", suite.spec.name, "starting Spark, and reading real rows"))
+        file = make_case(project, suite.spec, suite.shapes, known, case, rows, TimelineState())
     message(f"{file} holds real values now: look at them before you commit the file.")
     output.result(f"wrote case {case} to {file}", {"file": file, "case": case, "pipeline": suite.spec.name})
     return Exit.OK

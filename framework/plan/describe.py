@@ -53,7 +53,7 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
     lines = [
         plan.pipeline,
         f"  target      {plan.target.name}  {plan.target.path}" + ("  (will be created)" if plan.first_run else ""),
-        f"  window      {window.kind}: {window.reason}",
+        f"  window      {'nothing to do' if window.kind == 'idle' else window.kind}: {window.reason}",
     ]
     if window.kind == "increment":
         left = f"; {counted(window.waiting_commits, 'commit')} ({counted(window.waiting_rows, 'row')}) left for the next run"
@@ -66,7 +66,7 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
     lines += [f"  schema      {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
     lines += [f"  notice      {n.code}: {n.message}" for n in plan.notices]
     lines += [f"  {number}. {_stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]
-    if not plan.stages:
+    if not plan.stages and window.kind != "idle":
         lines.append("  nothing to do")
     if show_options:
         commits = [stage for stage in plan.stages if isinstance(stage, Commit)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from framework.plan.inputs import InputTables
 from framework.plan.late import what_is_late
+from framework.plan.options import IS_DELETED
 from framework.plan.reads import ReadIncrement
 from framework.plan.stages import Notice
 from framework.spec.model import PipelineSpec
@@ -46,8 +47,13 @@ def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before
     if not window.unseen_deletes and not replaced:
         return ()
     what = f"{window.unseen_deletes} deleted rows" if window.unseen_deletes else "replaced file groups"
+    if source.config.records_changes:
+        # The source has what is needed, and the pipeline does not ask for it.
+        why = "which hoodie.datasource.query.incremental.format: latest_state leaves out"
+        advice = f"To pass deletes on, remove it, declare {IS_DELETED} BOOLEAN in the DDL and select it from <SRC>."
+    else:
+        why = "which an increment without change data does not show"
+        advice = "Make the source with hoodie.table.cdc.enabled=true to pass deletes on."
     return (Notice(
-        "DELETES_NOT_SEEN",
-        f"{spec.name}: the source's commits hold {what}, which an increment without change data does not show: the target "
-        "keeps those rows. Make the source with hoodie.table.cdc.enabled=true to pass deletes on.",
+        "DELETES_NOT_SEEN", f"{spec.name}: the source's commits hold {what}, {why}: the target keeps those rows. {advice}",
     ),)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from framework.errors import FreshetError
 from framework.plan.buckets import bucket_advice
@@ -14,7 +16,11 @@ from framework.plan.reads import counted
 from framework.plan.window import completion_of, horizon, next_window
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import chunk_commits
-from framework.state.table import StateReader
+from framework.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from framework.state.table import StateReader, TableState
+
+# A run's commit has one of these, or one of HoodieStreamer's that a pipeline goes on from; those of others have none.
+_OF_A_RUN = frozenset((RUN_ID_KEY, CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY))
 
 
 @dataclass(frozen=True)
@@ -23,8 +29,9 @@ class PipelineStatus:
 
     Args:
         pipeline: Its name.
-        state: ``new`` (no target yet), ``up_to_date``, ``behind``, or an error's code such as CHECKPOINT_EXPIRED.
-        last_commit: Completion time of the target's last commit.
+        state: ``new`` (no target yet), ``waiting`` (for the first run of another), ``up_to_date``, ``behind``, or an error's
+            code such as CHECKPOINT_EXPIRED.
+        last_commit: Completion time of the last commit that the pipeline made, or that it goes on from.
         checkpoint: The main source's position, as a completion time.
         commits_behind: Source commits since the checkpoint.
         rows_behind: Rows of those commits.
@@ -37,6 +44,8 @@ class PipelineStatus:
         backfill: The newest backfill, where it is unfinished: its range and how many of its chunks are done.
         backfill_running: True where a backfill goes on now; the caller asks its lease.
         source_zone: Zone by which the source names instants, UTC or LOCAL.
+        running: What its lease's holder has written of itself, where a run or a service is at work; the caller asks.
+        waits_for: Pipelines whose first run it waits for; the caller knows them.
     """
 
     pipeline: str
@@ -53,6 +62,8 @@ class PipelineStatus:
     backfill: str = ""
     backfill_running: bool = False
     source_zone: str = ""
+    running: Mapping[str, Any] | None = None
+    waits_for: tuple[str, ...] = ()
 
 
 def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
@@ -86,8 +97,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
     last = position = zone = ""
     try:
         target = state.table(spec.target.ref)
-        if target and target.commits:
-            last = target.commits[-1].completed
+        last = _last_commit(spec, target) if target else ""
         checkpoint = target.latest_checkpoint(spec.partners, spec.name) if target else None
         source = state.table(spec.source.table)
         if source is None:
@@ -112,6 +122,11 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         oldest, _minutes(oldest, position) if trimmed and oldest and position else None, advice=bucket_advice(spec, target),
         source_zone=zone,
     )
+
+
+def _last_commit(spec: PipelineSpec, target: TableState) -> str:
+    return next((instant.completed for instant, info in target.newest_first()
+                 if info.extra.get(PIPELINE_KEY, spec.name) == spec.name and not _OF_A_RUN.isdisjoint(info.extra)), "")
 
 
 def _minutes(begin: str, end: str) -> float:

@@ -101,7 +101,8 @@ def run_backfill(
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
-    with hold_lease(backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting) as lease:
+    with hold_lease(backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill") as lease:
+        listen = lease.noting(listen)
         if clear_stale_lock(spec.target.ref, lease, waiting):
             listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
         plan = plan_backfill(spec, state, request)
@@ -111,7 +112,11 @@ def run_backfill(
             done=sum(not one.wanted and one.status == "done" for one in plan.chunks),
             failed={one.label: one.error for one in plan.chunks if one.status == "failed" and not one.wanted},
         )
+        left: float | None = None
         for number, one in enumerate(wanted, 1):
+            listen(Event("phase", spec.name, one.label, {"unit": "chunk", "number": number, "of": len(wanted),
+                                                         "seconds_left": left}))
+            before = result.commits
             try:
                 result = _chunk(load, plan, one, state, listen, lease, max_conflicts, result)
             except FreshetError as error:
@@ -124,7 +129,7 @@ def run_backfill(
                 "chunk", spec.name, f"chunk {number}/{len(wanted)} {one.label}: {counted(result.rows, 'row')} so far, "
                 f"{counted(result.conflicts, 'conflict')}{expected}",
                 {"number": number, "of": len(wanted), "rows": result.rows, "conflicts": result.conflicts,
-                 "seconds_left": round(left)},
+                 "seconds_left": round(left), "commits": list(result.commits[len(before):])},
             ))
     return replace(result, seconds=round(time.monotonic() - started, 3))
 

@@ -19,6 +19,16 @@ from framework.spec.types import Array, Atomic, Column, DataType, Map, Struct
 Values = tuple[Any, ...]
 
 
+class _LeftOut:
+    """Stands for a column that an expected row does not name: whatever is found there is right."""
+
+    def __repr__(self) -> str:
+        return "anything"
+
+
+_LEFT_OUT = _LeftOut()
+
+
 @dataclass(frozen=True)
 class Difference:
     """One row in which result and expectation differ.
@@ -46,7 +56,10 @@ class Difference:
 
 
 def differences(expected: RowSet, found: DataFrame, columns: Sequence[Column], key: Sequence[str]) -> tuple[Difference, ...]:
-    """Compare a result with the expected rows: only the columns that these name, in whatever order the rows come.
+    """Compare a result with the expected rows, each by the columns that it names, in whatever order the rows come.
+
+    A null is expected only where it is written: a row of a few columns stands for any row that has these values. Each expected
+    row is held against a row of its own.
 
     Args:
         expected: The expected rows.
@@ -63,7 +76,9 @@ def differences(expected: RowSet, found: DataFrame, columns: Sequence[Column], k
     # Every column is computed, those too that nobody compares: a value that is refused is refused in any of them.
     rows = found.collect()
     got = sorted((tuple(plain_value(row[name], kind) for name, kind in named.items()) for row in rows), key=repr)
-    want = sorted((tuple(row.get(name) for name in names) for row in expected.rows), key=repr)
+    want = sorted((tuple(row.get(name, _LEFT_OUT) for name in names) for row in expected.rows), key=repr)
+    if any(value is _LEFT_OUT for row in want for value in row):
+        return _in_words(want, got, names, [name for name in names if name in key])
     made = Row(*names) if names else Row
     try:
         assert_generic_rows_equality(
@@ -114,7 +129,13 @@ def shown(value: Any) -> str:
 
 
 def _in_words(want: list[Values], got: list[Values], names: list[str], key: list[str]) -> tuple[Difference, ...]:
-    missing, unexpected = _without(want, got), _without(got, want)
+    whole = [row for row in want if not _is_partial(row)]
+    missing, unexpected = _without(whole, got), _without(got, whole)
+    # Rows that leave nothing out come first: which of some equal rows they take makes no difference to the others.
+    partial = [row for row in want if _is_partial(row)]
+    held = _held(partial, unexpected)
+    missing += [row for number, row in enumerate(partial) if number not in held]
+    unexpected = [row for number, row in enumerate(unexpected) if number not in held.values()]
     found: list[Difference] = []
     at = [names.index(name) for name in key]
 
@@ -131,12 +152,48 @@ def _in_words(want: list[Values], got: list[Values], names: list[str], key: list
             missing.remove(row)
             unexpected.remove(other)
             found.append(Difference("differs", _row(row, names, at), {
-                name: (shown(row[i]), shown(other[i])) for i, name in enumerate(names) if repr(row[i]) != repr(other[i])
+                name: (shown(row[i]), shown(other[i])) for i, name in enumerate(names) if not _agree(row[i], other[i])
             }))
     every = list(range(len(names)))
     found += [Difference("missing", _row(row, names, every), {}) for row in missing]
     found += [Difference("unexpected", _row(row, names, every), {}) for row in unexpected]
     return tuple(found)
+
+
+def _is_partial(row: Values) -> bool:
+    return any(value is _LEFT_OUT for value in row)
+
+
+def _agree(wanted: Any, found: Any) -> bool:
+    return wanted is _LEFT_OUT or repr(wanted) == repr(found)
+
+
+def _held(want: list[Values], got: list[Values]) -> dict[int, int]:
+    """Give as many expected rows as can be a row of their own; both by their numbers.
+
+    Where the only rows that fit are taken, who took one is asked to take another (augmenting paths of a bipartite matching).
+    """
+    fits = [[n for n, other in enumerate(got) if all(map(_agree, row, other))] for row in want]
+    held: dict[int, int] = {}
+    taken: dict[int, int] = {}
+    for start in range(len(want)):
+        asked_by: dict[int, int] = {}
+        asking, free = [start], None
+        while asking and free is None:
+            row = asking.pop()
+            for other in fits[row]:
+                if other not in asked_by:
+                    asked_by[other] = row
+                    if other not in taken:
+                        free = other
+                        break
+                    asking.append(taken[other])
+        while free is not None:
+            row = asked_by[free]
+            before = held.get(row)
+            held[row], taken[free] = free, row
+            free = before
+    return held
 
 
 def _without(rows: list[Values], others: list[Values]) -> list[Values]:
@@ -151,4 +208,4 @@ def _without(rows: list[Values], others: list[Values]) -> list[Values]:
 
 
 def _row(row: Values, names: list[str], at: list[int]) -> str:
-    return ", ".join(f"{names[i]}={shown(row[i])}" for i in at) or "without a column"
+    return ", ".join(f"{names[i]}={shown(row[i])}" for i in at if row[i] is not _LEFT_OUT) or "without a column"

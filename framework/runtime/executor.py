@@ -160,6 +160,7 @@ def session_for(spec: PipelineSpec, root: str, phase: Phase, short: bool = False
     """
     # A session of its own keeps one pipeline's views and settings from the next; the Spark application is shared.
     spark = start_session(spec.spark_conf, short).newSession()
+    name_jobs(spark, spec.name)
     context, archive = spark.sparkContext, archive_path(root)
     if not (context.master or "").startswith("local") and not any(file.endswith(archive.name) for file in context.listFiles):
         context.addPyFile(str(write_archive(root, archive)))
@@ -167,6 +168,15 @@ def session_for(spec: PipelineSpec, root: str, phase: Phase, short: bool = False
     if ignored:
         phase(f"SETTINGS_IGNORED: Spark runs already without this pipeline's {', '.join(ignored)}; run it by itself for them")
     return spark
+
+
+def name_jobs(spark: SparkSession, pipeline: str) -> None:
+    """Put a pipeline's name on the jobs that this thread starts from now on, so that whoever looks can tell whose they are.
+
+    Hudi names the group of each of its jobs anew, and leaves tags alone.
+    """
+    spark.sparkContext.clearJobTags()
+    spark.sparkContext.addJobTag(pipeline)
 
 
 def _reading(plan: Plan) -> str:

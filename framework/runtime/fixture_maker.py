@@ -8,6 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from framework.errors import DataError
 from framework.plan.parts import source_of
 from framework.runtime.differences import plain_value
 from framework.runtime.fixture_rows import frame
@@ -17,7 +18,7 @@ from framework.sources.hudi import load_table
 from framework.spec.files import Place
 from framework.spec.fixture_text import case_lines, table_line, with_case
 from framework.spec.fixture_values import RowSet
-from framework.spec.fixtures import SOURCE, Case, Shape, fixture_file
+from framework.spec.fixtures import SOURCE, Case, Shape, fixture_file, schema_unknown
 from framework.spec.model import PipelineSpec, Project
 from framework.spec.types import Column
 from framework.state.table import StateReader, TableState
@@ -46,6 +47,7 @@ def make_case(
 
     Raises:
         StateError: SOURCE_MISSING.
+        DataError: SCHEMA_UNKNOWN.
         FreshetError: CASE_EXISTS or NOT_APPENDABLE, before anything is read; what the transformation raises.
     """
     file = fixture_file(spec.name)
@@ -54,6 +56,10 @@ def make_case(
     # Refused before Spark starts.
     with_case(file, text, name, [f"{name}: {{expect: {{rows: []}}}}"], [])
     source = source_of(spec, state)
+    for read in (SOURCE, *(one.name for one in spec.inputs)):
+        if read not in shapes:
+            said, advice = schema_unknown(spec.name, read)
+            raise DataError("SCHEMA_UNKNOWN", said, "Nothing was run.", advice)
     spec = small(spec)
     spark = start_session(spec.spark_conf)
     given = {SOURCE: _rows(_newest(spark, source, rows), shapes[SOURCE])}

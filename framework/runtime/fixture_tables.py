@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import DataError, FreshetError
+from framework.errors import FreshetError
 from framework.metrics.events import Event
 from framework.plan.options import IS_DELETED
 from framework.plan.parts import commit_stage
@@ -21,6 +21,7 @@ from framework.runtime.session import start_session, use_settings
 from framework.runtime.shapes import passes_deletes_on
 from framework.sinks.hudi import write_commit
 from framework.sources.hudi import load_table
+from framework.spec.fixture_reads import with_key
 from framework.spec.fixtures import SOURCE, Case, Shape, tables_of
 from framework.spec.model import IndexSpec, PipelineSpec, Project, TableRef
 from framework.spec.options import RECORD_INDEX_ENABLE, RECORD_INDEX_MOVES
@@ -136,22 +137,8 @@ def _land_all(spark: SparkSession, spec: PipelineSpec, case: Case, shapes: Mappi
 
 
 def _with_key(spec: PipelineSpec, name: str, shapes: Mapping[str, Shape]) -> Shape:
-    shape = shapes.get(name)
-    if shape is None:
-        raise DataError(
-            "SCHEMA_UNKNOWN", f"{spec.name}: nobody says what columns {name} has.", "Nothing was run.",
-            f"Write 'tables: {{{name}: {{schema: \"...\", key: ...}}}}' at the top of the file of its cases.",
-        )
-    if shape.record_key:
-        return shape
-    names = {c.name for c in shape.columns}
-    if not set(spec.target.record_key) <= names:
-        raise DataError(
-            "KEY_UNKNOWN", f"{spec.name}: nobody says what the record key of {name} is, and a table cannot be made without.",
-            "Nothing was run.", f"Write 'key:' beside the schema of {name}, at the top of the file of its cases.",
-        )
-    # A pipeline that keeps its source's key needs not say so.
-    return replace(shape, record_key=spec.target.record_key)
+    # What has none is refused before Spark starts.
+    return with_key(shapes[name], spec.target.record_key) or shapes[name]
 
 
 def _land(

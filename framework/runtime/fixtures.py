@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import DataError, FreshetError, unforeseen
+from framework.errors import FreshetError, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.stages import Conform, RunPython, RunSql
 from framework.quality.contract import conform
@@ -131,14 +131,7 @@ def transformed(
     use_settings(spark, spec.spark_conf)
     inputs: dict[str, DataFrame] = {}
     for name in (SOURCE, *(one.name for one in spec.inputs)):
-        shape = shapes.get(name)
-        if shape is None:
-            raise DataError(
-                "SCHEMA_UNKNOWN", f"{spec.name}: nobody says what columns {name} has: there is no DDL of that table, and no "
-                "table yet.", "Nothing was run.",
-                f"Write 'tables: {{{name}: {{schema: \"<column> <type>, ...\"}}}}' at the top of {case.place.file}.",
-            )
-        inputs[name] = frame(spark, shape.columns, case.given.get(name), marked=name == SOURCE)
+        inputs[name] = frame(spark, shapes[name].columns, case.given.get(name), marked=name == SOURCE)
         inputs[name].createOrReplaceTempView(name)
     instant = case.source_instant or INSTANT
     context = Context(spark, spec.name, project.env, spec.variables, instant)

@@ -91,7 +91,8 @@ def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen:
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
-    with hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting) as lease:
+    with hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease:
+        listen = lease.noting(listen)
         listen(Event("phase", spec.name, "starting Spark"))
         spark = session_for(spec, project.root, lambda words: listen(Event("phase", spec.name, words)))
         yield Work(project, spec, state, listen, lease, spark)

@@ -1,9 +1,9 @@
 """One writer per target: a lease that the kernel takes back when its holder dies, however it dies.
 
-Two files stand beside the table. ``<table>.lease`` is locked by the run (flock: it also tells two runs of one process
-apart). ``<table>.writer`` is locked by the run's JVM (fcntl, as Java does it): a JVM whose Python was killed may still
-end a commit, so the next run waits for it before it reads the checkpoint. For a remote table both stand in the
-machine's cache, and hold runs of this machine apart only.
+Two files stand beside the table. ``<table>.lease`` is locked by the run (flock: it also tells two runs of one process apart).
+``<table>.writer`` is locked by the run's JVM (fcntl, as Java does it): a JVM whose Python was killed may still end a commit,
+so the next run waits for it before it reads the checkpoint. For a remote table both stand in the machine's cache, and hold
+runs of this machine apart only.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from framework.errors import RetryableError
+from framework.metrics.events import Event, Listener
 from framework.runtime.jars import jar_dir
 from framework.spec.model import TableRef
 from framework.state.failures import not_writable
 from framework.state.storage import is_local, local_path
 
 # A chunk of a backfill that must not run beside a run ends by itself; the run waits for it, whatever it was told.
-_CHUNK_SECONDS = 1800.0
-_CHUNK = "chunk of a backfill"
+_CHUNK, _CHUNK_SECONDS = "chunk of a backfill", 1800.0
 # A JVM whose Python is gone ends within seconds; no user chose to wait for it.
 _ORPHAN_SECONDS = 60.0
 _POLL_SECONDS = 0.1
@@ -41,15 +41,26 @@ class Lease:
     Args:
         writer_file: Lock file for the JVM that writes.
         left: What the last holder wrote of itself, where it was killed or failed; empty where it gave the lease back.
+        note: Writes into the lease what its holder does now, for whoever looks.
     """
 
     writer_file: Path
     left: Mapping[str, Any] = field(default_factory=dict)
+    note: Callable[[str], None] = lambda words: None
+
+    def noting(self, listen: Listener) -> Listener:
+        """Return a listener that writes each phase into the lease, too."""
+        def heard(event: Event) -> None:
+            if event.name == "phase":
+                self.note(event.message)
+            listen(event)
+
+        return heard
 
 
 @contextmanager
 def hold_lease(
-    target: TableRef, run_id: str, wait_seconds: float, on_wait: Callable[[str], None], chunk: bool = False,
+    target: TableRef, run_id: str, wait_seconds: float, on_wait: Callable[[str], None], chunk: bool = False, what: str = "run",
 ) -> Iterator[Lease]:
     """Hold the target's lease.
 
@@ -59,6 +70,7 @@ def hold_lease(
         wait_seconds: How long to wait for another run; 0 ends at once.
         on_wait: Told once, in words, when there is something to wait for.
         chunk: True for a chunk of a backfill that must not run beside a run: a run waits for it.
+        what: What the holder does otherwise, in words.
 
     Yields:
         The lease.
@@ -73,7 +85,7 @@ def hold_lease(
         _wait(lambda: _try_flock(file), lambda: _CHUNK_SECONDS if _CHUNK in _holder(file) else wait_seconds, on_wait,
               lambda: _already_running(target, _holder(file), wait_seconds))
         left = _record(file)
-        mine = {"run_id": run_id, "what": _CHUNK if chunk else "run", "pid": os.getpid(), "host": socket.gethostname(),
+        mine = {"run_id": run_id, "what": _CHUNK if chunk else what, "pid": os.getpid(), "host": socket.gethostname(),
                 "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "begun": time.time()}
         try:
             _sign(file, json.dumps(mine))
@@ -82,7 +94,7 @@ def hold_lease(
         try:
             _wait(lambda: _is_free(writer), lambda: max(wait_seconds, _ORPHAN_SECONDS), on_wait,
                   lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds))
-            yield Lease(writer, left)
+            yield Lease(writer, left, lambda words: _sign(file, json.dumps({**mine, "doing": words})))
         except BaseException:
             # Its JVM may be gone without having given Hudi's lock back: see ``stale_lock``.
             _sign(file, json.dumps({**mine, "ended": time.time()}))
@@ -109,6 +121,23 @@ def is_running(target: TableRef) -> bool:
         except BlockingIOError:
             return True
         return False
+
+
+def holder_of(target: TableRef) -> Mapping[str, Any] | None:
+    """Return what the holder of the target's lease has written of itself; None where nobody holds it.
+
+    Its ``what`` is in words, as ``doing`` is; ``begun`` is in seconds since 1970.
+    """
+    if not is_running(target):
+        return None
+    with open(stem_of(target).with_name(stem_of(target).name + ".lease"), encoding="utf-8") as file:
+        # It may be about to write what it does.
+        for pause in (0.01, 0.02, 0):
+            found = _record(file)
+            if found:
+                break
+            time.sleep(pause)
+    return found
 
 
 def held_by_others(target: TableRef) -> bool:
@@ -218,5 +247,5 @@ def _holder(file: IO[str]) -> str:
 def _already_running(target: TableRef, holder: str, wait_seconds: float) -> RetryableError:
     return RetryableError(
         "ALREADY_RUNNING", f"{target.name} is being written by {holder}.", "Nothing was read or written.",
-        f"Wait for it, or set a longer wait than {wait_seconds:g} s: --set lease.wait_seconds=600", target=target.path,
+        f"Wait for it: the same command with --wait 600 waits so many seconds, and not {wait_seconds:g}.", target=target.path,
     )

@@ -77,7 +77,8 @@ def in_words(result: RunResult, now: datetime | None = None) -> str:
         case "failed":
             return f"failed: {result.error}"
         case _:
-            return f"{result.outcome}: {result.reason}" + (f"; {result.error}" if result.error else "")
+            word = "nothing to do" if result.outcome == "idle" else result.outcome
+            return f"{word}: {result.reason}" + (f"; {result.error}" if result.error else "")
 
 
 def _rows_in_words(result: RunResult) -> str:

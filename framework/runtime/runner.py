@@ -78,6 +78,7 @@ def _leased(
 
     try:
         with hold_lease(spec.target.ref, new_run_id(), wait, waiting) as lease:
+            listen = lease.noting(listen)
             if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
                 listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
             conflicts = 0

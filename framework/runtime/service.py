@@ -16,7 +16,7 @@ from framework.metrics.events import Event, Listener
 from framework.plan.options import excludes_runs, writer_options
 from framework.plan.retention import held_back
 from framework.plan.shares import rate_options
-from framework.runtime.executor import jvm_lock
+from framework.runtime.executor import jvm_lock, name_jobs
 from framework.runtime.lease import hold_lease, service_lease
 from framework.runtime.pending import (
     MADE_BY,
@@ -35,6 +35,9 @@ from framework.state.table import StateReader, TableState
 
 Service = Literal["compact", "cluster", "clean", "archive"]
 SERVICES: tuple[Service, ...] = ("compact", "cluster", "clean", "archive")
+#: Of a service that found nothing to do.
+NOTHING = "nothing to do"
+_IN_WORDS: dict[Service, str] = {"compact": "compacting", "cluster": "clustering", "clean": "cleaning", "archive": "archiving"}
 
 
 @dataclass(frozen=True)
@@ -79,15 +82,17 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
         listen(Event("waiting", spec.name, words))
 
     lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
-    with hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting) as held, watched(spec, listen) as listen:
+    with (hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting, what="table services") as held,
+          watched(spec, held.noting(listen)) as listen):
         listen(Event("phase", spec.name, "starting Spark"))
         spark = start_session(spec.spark_conf).newSession()
+        name_jobs(spark, spec.name)
         # A service whose Python is killed goes on in its JVM: what comes next waits for that one's lock, as after a run.
         with at_work(), jvm_lock(spark, held.writer_file):
             spec = _at_its_rate(spark, spec, state, listen)
-            for service in (one for one in SERVICES if one in wanted):
-                if service == "compact" and spec.target.table_type == "COPY_ON_WRITE":
-                    continue
+            # COPY_ON_WRITE has nothing to compact.
+            now = [one for one in SERVICES if one in wanted and (one != "compact" or spec.target.table_type != "COPY_ON_WRITE")]
+            for number, service in enumerate(now, 1):
                 kept = _held(spec, state) if service in ("clean", "archive") else ()
                 code = "RETENTION_HELD"
                 if service == "clean" and not kept:
@@ -96,8 +101,11 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
                     result = replace(result, held=kept, done={**result.done, service: "left"})
                     listen(Event("notice", spec.name, f"{code}: {kept[0]}"))
                     continue
-                listen(Event("phase", spec.name, service))
-                result = replace(result, done={**result.done, service: _run(spark, spec, state, service, listen)})
+                listen(Event("phase", spec.name, f"{_IN_WORDS[service]} {spec.target.ref.name}",
+                             {"unit": "service", "number": number, "of": len(now)}))
+                done = _run(spark, spec, state, service, listen)
+                result = replace(result, done={**result.done, service: done})
+                listen(Event("done", spec.name, service, {"commits": [] if done == NOTHING else [f"{service} {done}"]}))
     return result
 
 
@@ -147,9 +155,9 @@ def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: S
     after = _instants(state.table(spec.target.ref))
     if service == "archive":
         gone = len(before - after)
-        return f"{gone} instants archived" if gone else "nothing to do"
+        return f"{gone} instants archived" if gone else NOTHING
     made = sorted(after - before)
-    return ", ".join(made) if made else "nothing to do"
+    return ", ".join(made) if made else NOTHING
 
 
 def _finish_clustering(client: Any, spec: PipelineSpec, instant: str, listen: Listener) -> None:

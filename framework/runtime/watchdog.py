@@ -144,7 +144,7 @@ class _Watch:
         _ENDS.last = (time.monotonic(), self.spec.name)
         self.end()
         if not self.done.wait(_GRACE_SECONDS):
-            self.tell(Event("failed", self.spec.name, str(self.error), self.error.as_json()))
+            self.tell(Event("failed", self.spec.name, str(self.error), {**self.error.as_json(), "process_ends": True}))
             sys.stderr.flush()
             # Nothing else ends a thread of Python that waits. The kernel gives the lease back.
             os._exit(self.error.exit_code)

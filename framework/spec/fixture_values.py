@@ -24,7 +24,9 @@ class RowSet:
 
     Args:
         columns: Names of the columns that at least one row has, as the table writes them, in the table's order.
-        rows: Values by column; a column that is left out is null. A timestamp is aware, UTC; a struct is a tuple.
+        rows: Values by column. A column that a row leaves out is null where the row is given, and is not compared where it is
+            expected. A CSV file leaves none out: its header names them all, and an empty cell is null. A timestamp is aware,
+            UTC; a struct is a tuple.
     """
 
     columns: tuple[str, ...]
@@ -82,7 +84,7 @@ def _csv_rows(
                              f"the row has {len(cells)} values, and the header {len(header)}.")
                 continue
             found.append(MapNode({
-                column: scalar(cell, file, reader.line_num) for column, cell in zip(header, cells, strict=True) if cell
+                column: scalar(cell or "null", file, reader.line_num) for column, cell in zip(header, cells, strict=True)
             }, file, reader.line_num))
     except csv.Error as error:
         problems.add(file, reader.line_num, "BAD_VALUE", f"not valid CSV: {error}.")

@@ -13,7 +13,7 @@ from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.rules import ReferenceRule
 from framework.spec.suggest import Problems, did_you_mean
 from framework.spec.types import Column, Struct
-from framework.spec.yaml_text import MapNode, Node, parse_yaml
+from framework.spec.yaml_text import MapNode, Node, find_node, node_below, parse_yaml
 
 #: Not beside the pipelines themselves, where every YAML file is one.
 FOLDER = "pipelines/tests"
@@ -104,6 +104,12 @@ def tables_of(spec: PipelineSpec) -> dict[str, TableRef]:
     return found
 
 
+def schema_unknown(case: str, table: str) -> tuple[str, str]:
+    """Return what is said, and advised, of a table that a case reads and nobody knows."""
+    return (f"{case}: nobody says what columns {table} has: there is no DDL of that table, and no table yet.",
+            f"Write 'tables: {{{table}: {{schema: \"<column> <type>, ...\"}}}}' at the top of the file.")
+
+
 def check_owners(root: Path, problems: Problems) -> None:
     """Report files of cases that belong to no pipeline, because nothing would ever run them."""
     files = ProjectFiles(root)
@@ -138,17 +144,17 @@ def read_fixture(root: Path, spec: PipelineSpec, problems: Problems) -> FixtureT
         return None
     tables: dict[str, Shape] = {}
     for table, declared in content.tables.items():
-        node = _below(tree, "tables", table)
+        node = node_below(tree, "tables", table)
         if table not in tables_of(spec):
             problems.add(name, node.line, "UNKNOWN_INPUT", f"The pipeline has no input '{table[:80]}'.",
                          did_you_mean(table, tables_of(spec)))
             continue
-        columns = _columns(declared.columns, _below(tree, "tables", table, "schema"), problems)
+        columns = _columns(declared.columns, node_below(tree, "tables", table, "schema"), problems)
         known = {c.name for c in columns}
         for key, named in (("key", declared.key), ("partition", declared.partition), ("ordering", declared.ordering)):
             for one in [named] if isinstance(named, str) else named or ():
                 if columns and one not in known:
-                    problems.add(name, _below(tree, "tables", table, key).line, "UNKNOWN_COLUMN",
+                    problems.add(name, node_below(tree, "tables", table, key).line, "UNKNOWN_COLUMN",
                                  f"{table} has no column '{one[:80]}'.", did_you_mean(one, known))
         tables[table] = Shape(columns, tuple(declared.key or ()), tuple(declared.partition or ()), declared.ordering or "")
     return FixtureText(tree, content, tables)
@@ -178,7 +184,7 @@ class _Cases:
         self.known = tables_of(spec)
 
     def case(self, name: str, case: FixtureCase) -> Case:
-        place = _below(self.text.tree, "cases", name)
+        place = node_below(self.text.tree, "cases", name)
         given = {key: rows for key in case.given if key != TARGET and (rows := self._given(name, key)) is not None}
         instant = str(case.source_instant or "")
         made = Case(
@@ -189,30 +195,28 @@ class _Cases:
         )
         for check in case.expect.checks:
             if check not in {one.name for one in self.spec.checks}:
-                node = _below(self.text.tree, "cases", name, "expect", "checks", check)
+                node = node_below(self.text.tree, "cases", name, "expect", "checks", check)
                 self.problems.add(node.file, node.line, "UNKNOWN_CHECK", f"{name}: the pipeline has no check '{check[:80]}'.",
                                   did_you_mean(check, [one.name for one in self.spec.checks]))
         if instant and made.on_tables:
-            self.problems.add(place.file, _below(self.text.tree, "cases", name, "source_instant").line, "BAD_VALUE",
+            self.problems.add(place.file, node_below(self.text.tree, "cases", name, "source_instant").line, "BAD_VALUE",
                               f"{name}: on real tables the instant is that of the source's commit.", "Remove source_instant.")
         return made
 
     def _given(self, case: str, key: str) -> RowSet | None:
-        node = _below(self.text.tree, "cases", case, "given", key)
+        node = node_below(self.text.tree, "cases", case, "given", key)
         if key not in self.known:
             self.problems.add(node.file, node.line, "UNKNOWN_INPUT", f"{case}: the pipeline has no input '{key[:80]}'.",
                               did_you_mean(key, [*self.known, TARGET]))
             return None
         shape = self.shapes.get(key)
         if shape is None:
-            self.problems.add(node.file, node.line, "SCHEMA_UNKNOWN",
-                              f"{case}: nobody says what columns {key} has: there is no DDL of that table, and no table yet.",
-                              f"Write 'tables: {{{key}: {{schema: \"<column> <type>, ...\"}}}}' at the top of the file.")
+            self.problems.add(node.file, node.line, "SCHEMA_UNKNOWN", *schema_unknown(case, key))
             return None
         return rows_of(node, shape.columns, key, self.files, FOLDER, self.problems)
 
     def _of_target(self, case: str, *path: str) -> RowSet | None:
-        node = _find(self.text.tree, "cases", case, *path)
+        node = find_node(self.text.tree, "cases", case, *path)
         if node is None:
             return None
         return rows_of(node, self.spec.target.columns, self.spec.target.ref.name, self.files, FOLDER, self.problems)
@@ -229,14 +233,3 @@ def _columns(text: str, node: Node, problems: Problems) -> tuple[Column, ...]:
                      error.hint or 'Write "id string, fare decimal(10,2)".')
         return ()
     return tuple(Column(name, kind) for name, kind in found.fields) if isinstance(found, Struct) else ()
-
-
-def _find(tree: Node, *path: str) -> Node | None:
-    node: Node | None = tree
-    for part in path:
-        node = node.entries.get(part) if isinstance(node, MapNode) else None
-    return node
-
-
-def _below(tree: MapNode, *path: str) -> Node:
-    return _find(tree, *path) or tree

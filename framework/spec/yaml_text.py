@@ -104,6 +104,19 @@ def scalar(text: str, file: str, line: int, *, plain: bool = True, content_line:
     return ScalarNode(value, shown, file, line, content_line or line)
 
 
+def find_node(tree: Node, *path: str) -> Node | None:
+    """Return the node below mappings' keys; None where there is none."""
+    node: Node | None = tree
+    for part in path:
+        node = node.entries.get(part) if isinstance(node, MapNode) else None
+    return node
+
+
+def node_below(tree: MapNode, *path: str) -> Node:
+    """Return the node below mappings' keys; the tree itself where there is none."""
+    return find_node(tree, *path) or tree
+
+
 def parse_yaml(text: str, file: str, problems: Problems) -> MapNode | None:
     """Parse one YAML file into located nodes.
 

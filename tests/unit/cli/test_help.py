@@ -67,6 +67,13 @@ def test_wrong_command_line_ends_with_2_and_words_on_stderr(freshet: Freshet, wo
     assert "Error:" in result.stderr
 
 
+@pytest.mark.parametrize(("words", "meant"), [
+    (("rnu",), "run"), (("statsu",), "status"), (("index", "verfy"), "verify"), (("dev", "hbaes"), "hbase"),
+])
+def test_what_is_mistyped_gets_a_suggestion(freshet: Freshet, words: tuple[str, ...], meant: str) -> None:
+    assert f"Did you mean '{meant}'?" in freshet(*words).stderr
+
+
 @pytest.mark.parametrize("flag", [("--output", "json"), ("--output=json",)])
 @pytest.mark.parametrize("words", [("run",), ("run", "--nope"), ("checkpoint", "show")])
 def test_wrong_command_line_is_an_object_on_stdout_too(freshet: Freshet, words: tuple[str, ...], flag: tuple[str, ...]) -> None:

@@ -96,7 +96,7 @@ def test_idle_run(freshet: Freshet, root: Path) -> None:
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
     text = freshet("run", "--all")
-    assert (text.exit_code, text.stdout) == (0, "payments: idle: no commit since the checkpoint\n")
+    assert (text.exit_code, text.stdout) == (0, "payments: nothing to do: no commit since the checkpoint\n")
     assert text.stderr.endswith("payments: nothing to do: no commit since the checkpoint\n")
     (run,) = parsed(freshet("run", "--all", "--output", "json"))["runs"]
     assert (run["outcome"], run["checkpoint"], run["commits"]) == ("idle", at(10), [])
@@ -154,7 +154,7 @@ def test_keyboard_interrupt(freshet: Freshet, monkeypatch: pytest.MonkeyPatch, o
     result = freshet("run", "--all", "--output", output)
     assert result.exit_code == 130
     assert result.stderr.startswith("INTERRUPTED: ")
-    assert "Run the same command again." in result.stderr
+    assert "Run the same command again" in result.stderr
     assert output == "text" or parsed(result)["error"]["code"] == "INTERRUPTED"
 
 

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from framework.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from framework.metrics.events import Event
+from framework.runtime.lease import hold_lease, service_lease
+from framework.spec.model import TableRef
+from framework.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from tests.kit.memory import at
 from tests.kit.project import a_project
-from tests.kit.timeline import a_table, a_target, clean, commit
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
 
@@ -49,6 +52,72 @@ def test_states_as_a_table_and_their_words_on_stderr(freshet: Freshet, several: 
     assert "  2026-08-01 10:15:00Z (" in rows[0]
     said = result.stderr.splitlines()
     assert [line.split(": ")[:2] for line in said] == [["CHECKPOINT_EXPIRED", "expired"], ["SOURCE_MISSING", "lost"]]
+
+
+def test_a_pipeline_whose_upstream_has_not_run_waits_for_it(freshet: Freshet, root: Path) -> None:
+    """In ``status`` and ``plan``, asked for alone or with its upstream; and not where it is another table that is missing."""
+    a_table(root, "raw/events", 10)
+    for name, source in (("refunds", "../derived/payments"), ("monthly", "../derived/refunds"), ("lost", "nowhere")):
+        a_project(root, name, source=source)
+    named = {p["pipeline"]: p for p in parsed(freshet("status", "--output", "json"))["pipelines"]}
+    assert {name: (p["state"], p["waits_for"]) for name, p in named.items()} == {
+        "payments": ("new", []), "refunds": ("waiting", ["payments"]), "monthly": ("waiting", ["refunds"]),
+        "lost": ("SOURCE_MISSING", []),
+    }
+    alone = freshet("status", "refunds")
+    assert alone.stdout.splitlines()[-1] == "refunds: waits for the first run of payments"
+    assert alone.stderr == ""
+    assert freshet("plan", "refunds").stdout == "refunds\n  waits for the first run of payments\n"
+    a_target(root, (15, 10))
+    assert parsed(freshet("status", "refunds", "--output", "json"))["pipelines"][0]["state"] == "new"
+
+
+def test_one_that_never_ran_shows_no_other_writers_commit(freshet: Freshet, root: Path) -> None:
+    """Another pipeline's, a table's that was there before; what HoodieStreamer wrote is where the pipeline goes on."""
+    a_table(root, "raw/events", 10)
+    target = HandMade(root / "data/derived/payments", OF_A_PIPELINE)
+
+    def last() -> str:
+        return str(parsed(freshet("status", "--output", "json"))["pipelines"][0]["last_commit"])
+
+    target.done(12, commit(numInserts=3))
+    target.done(14, commit({PIPELINE_KEY: "another", RUN_ID_KEY: "x"}, numInserts=3))
+    assert last() == ""
+    target.done(16, commit({STREAMER_V2_KEY: at(10)}, numInserts=3))
+    target.done(18, commit(numInserts=3))
+    assert last() == at(16)
+    target.done(20, commit({PIPELINE_KEY: "payments", RUN_ID_KEY: "y"}, numInserts=3))
+    assert last() == at(20)
+
+
+def test_what_is_at_work_is_shown(freshet: Freshet, root: Path) -> None:
+    """A run, and what it does; work on an index; table services, which hold a lease of their own."""
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10))
+    table = TableRef("derived.payments", str(root / "data/derived/payments"))
+    for lease, what, said in (
+        (table, "run", "payments: running since "), (table, "work on its index", "payments: work on its index since "),
+        (service_lease(table), "table services", "payments: table services since "),
+    ):
+        with hold_lease(lease, "run-1", 0.0, pytest.fail, what=what) as held:
+            assert freshet("status").stdout.splitlines()[-1].startswith(said)
+            held.noting(lambda event: None)(Event("phase", "payments", "writing derived.payments"))
+            assert freshet("status").stdout.splitlines()[-1].endswith(" s: writing derived.payments")
+            found = parsed(freshet("status", "--output", "json"))["pipelines"][0]["running"]
+            assert (found["what"], found["doing"], found["run_id"]) == (what, "writing derived.payments", "run-1")
+    assert parsed(freshet("status", "--output", "json"))["pipelines"][0]["running"] is None
+
+
+def test_whoever_waits_for_a_lease_can_be_told_how_long(freshet: Freshet, root: Path) -> None:
+    """The advice names ``--wait``, and each command that may give it has the option."""
+    a_table(root, "raw/events", 10, 20)
+    a_target(root, (15, 10))
+    with hold_lease(TableRef("derived.payments", str(root / "data/derived/payments")), "run-1", 0.0, pytest.fail):
+        error = parsed(freshet("checkpoint", "set", "payments", at(20), "--wait", "0.25", "--output", "json"))["error"]
+    assert (error["code"], "--wait 600" in error["next"], "0.25" in error["next"]) == ("ALREADY_RUNNING", True, True)
+    for words in ("run", "backfill", "service", "index bootstrap", "index rebuild", "index verify", "index migrate",
+                  "quarantine replay", "checkpoint set", "checkpoint reset"):
+        assert "--wait SECONDS" in freshet(*words.split(), "--help").stdout, words
 
 
 def test_one_unreadable_table_does_not_hide_the_others(freshet: Freshet, several: Path) -> None:

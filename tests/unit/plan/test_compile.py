@@ -238,6 +238,15 @@ class TestDeletes:
         assert notice.code == "DELETES_NOT_SEEN"
         assert "5 deleted rows" in notice.message
 
+    def test_what_a_source_has_is_not_advised(self) -> None:
+        """Also of replaced files: nothing that is told of a source says to make what it has."""
+        for commit in (a_commit(20, deletes=3), a_commit(20, action="replacecommit", operation="INSERT_OVERWRITE")):
+            source = a_table_state([a_commit(10), commit], records_changes=True)
+            (notice,) = compiled(a_spec(source={"incremental_format": "latest_state"}), source=source).notices
+            assert notice.code == "DELETES_NOT_SEEN"
+            assert "cdc.enabled" not in notice.message
+            assert "latest_state" in notice.message
+
     def test_replaced_files_are_told(self) -> None:
         source = a_table_state([a_commit(10), a_commit(20, action="replacecommit", operation="INSERT_OVERWRITE")])
         assert [n.code for n in compiled(source=source).notices] == ["DELETES_NOT_SEEN"]

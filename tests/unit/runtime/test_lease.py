@@ -85,7 +85,7 @@ def test_a_second_holder_ends_at_once_and_is_told_who_holds_it(table: TableRef) 
     error = refused.value
     assert (error.code, error.exit_code, error.retryable) == ("ALREADY_RUNNING", Exit.RETRY, True)
     assert f"run run-1 (pid {os.getpid()}" in error.message
-    assert "lease.wait_seconds" in error.next_step
+    assert "--wait 600" in error.next_step
 
 
 def test_another_process_holds_it(table: TableRef) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from framework.errors import FreshetError
 from framework.spec.fixture_models import validate_fixture
+from framework.spec.fixture_reads import check_reads_of_cases
 from framework.spec.fixture_text import case_lines, table_line, text_of, with_case
 from framework.spec.fixture_values import RowSet, value_of
 from framework.spec.fixtures import Case, Shape, build_cases, check_owners, read_fixture
@@ -41,6 +42,8 @@ def cases(tmp_path: Path) -> Cases:
         spec = load_project(root).pipelines[0]
         content = read_fixture(root, spec, problems)
         made = build_cases(root, spec, content, content.tables, problems) if content else ()
+        if content:
+            check_reads_of_cases(spec, content, made, content.tables, problems)
         return made, [(p.file, p.line, p.code) for p in problems.found]
 
     return load
@@ -78,12 +81,30 @@ def test_a_target_wants_tables(cases: Cases) -> None:
     assert [case.on_tables for case in made] == [True, True]
 
 
+@pytest.mark.parametrize(("tables", "expect", "problem"), [
+    ('tables:\n  SRC: {schema: "trip string"}\n', "target: []", (FILE, 2, "KEY_UNKNOWN")),
+    ('tables:\n  SRC: {schema: "trip string"}\n', "rows: []", None),
+    # A pipeline that keeps its source's key needs not say so.
+    ('tables:\n  SRC: {schema: "id string"}\n', "target: []", None),
+    ("", "target: []", (FILE, 2, "SCHEMA_UNKNOWN")),
+    ("", "rows: []", (FILE, 2, "SCHEMA_UNKNOWN")),
+])
+def test_what_a_case_reads_is_known_before_anything_runs(
+    cases: Cases, tables: str, expect: str, problem: tuple[str, int, str] | None,
+) -> None:
+    """Once for a table, whatever number of cases reads it."""
+    _, problems = cases(f"{tables}cases:\n  a: {{expect: {{{expect}}}}}\n  b: {{expect: {{{expect}}}}}\n")
+    assert problems == ([problem] if problem else [])
+
+
 def test_rows_may_stand_in_a_csv_file(cases: Cases) -> None:
     text = TABLES + "cases:\n  a: {given: {SRC: rows.csv}, expect: {rows: []}}\n"
     (case,), problems = cases(text, rows='id,amount,updated_at\n"a,b",1.50,2026-01-05 10:00:00\nc,,\n')
     assert problems == []
     assert case.given["SRC"].rows == (
-        {"id": "a,b", "amount": Decimal("1.50"), "updated_at": datetime(2026, 1, 5, 10, tzinfo=UTC)}, {"id": "c"},
+        {"id": "a,b", "amount": Decimal("1.50"), "updated_at": datetime(2026, 1, 5, 10, tzinfo=UTC)},
+        # The header names them: where such a row is expected, these nulls are.
+        {"id": "c", "amount": None, "updated_at": None},
     )
     _, problems = cases(text, rows="id,amout\na,1\nb,2,3\n")
     assert problems == [("pipelines/tests/rows.csv", 3, "BAD_VALUE"), ("pipelines/tests/rows.csv", 1, "UNKNOWN_COLUMN")]
