@@ -229,8 +229,8 @@ def _notices(
     if source is not None and window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
         return (Notice(
             "DELETES_NOT_SEEN",
-            f"{spec.name}: the whole source is read again, and it has cleaned the version that the target holds: rows that it "
-            "deleted since stay in the target. To have them gone, move the target away and run the pipeline anew.",
+            f"{spec.name}: the whole source is read again, and the version that the target holds is cleaned or unknown: rows "
+            "that were deleted since stay in the target. To have them gone, move the target away and run the pipeline anew.",
         ),)
     if source is None or read.with_deletes or window.kind != "increment":
         return ()

@@ -158,6 +158,7 @@ class DriveRows:
         partition_by: The main source's partition columns; one that ``on`` names prunes the read.
         held: Request times of the commits whose rows ``SRC`` holds already.
         earlier: What other inputs have driven by now: their changes, and how these find the main source's rows.
+        every_row: True where all rows of the main source are brought: nobody can tell which of them the other table had named.
     """
 
     changes: ReadIncrement
@@ -167,6 +168,7 @@ class DriveRows:
     partition_by: tuple[str, ...]
     held: tuple[str, ...] = ()
     earlier: tuple[tuple[ReadIncrement, tuple[tuple[str, str], ...]], ...] = ()
+    every_row: bool = False
 
 
 @dataclass(frozen=True)

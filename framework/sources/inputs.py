@@ -47,9 +47,10 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     """
     try:
         driven = load_table(spark, stage.source.path, stage.as_of, stage.held)
-        for changes, on in stage.earlier:
-            driven = _joined(driven, spark, stage, changes, on, "left_anti")
-        driven = _joined(driven, spark, stage, stage.changes, stage.on, "left_semi")
+        if not stage.every_row:
+            for changes, on in stage.earlier:
+                driven = _joined(driven, spark, stage, changes, on, "left_anti")
+            driven = _joined(driven, spark, stage, stage.changes, stage.on, "left_semi")
     except AnalysisException as error:
         raise DataError(
             "DRIVES_NOT_FOUND", f"{stage.changes.table.name} cannot drive {stage.source.name}: {foreign_text(error)}",

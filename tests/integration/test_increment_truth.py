@@ -313,6 +313,22 @@ class TestReadAgain:
         assert checkpoint is not None
         assert checkpoint.seen is None
 
+    def test_a_full_scan_that_cannot_tell_what_was_deleted_is_refused(self, lake: Lake) -> None:
+        """Kind: the checkpoint has expired, and so has the version that it stands for; by hand all is read, and said."""
+        options = {**CDC, "hoodie.clean.commits.retained": "1"}
+        copied(lake, hoodie={"hoodie.datasource.read.incr.fallback.fulltablescan.enable": "true"})
+        lake.land([(key, 1, Decimal(1), ONE, False) for key in "ab"], schema=SOFT, **options)
+        lake.run_ok()
+        for ts in (2, 3):
+            lake.land([("a", ts, Decimal(1), ONE, False), ("b", ts, Decimal(1), ONE, True)], schema=SOFT, **options)
+        before = lake.files()
+        assert failed(lake).code == "VERSION_CLEANED"
+        assert lake.files() == before
+        lake.set_checkpoint(None)
+        lake.run_ok()
+        assert places(lake) == [("a", ONE, 3), ("b", ONE, 1)]
+        assert any(e.name == "notice" and "DELETES_NOT_SEEN" in e.message for e in lake.events)
+
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
 def test_columns_that_were_renamed(lake: Lake, kind: str) -> None:
