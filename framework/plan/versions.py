@@ -40,8 +40,8 @@ def versions_held(name: str, source: TableState, window: Window, before: Checkpo
         return ()
     read_upto = completion_of(name, source, before.main)
     # Where the position was set back, the target is as it was before that.
-    upto = [furthest.instant] if furthest and furthest.instant > read_upto else []
-    return tuple(version_before(name, source, window, instant) for instant in (*upto, read_upto))
+    further = [furthest.instant] if furthest and furthest.instant > read_upto else []
+    return tuple(version_before(name, source, window, instant) for instant in (*further, read_upto))
 
 
 def version_before(name: str, source: TableState, window: Window, read_upto: str) -> Version:
@@ -106,9 +106,9 @@ def _unknown_deletes(name: str, source: TableState, read_upto: str) -> StateErro
         f"{name}: the checkpoint {read_upto} has expired, and {source.ref.name} has cleaned its rows as they stood then: rows "
         "that it has deleted since cannot be told, and a read of the whole source would leave them in the target for ever.",
         "Nothing was read or written.",
-        f"To have them gone: move the target away and run the pipeline anew. To let them stay: freshet checkpoint reset {name}, "
-        "with READ_UPTO_LATEST_COMMIT, reads the whole source; or take no deletes from it, by "
-        "hoodie.datasource.query.incremental.format: latest_state.",
+        "To have them gone: move the target away and run the pipeline anew. To let them stay: "
+        f"freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT, reads the whole source; or take no deletes "
+        "from it, by hoodie.datasource.query.incremental.format: latest_state.",
         checkpoint=read_upto, retained_from=source.retained_from,
     )
 

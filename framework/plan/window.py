@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from framework.errors import StateError
+from framework.plan.logged import in_logs
 from framework.plan.reads import Window, counted
 from framework.plan.taken_back import refuse_taken_back
 from framework.plan.whole_files import in_whole_files
@@ -139,7 +140,7 @@ def _increment(source: TableState, waiting: tuple[Instant, ...], max_commits: in
     return Window(
         "increment", begin_inclusive=taken[0].completed, end_inclusive=taken[-1].completed,
         requested=tuple(i.requested for i in taken), rows=sum(i.rows for i in infos), whole_files=in_whole_files(source, taken),
-        unseen_deletes=sum(i.deletes for i in infos), waiting_commits=len(left),
+        logs=in_logs(source, taken), unseen_deletes=sum(i.deletes for i in infos), waiting_commits=len(left),
         waiting_rows=sum(source.info(i).rows for i in left),
         reason=f"{counted(len(taken), 'commit')} since the checkpoint",
     )

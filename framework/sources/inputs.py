@@ -15,7 +15,8 @@ from framework.errors import DataError, RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION
 from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
-from framework.sources.hudi import IDENTITY, in_partitions, is_one_of, load_table, load_version, read_increment
+from framework.sources.hudi import IDENTITY, load_table, load_version, read_increment
+from framework.sources.pruning import in_partitions, is_one_of
 
 # More than that is no handful of partitions: the driver would hold their list and Spark would evaluate it per partition.
 MOST_PARTITIONS = 10_000

@@ -100,6 +100,7 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
         partitions=tuple(sorted({*written, *replaced})),
         base_files=len(base), base_bytes=total("fileSizeInBytes", base),
         errors=total("totalWriteErrors"), extra=raw.get("extraMetadata") or {},
+        log_ids=tuple(sorted({stat["fileId"] for stat in stats if stat not in base})),
     )
 
 

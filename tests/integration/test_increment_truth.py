@@ -279,6 +279,36 @@ class TestWholeRows:
         assert lake.rows("derived.copy", "id", "version", "amount") == lake.rows("raw.events", "id", "ts", "amount")
 
 
+    @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+    def test_rows_that_their_logs_hold_whole(self, lake: Lake, mode: str) -> None:
+        """Kind: what a logged row loses against: a base file's, an older log's, a deleted one; by time, and by commit.
+
+        The logs alone are read, and compaction, other types of ordering, parts of rows and payloads are read as before.
+        """
+        options = {**MOR, "hoodie.record.merge.mode": mode}
+        lake.pipeline(sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, ts AS version FROM <SRC>", columns=", version BIGINT",
+                      hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 2})
+        lake.land([(key, 10, Decimal(1), ONE, False) for key in "abcde"], schema=SOFT, **options)
+        lake.run_ok()
+        steps: list[list[Row]] = [
+            [("a", 5, Decimal(2), ONE, False), ("b", 11, Decimal(2), ONE, False), ("new", 1, Decimal(2), TWO, False)],
+            [("c", 20, Decimal(3), ONE, False), ("d", 30, Decimal(3), ONE, True)],
+            [("c", 15, Decimal(4), ONE, False), ("d", 25, Decimal(4), ONE, False), ("a", 6, Decimal(4), ONE, False)],
+        ]
+        first = ""
+        for number, step in enumerate(steps):
+            done = lake.land(step, schema=SOFT, **options)
+            first = first or done
+            window = lake.plan().window
+            assert window.logs is not None
+            assert window.logs.since == (first if mode == "EVENT_TIME_ORDERING" else done)
+            lake.run_ok()
+            # Nobody is told of the one that was deleted, nor of the one that came too late for that.
+            late = () if mode == "COMMIT_TIME_ORDERING" and number != 1 else ("d",) * (number > 0)
+            assert [row for row in lake.rows("derived.copy", "id", "version", "amount") if row[0] not in late] == (
+                lake.rows("raw.events", "id", "ts", "amount"))
+
+
 def test_a_source_without_meta_fields_is_refused(lake: Lake) -> None:
     """Kind: tables whose rows do not tell their commit."""
     lake.pipeline()

@@ -113,7 +113,7 @@ class TestSetBack:
         assert versions_held("earnings", cleaned, found, Checkpoint({}, position(20))) == ()
 
     def test_all_is_read_because_the_checkpoint_expired_and_nobody_knows_what_was_deleted(self) -> None:
-        """Kind: a full scan that would leave deleted rows for ever; the version that the target holds may be whole all the same.
+        """Kind: a full scan that would leave deleted rows for ever; the version that the target holds may be whole.
 
         A checkpoint of HoodieStreamer's, which does not name the table, and one that was set back are of it too.
         """
