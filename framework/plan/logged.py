@@ -12,7 +12,7 @@ from typing import Any
 
 from framework.plan.reads import Logs
 from framework.plan.whole_files import of_one_schema
-from framework.state.table import Instant, TableState
+from framework.state.table import CommitInfo, Instant, TableState
 
 # What appends rows, or marks of deleted ones, and does nothing else.
 _APPENDS = ("UPSERT", "UPSERT_PREPPED", "INSERT", "INSERT_PREPPED", "BULK_INSERT", "DELETE", "DELETE_PREPPED")
@@ -47,21 +47,21 @@ def in_logs(source: TableState, taken: Sequence[Instant]) -> Logs | None:
 
 
 def _first_logged(source: TableState, taken: Sequence[Instant]) -> str:
-    """Return when the oldest log began to lie over the base files that the commits logged to; empty where nobody knows."""
+    """Return when the oldest log began to lie over the base files that the commits logged to; empty where that is archived."""
     groups = {group for i in taken for group in source.info(i).file_ids}
-    first = taken[0].completed
-    # By request: the base file of a compaction holds what was requested before it, whenever it completed.
-    upto = [i for i in source.commits if i.completed <= taken[-1].completed]
-    for instant in sorted(upto, key=lambda i: i.requested, reverse=True):
-        info = source.info(instant)
-        logged = set(info.log_ids)
-        if groups & logged:
-            first = min(first, instant.completed)
-        groups -= set(info.file_ids) - logged
-        if not groups:
-            return first
-    # Groups that are logs alone, or whose base file is of a commit that was archived.
-    return "" if source.load_archived("") else first
+    upto = [(i, source.info(i)) for i in source.commits if i.completed <= taken[-1].completed]
+    # A log lies over the newest base file that was requested before the log's commit completed.
+    bases = dict.fromkeys(groups, "")
+    for instant, info in upto:
+        for group in groups & (set(info.file_ids) - set(info.log_ids)):
+            bases[group] = max(bases[group], instant.requested)
+
+    def lies_over(instant: Instant, info: CommitInfo) -> bool:
+        return any(instant.completed > bases[group] for group in groups & set(info.log_ids))
+
+    if any(lies_over(*one) for one in source.load_archived(min(bases.values(), default=""))):
+        return ""
+    return min(instant.completed for instant, info in upto if instant in taken or lies_over(instant, info))
 
 
 def _one_after_the_other(read: Sequence[Instant]) -> bool:

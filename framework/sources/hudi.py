@@ -13,15 +13,14 @@ from pyspark.sql.types import StructType
 from framework.errors import RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
 from framework.plan.reads import NEVER, ReadIncrement, ReadSnapshot, Version
-from framework.sources.logged import COMMIT, FILE, KEY, read_increment_by_hudi, read_logged
+from framework.sources.logged import COMMIT, FILE, KEY, PATH, read_increment_by_hudi, read_logged
 from framework.sources.pruning import in_partitions
 from framework.spec.model import TableRef
 from framework.state.storage import local_path, storage_for
 
-_PATH = "_hoodie_partition_path"
-_META_COLUMNS = (COMMIT, "_hoodie_commit_seqno", KEY, _PATH, FILE)
+_META_COLUMNS = (COMMIT, "_hoodie_commit_seqno", KEY, PATH, FILE)
 #: What a row is known by: Hudi's own text of its key, which has one for nulls, nested columns and tables without a key.
-IDENTITY = (KEY, _PATH)
+IDENTITY = (KEY, PATH)
 # Spark takes a path for a pattern.
 _PATTERN = re.compile(r"([\\*?\[\]{}])")
 

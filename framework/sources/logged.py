@@ -13,7 +13,8 @@ from framework.errors import RetryableError, foreign_text
 from framework.plan.reads import ReadIncrement
 from framework.sources.pruning import in_partitions
 
-COMMIT, KEY, FILE = "_hoodie_commit_time", "_hoodie_record_key", "_hoodie_file_name"
+COMMIT, KEY, PATH, FILE = (
+    "_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
 # Each is opened before the read: of more the version at the window's end is as good.
 _MOST_FILES = 1_000
 
@@ -91,21 +92,23 @@ def _is_above(rows: DataFrame, column: str, number: int | None) -> Column:
     return F.col(f"`{column}`") > (F.timestamp_micros(F.lit(number)) if is_time else F.lit(number))
 
 
-def _without_outranked(rows: DataFrame, below: DataFrame, ordering: str) -> DataFrame:
-    def known(prefix: str) -> list[Column]:
-        return [F.col(KEY).alias(f"__{prefix}_key"), F.col(FILE).alias(f"__{prefix}_file"),
-                F.col(f"`{ordering}`").alias(f"__{prefix}_order")]
-
-    def group(file: str) -> Column:
-        # A log's row names its file group, a base file's row the file, which begins so.
-        return F.substring_index(F.col(file), "_", 1)
-
-    logged, stands = rows.select(*known("logged")), below.select(*known("base"))
-    lost = stands.join(F.broadcast(logged), (F.col("__base_key") == F.col("__logged_key"))
-                       & (F.col("__base_order") > F.col("__logged_order"))
-                       & (group("__base_file") == group("__logged_file")))
-    lost = lost.select("__base_key", "__base_file")
-    return rows.join(lost, (F.col(KEY) == F.col("__base_key")) & (group(FILE) == group("__base_file")), "left_anti")
+def _without_outranked(rows: DataFrame, below: DataFrame, ordering: str) -> DataFrame | None:
+    logged, stands = (
+        one.select(*(F.col(column).alias(f"__{name}_{number}") for number, column in enumerate((KEY, PATH, f"`{ordering}`"))),
+                   # A log's row names its file group, a base file's row the file, which begins so.
+                   F.substring_index(F.col(FILE), "_", 1).alias(f"__{name}_group"))
+        for name, one in (("logged", rows), ("base", below)))
+    lost = stands.join(
+        F.broadcast(logged), (F.col("__base_0") == F.col("__logged_0")) & (F.col("__base_1") == F.col("__logged_1"))
+        & (F.col("__base_2") > F.col("__logged_2")))
+    other_group = F.max(F.col("__base_group") != F.col("__logged_group"))
+    found, elsewhere = lost.agg(F.count("*"), other_group).collect()[0]
+    if elsewhere:
+        # One key in two file groups: which of them a row outranks, Hudi's own reader tells.
+        return None
+    # One row of a key is in the window, at most.
+    return rows.join(lost.select(F.col("__base_0").alias(KEY), F.col("__base_1").alias(PATH)), [KEY, PATH],
+                     "left_anti") if found else rows
 
 
 def _hold_parts(spark: SparkSession, files: list[str]) -> bool:

@@ -409,7 +409,7 @@ def test_columns_that_were_renamed(lake: Lake, kind: str) -> None:
         call("ALTER TABLE renamed DROP COLUMN s.y")
         call(f"INSERT INTO renamed VALUES ('c', 1, 1, 1.5, 'c2', named_struct('z', 'z'), '{ONE}')")
         call("SET hoodie.schema.on.read.enable = false")
-        lake.run_ok()
+        lake.run_ok(drain=True)
         assert ("c", "c2", '{"z":"z"}', 1) in lake.rows("derived.copy", "id", "col3", "s", "n")
         assert not load_table(lake.spark, path).where("id = 'b' AND col3 = 'b2'").isEmpty()
     finally:

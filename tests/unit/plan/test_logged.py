@@ -47,8 +47,9 @@ def test_the_logs_that_lie_over_the_same_base_files_are_read() -> None:
     assert logs(LOADED, a_delta(50), a_compaction(70, "g"), a_delta(80), a_delta(200)) == Logs(at(80), "ts")
     # One that compacted another group alone is of no use, and stands between.
     assert logs(LOADED, a_delta(50), a_compaction(70, "other"), a_delta(80), a_delta(200)) is None
-    # A base file holds what was requested before it, and not what completed before it.
+    # A log lies over a base file that was requested before it completed.
     assert logs(LOADED, a_delta(55), a_compaction(70, "g", requested=52), a_delta(200)) is None
+    assert logs(LOADED, a_delta(60, requested=40), a_compaction(55, "g", requested=50), a_delta(200)) == Logs(at(60), "ts")
 
 
 def test_where_the_last_write_wins_the_windows_own_are_enough() -> None:
@@ -60,7 +61,9 @@ def test_groups_that_are_logs_alone() -> None:
     source = a_table_state([a_delta(50), a_delta(200)], properties=BY_TIME, whole_logs=True, ordering_field="ts",
                            table_type="MERGE_ON_READ", hive_style=True)
     assert of(source) == Logs(at(50), "ts")
-    assert of(replace(source, load_archived=lambda after: [] if after else [a_delta(20)])) is None
+    for group, found in (("g", None), ("other", Logs(at(50), "ts"))):
+        old = a_delta(20, logs=(group,))
+        assert of(replace(source, load_archived=lambda after, old=old: [] if after else [old])) == found
 
 
 @pytest.mark.parametrize("commits", [
