@@ -52,14 +52,19 @@ def _first_logged(source: TableState, taken: Sequence[Instant]) -> str:
     upto = [(i, source.info(i)) for i in source.commits if i.completed <= taken[-1].completed]
     # A log lies over the newest base file that was requested before the log's commit completed.
     bases = dict.fromkeys(groups, "")
-    for instant, info in upto:
-        for group in groups & (set(info.file_ids) - set(info.log_ids)):
-            bases[group] = max(bases[group], instant.requested)
+
+    def find_bases(commits: Sequence[tuple[Instant, CommitInfo]]) -> None:
+        for instant, info in commits:
+            for group in groups & (set(info.file_ids) - set(info.log_ids)):
+                bases[group] = max(bases[group], instant.requested)
 
     def lies_over(instant: Instant, info: CommitInfo) -> bool:
         return any(instant.completed > bases[group] for group in groups & set(info.log_ids))
 
-    if any(lies_over(*one) for one in source.load_archived(min(bases.values(), default=""))):
+    find_bases(upto)
+    archived = source.load_archived(min(bases.values(), default=""))
+    find_bases(archived)
+    if any(lies_over(*one) for one in archived):
         return ""
     return min(instant.completed for instant, info in upto if instant in taken or lies_over(instant, info))
 

@@ -9,7 +9,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
-from framework.errors import RetryableError, foreign_text
 from framework.plan.reads import ReadIncrement
 from framework.sources.pruning import in_partitions
 
@@ -61,10 +60,8 @@ def read_logged(spark: SparkSession, stage: ReadIncrement) -> DataFrame | None:
     except Py4JJavaError as error:
         if "FileNotFoundException" not in str(error):
             raise
-        raise RetryableError(
-            "SOURCE_CHANGED_UNDER_READ", f"a log of {stage.table.name} was cleaned while it was read: {foreign_text(error)}",
-            "Nothing was written, and the checkpoint stays.", "Run the same command again.",
-        ) from error
+        # It was cleaned meanwhile.
+        return None
     rows = rows.where(of_window)
     if not logs.ordering:
         return rows

@@ -64,6 +64,9 @@ def test_groups_that_are_logs_alone() -> None:
     for group, found in (("g", None), ("other", Logs(at(50), "ts"))):
         old = a_delta(20, logs=(group,))
         assert of(replace(source, load_archived=lambda after, old=old: [] if after else [old])) == found
+    # Their base file may be as old as that.
+    compacted = [a_delta(20), a_compaction(30, "g")]
+    assert of(replace(source, load_archived=lambda after: [] if after else compacted)) == Logs(at(50), "ts")
 
 
 @pytest.mark.parametrize("commits", [
