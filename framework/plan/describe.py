@@ -148,6 +148,9 @@ def _stage_text(stage: Stage) -> str:
         case ReadRange():
             view = "<SRC>" if stage.view == MAIN else stage.view
             return f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name} as of {stage.as_of}"
+        case DriveRows() if stage.every_row:
+            return (f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
+                    "version before")
         case DriveRows():
             keys = ", ".join(f"{column} = {theirs}" for theirs, column in stage.on)
             pruned = [column for _, column in stage.on if column in stage.partition_by]

@@ -14,7 +14,7 @@ from framework.plan.replaced import refuse_replaced
 from framework.plan.stages import Stage
 from framework.plan.taken_back import refuse_taken_back
 from framework.plan.unreadable import refuse_unreadable
-from framework.plan.versions import version_at_end, version_before
+from framework.plan.versions import is_kept, version_at_end, version_before
 from framework.plan.window import completion_of, next_window
 from framework.spec.model import InputSpec, PipelineSpec, SourceSpec
 from framework.state.checkpoint import Checkpoint, Position
@@ -140,6 +140,8 @@ def read_inputs(
     for one in spec.inputs:
         if one.name in driving:
             drive.append(_drive(spec.name, one, tables, window, source, before, drive))
+    # One that brings all leaves nothing to the others.
+    drive = next(([replace(one, earlier=())] for one in drive if one.every_row), drive)
     others: list[Stage] = []
     for one in spec.inputs:
         state = tables.states[one.name]
@@ -214,13 +216,17 @@ def _drive(
     own = before.positions.get(one.name) if before else None
     if _leaves_keys(one, state, replace(changes, requested=changes.late)):
         refuse_late(name, state, changes)
-    then = (version_before(name, state, changes, own.instant),) if own and _leaves_keys(one, state, changes) else ()
+    expired = changes.kind == "whole_table" and own is not None and own.table == one.table.path
+    then: tuple[Version, ...] = ()
+    if own and (expired or _leaves_keys(one, state, changes)):
+        found = version_before(name, state, changes, own.instant)
+        then = (found,) if not expired or is_kept(state, found) else ()
     read = ReadIncrement(
         one.table, changes, False, then, version_at_end(state, changes.end_inclusive), touched_partitions(state, changes),
     )
     return DriveRows(
         read, one.drives, source.ref, version_at_end(source, window.end_inclusive), source.config.partition_by,
-        window.requested, tuple((drive.changes, drive.on) for drive in earlier),
+        window.requested, tuple((drive.changes, drive.on) for drive in earlier), expired and not then,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from framework.plan.logged import in_logs
 from framework.plan.reads import Window, counted
 from framework.plan.whole_files import in_whole_files
 from framework.plan.window import lost_since
@@ -43,6 +44,7 @@ def look_back(one: InputSpec, state: TableState, window: Window, news: Window | 
     return Window(
         "increment", found[0].completed, found[-1].completed, tuple(i.requested for i in found),
         sum(state.info(i).rows for i in found), whole_files=in_whole_files(state, found),
+        logs=in_logs(state, found),
         reason=f"{counted(len(found), 'commit')} since {begin}",
     )
 

@@ -38,8 +38,8 @@ def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before
     if window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
         return (Notice(
             "DELETES_NOT_SEEN",
-            f"{spec.name}: the whole source is read again, and it has cleaned the version that the target holds: rows that it "
-            "deleted since stay in the target. To have them gone, move the target away and run the pipeline anew.",
+            f"{spec.name}: the whole source is read again, and the version that the target holds is cleaned or unknown: rows "
+            "that were deleted since stay in the target. To have them gone, move the target away and run the pipeline anew.",
         ),)
     if read.with_deletes or window.kind != "increment":
         return ()

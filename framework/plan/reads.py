@@ -11,13 +11,26 @@ from framework.spec.types import Column
 #: A time before all commits.
 NEVER = "0"
 
-Kind = Literal["idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill",
-               "replay", "index"]
+Kind = Literal[
+    "idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill", "replay", "index"]
 
 
 def counted(number: int, noun: str) -> str:
     """Return ``3 commits``, ``1 commit`` and the like."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+@dataclass(frozen=True)
+class Logs:
+    """Logs of a MERGE_ON_READ table that hold the rows of a window whole, unless one of them says otherwise.
+
+    Args:
+        since: Completion time of the first commit that logged over the same base files.
+        ordering: Column by which a base file's row may outrank a logged one; empty where the last write wins.
+    """
+
+    since: str
+    ordering: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,12 +46,12 @@ class Window:
         begin_inclusive: Completion time of the first commit read (Hudi 1.0 includes the begin).
         end_inclusive: Completion time of the last commit read.
         requested: Request times of the commits read, by which Hudi names them.
-        rows: Rows that those commits wrote, by their own metadata.
-        whole_files: True where the rows stand whole, and by the table's present schema, in the Parquet files that those
-            commits wrote, and no other action has written between them.
+        rows: Rows that those commits wrote, by their metadata.
+        whole_files: True where the rows stand whole, by the table's present schema, in the Parquet files of those commits,
+            and no other action has written between them.
+        logs: Where the rows may be read out of logs alone; None where the version at the window's end must be read.
         unseen_deletes: Rows that those commits deleted and that an increment without change data does not show.
-        waiting_commits: Commits that are left for the next run.
-        waiting_rows: Rows that those commits wrote.
+        waiting_commits, waiting_rows: Commits that are left for the next run, and the rows that these wrote.
         reason: Why this window, in words.
         late: Of the commits read, those that came after the checkpoint was taken and are named by times before it.
     """
@@ -49,6 +62,7 @@ class Window:
     requested: tuple[str, ...] = ()
     rows: int = 0
     whole_files: bool = False
+    logs: Logs | None = None
     unseen_deletes: int = 0
     waiting_commits: int = 0
     waiting_rows: int = 0
@@ -160,6 +174,7 @@ class DriveRows:
         partition_by: The main source's partition columns; one that ``on`` names prunes the read.
         held: Request times of the commits whose rows ``SRC`` holds already.
         earlier: What other inputs have driven by now: their changes, and how these find the main source's rows.
+        every_row: True where all rows are brought: nobody can tell which of them the other table had named.
     """
 
     changes: ReadIncrement
@@ -169,6 +184,7 @@ class DriveRows:
     partition_by: tuple[str, ...]
     held: tuple[str, ...] = ()
     earlier: tuple[tuple[ReadIncrement, tuple[tuple[str, str], ...]], ...] = ()
+    every_row: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,23 +26,27 @@ def versions_held(name: str, source: TableState, window: Window, before: Checkpo
         before: The target's checkpoint.
 
     Returns:
-        None where nothing was deleted, or where the whole table is read and nobody can tell any more what was.
+        None where nothing was deleted, or where the checkpoint was reset by hand and nobody can tell any more what was.
 
     Raises:
         StateError: VERSION_CLEANED or COMMIT_IN_THE_PAST.
     """
     furthest = before.furthest(source.ref.path)
     if window.kind == "whole_table":
-        found = [version_at(source, furthest.instant)] if furthest else []
-        return tuple(version for version in found if is_kept(source, version))
+        upto = furthest.instant if furthest else completion_of(name, source, before.main) if before.main else ""
+        found = [version_at(source, upto)] if upto else []
+        kept = tuple(version for version in found if is_kept(source, version))
+        if before.main is not None and not kept:
+            raise _unknown_deletes(name, source, upto)
+        return kept
     if before.main is None or not deletes_some(source, window):
         return ()
     if deletes_some(source, replace(window, requested=window.late)):
         refuse_late(name, source, window)
     read_upto = completion_of(name, source, before.main)
     # Where the position was set back, the target is as it was before that.
-    upto = [furthest.instant] if furthest and furthest.instant > read_upto else []
-    return tuple(version_before(name, source, window, instant) for instant in (*upto, read_upto))
+    further = [furthest.instant] if furthest and furthest.instant > read_upto else []
+    return tuple(version_before(name, source, window, instant) for instant in (*further, read_upto))
 
 
 def version_before(name: str, source: TableState, window: Window, read_upto: str) -> Version:
@@ -98,6 +102,20 @@ def version_at(source: TableState, read_upto: str) -> Version:
             "Nothing was read or written.", "Run the same command again when that writer has ended.", pending=pending,
         )
     return Version(as_of, tuple(overtakers))
+
+
+def _unknown_deletes(name: str, source: TableState, read_upto: str) -> StateError:
+    # The target's rows do not tell either which rows of the source they were made of.
+    return StateError(
+        "VERSION_CLEANED",
+        f"{name}: the checkpoint {read_upto} has expired, and {source.ref.name} has cleaned its rows as they stood then: rows "
+        "that it has deleted since cannot be told, and a read of the whole source would leave them in the target for ever.",
+        "Nothing was read or written.",
+        "To have them gone: move the target away and run the pipeline anew. To let them stay: "
+        f"freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT, reads the whole source; or take no deletes "
+        "from it, by hoodie.datasource.query.incremental.format: latest_state.",
+        checkpoint=read_upto, retained_from=source.retained_from,
+    )
 
 
 def is_kept(source: TableState, version: Version) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from framework.plan.partitions import is_plain
 from framework.state.table import Instant, TableState
@@ -25,13 +26,24 @@ def in_whole_files(source: TableState, taken: Sequence[Instant]) -> bool:
     between = [i for i in source.commits if taken[0].completed <= i.completed <= taken[-1].completed]
     if not source.config.whole_files or between != list(taken) or any(i.action != "commit" for i in taken):
         return False
+    return of_one_schema(source, taken) is not None
+
+
+def of_one_schema(source: TableState, taken: Sequence[Instant]) -> dict[str, Any] | None:
+    """Return the table's Avro schema where some commits wrote by it, to paths that are their columns' values; else None.
+
+    Args:
+        source: The table.
+        taken: The commits.
+    """
     # Hudi shows all rows by the newest schema; the files of an older one would have to be cast.
     extras = [source.info(i).extra for i in (*taken, source.commits[-1])]
     schemas = {extra.get("schema", "") for extra in extras}
     if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras) or source.has_schema_history():
-        return False
+        return None
+    schema: dict[str, Any] = json.loads(schemas.pop())
     # Nor can Hudi read the path of a time: it shows null.
-    types = {field["name"]: json.dumps(field["type"]) for field in json.loads(schemas.pop())["fields"]}
+    types = {field["name"]: json.dumps(field["type"]) for field in schema["fields"]}
     if any("timestamp" in types.get(column, "") for column in source.config.partition_by):
-        return False
-    return all(is_plain(path, source.config) for i in taken for path in source.info(i).partitions)
+        return None
+    return schema if all(is_plain(path, source.config) for i in taken for path in source.info(i).partitions) else None

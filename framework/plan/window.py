@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from framework.errors import StateError
 from framework.plan.late import late_archived, late_commits
+from framework.plan.logged import in_logs
 from framework.plan.reads import Window, counted
 from framework.plan.replaced import refuse_replaced
 from framework.plan.taken_back import refuse_taken_back
@@ -148,7 +149,7 @@ def _increment(
     return Window(
         "increment", begin_inclusive=taken[0].completed, end_inclusive=max(taken[-1].completed, read_upto),
         requested=tuple(i.requested for i in taken), rows=sum(i.rows for i in infos), whole_files=in_whole_files(source, taken),
-        unseen_deletes=sum(i.deletes for i in infos), waiting_commits=len(left),
+        logs=in_logs(source, taken), unseen_deletes=sum(i.deletes for i in infos), waiting_commits=len(left),
         waiting_rows=sum(source.info(i).rows for i in left),
         reason=f"{counted(len(taken), 'commit')} since the checkpoint"
         + (f", {late} of them named by times before it" if late else ""), late=tuple(i.requested for i in taken[:late]),

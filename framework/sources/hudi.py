@@ -6,24 +6,22 @@ import re
 from collections.abc import Collection
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StringType, StructType
+from pyspark.sql.types import StructType
 
 from framework.errors import RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
-from framework.plan.partitions import NULL_PARTITION, partition_values
-from framework.plan.reads import NEVER, Partitions, ReadIncrement, ReadSnapshot, Version
+from framework.plan.reads import NEVER, ReadIncrement, ReadSnapshot, Version
+from framework.sources.logged import COMMIT, FILE, KEY, PATH, read_increment_by_hudi, read_logged
 from framework.sources.missing import gone_for_good, hold_files
+from framework.sources.pruning import in_partitions
 from framework.spec.model import TableRef
 from framework.state.storage import local_path, storage_for
 
-_COMMIT, _KEY, _PATH = "_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path"
-_META_COLUMNS = (_COMMIT, "_hoodie_commit_seqno", _KEY, _PATH, "_hoodie_file_name")
+_META_COLUMNS = (COMMIT, "_hoodie_commit_seqno", KEY, PATH, FILE)
 #: What a row is known by: Hudi's own text of its key, which has one for nulls, nested columns and tables without a key.
-IDENTITY = (_KEY, _PATH)
-# Of more a condition costs more than it spares.
-_MOST_PARTITIONS = 10_000
+IDENTITY = (KEY, PATH)
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 # Spark takes a path for a pattern.
 _PATTERN = re.compile(r"([\\*?\[\]{}])")
@@ -51,7 +49,7 @@ def load_table(
     """
     rows = load_version(spark, path, Version(as_of, overtakers))
     if without:
-        rows = rows.where(~F.col(_COMMIT).isin(sorted(without)))
+        rows = rows.where(~F.col(COMMIT).isin(sorted(without)))
     return rows.drop(*_META_COLUMNS)
 
 
@@ -65,49 +63,12 @@ def load_version(spark: SparkSession, path: str, version: Version) -> DataFrame:
             options["hoodie.schema.on.read.enable"] = "true"
         rows = spark.read.format("hudi").options(**options).load(path)
         return rows.where(F.lit(False)) if version.as_of == NEVER else rows
-    overtaking = F.col(_COMMIT).isin(list(version.overtakers))
+    overtaking = F.col(COMMIT).isin(list(version.overtakers))
     newer = load_version(spark, path, Version(max(version.overtakers))).where(overtaking)
     if version.as_of == NEVER:
         return newer
     older = load_version(spark, path, Version(version.as_of)).join(newer.select(*IDENTITY), list(IDENTITY), "left_anti")
     return older.unionByName(newer, allowMissingColumns=True)
-
-
-def in_partitions(partitions: Partitions, schema: StructType) -> Column:
-    """Return the condition that a row lies in some partitions; true where the paths do not tell for sure.
-
-    Args:
-        partitions: Which.
-        schema: The table's.
-    """
-    paths = [partition_values(path, partitions.by, partitions.url_encoded) for path in partitions.paths]
-    known = [values for values in paths if values is not None]
-    found = F.lit(True)
-    if not known or len(known) != len(paths) or len(known) > _MOST_PARTITIONS:
-        return found
-    kinds = {field.name: field.dataType for field in schema}
-    for index, column in enumerate(partitions.by):
-        # A path may show what is no text otherwise than SQL does, and a field of a struct is no column.
-        if isinstance(kinds.get(column), StringType):
-            found = found & is_one_of(column, sorted({values[index] for values in known}), StringType())
-    return found
-
-
-def is_one_of(column: str, values: Collection[str], kind: DataType) -> Column:
-    """Return the condition that a partition column has one of these values, such that Hudi opens no other partition.
-
-    Args:
-        column: The partition column.
-        values: As text; ``NULL_PARTITION`` for null.
-        kind: The column's type.
-    """
-    named = F.col(f"`{column}`")
-    # The values take the column's type, never the column theirs: 5 is in the partition 05.
-    found = named.isin(*(F.lit(value).cast(kind) for value in values if value != NULL_PARTITION))
-    if NULL_PARTITION not in values:
-        return found
-    found = found | named.isNull()
-    return found | named.isin("", NULL_PARTITION) if isinstance(kind, StringType) else found
 
 
 def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
@@ -129,10 +90,12 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     else:
         # Hudi's own increment of a MERGE_ON_READ table merges the window's logs without the files below them: parts of rows,
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
+        # Where the logs alone tell that, they are read.
         if not window.whole_files:
             hold_files(stage.table, window.requested, _UNTOUCHED)
-        rows = _files(spark, stage) if window.whole_files else _version(spark, stage, Version(stage.as_of))
-        rows = rows.where(F.col(_COMMIT).isin(list(window.requested))).drop(*_META_COLUMNS)
+        found = _files(spark, stage) if window.whole_files else read_logged(spark, stage)
+        rows = _version(spark, stage, Version(stage.as_of)) if found is None else found
+        rows = rows.where(F.col(COMMIT).isin(list(window.requested))).drop(*_META_COLUMNS)
     if not stage.with_deletes:
         return rows
     live = rows.withColumn(IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns
@@ -161,14 +124,7 @@ def _version(spark: SparkSession, stage: ReadIncrement, version: Version) -> Dat
 def _files(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     # Hudi 1.0.2 reads an increment row by row, and Spark the same files column by column: of 1% of ten million rows in
     # 5 columns 1.4 s instead of 4.1 s.
-    rows = spark.read.format("hudi").options(**{
-        "hoodie.datasource.query.type": "incremental",
-        # Both bounds are inclusive on Hudi 1.0, and are completion times; so the begin is the first new commit's own.
-        "hoodie.datasource.read.begin.instanttime": stage.window.begin_inclusive,
-        "hoodie.datasource.read.end.instanttime": stage.window.end_inclusive,
-        # Whether the history suffices was decided by the plan; a silent full scan here would hide a mistake.
-        "hoodie.datasource.read.incr.fallback.fulltablescan.enable": "false",
-    }).load(stage.table.path)
+    rows = read_increment_by_hudi(spark, stage.table.path, stage.window.begin_inclusive, stage.window.end_inclusive)
     files = [_PATTERN.sub(r"\\\1", file) for file in rows.inputFiles()]
     return _parquet(spark, stage.table, files, rows.schema) if files else rows
 

@@ -16,7 +16,8 @@ from framework.errors import DataError, foreign_text, root_cause
 from framework.plan.options import IS_DELETED
 from framework.plan.partitions import NULL_PARTITION
 from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
-from framework.sources.hudi import IDENTITY, in_partitions, is_one_of, load_table, load_version, read_increment
+from framework.sources.hudi import IDENTITY, load_table, load_version, read_increment
+from framework.sources.pruning import in_partitions, is_one_of
 
 # More than that is no handful of partitions: the driver would hold their list and Spark would evaluate it per partition.
 MOST_PARTITIONS = 10_000
@@ -49,9 +50,10 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     """
     try:
         driven = load_table(spark, stage.source.path, stage.as_of, stage.held)
-        for changes, on in stage.earlier:
-            driven = _joined(driven, spark, stage, changes, on, "left_anti")
-        driven = _joined(driven, spark, stage, stage.changes, stage.on, "left_semi")
+        if not stage.every_row:
+            for changes, on in stage.earlier:
+                driven = _joined(driven, spark, stage, changes, on, "left_anti")
+            driven = _joined(driven, spark, stage, stage.changes, stage.on, "left_semi")
     except AnalysisException as error:
         raise DataError(
             "DRIVES_NOT_FOUND", f"{stage.changes.table.name} cannot drive {stage.source.name}: {foreign_text(error)}",

@@ -101,6 +101,7 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
         base_files=len(base), base_bytes=total("fileSizeInBytes", base),
         files=tuple((str(stat["path"]), int(stat.get("fileSizeInBytes") or 0)) for stat in stats if stat.get("path")),
         errors=total("totalWriteErrors"), extra=raw.get("extraMetadata") or {},
+        log_ids=tuple(sorted({stat["fileId"] for stat in stats if stat not in base})),
     )
 
 

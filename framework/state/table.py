@@ -29,6 +29,8 @@ class TableConfig:
         records_changes: True where the table keeps change data (``hoodie.table.cdc.enabled``).
         whole_files: True where a file that a commit wrote holds its rows whole, and in no other way than they are read:
             COPY_ON_WRITE as Parquet, with the partition columns and with these alone as the partition's path.
+        whole_logs: True where the rows of a log may be whole in the same way, and Hudi's own rules tell which of two stays:
+            MERGE_ON_READ.
         hive_style: True where the partition's path names the columns, as in ``day=2026-01-05``.
         plain_paths: True where the partition's path holds the columns' own values, and nothing else.
         url_encoded: True where the path holds the values escaped (``hoodie.datasource.write.partitionpath.urlencode``).
@@ -43,6 +45,7 @@ class TableConfig:
     ordering_field: str
     records_changes: bool = False
     whole_files: bool = False
+    whole_logs: bool = False
     hive_style: bool = False
     plain_paths: bool = True
     url_encoded: bool = False
@@ -81,6 +84,7 @@ class CommitInfo:
         files: Path below the table's base, and size in bytes, of each base and log file that it wrote.
         errors: Rows that Hudi left out because they could not be written.
         extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
+        log_ids: Ids of the file groups that it wrote a log of.
     """
 
     operation: str = "UPSERT"
@@ -95,6 +99,7 @@ class CommitInfo:
     files: tuple[tuple[str, int], ...] = ()
     errors: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
+    log_ids: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:

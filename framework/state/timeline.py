@@ -23,9 +23,9 @@ from framework.state.table import Instant, TableConfig, TableState
 _BEGUN = re.compile(r"^(\d{14,17})\.(?:(?:commit|deltacommit|replacecommit)\.)?(?:requested|inflight)$")
 _CLEAN_BEGUN = re.compile(r"^(\d{14,17})\.clean\.(?:requested|inflight)$")
 _TABLE_VERSION = "8"
-# Settings under which a base file holds all that Hudi shows of its rows, with the value that a table has that lacks them.
+# Settings under which a file holds all that Hudi shows of its rows, with the value that a table has that lacks them.
 _WHOLE_FILES = {
-    "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.base.file.format": "PARQUET", "hoodie.populate.meta.fields": "TRUE",
+    "hoodie.table.base.file.format": "PARQUET", "hoodie.populate.meta.fields": "TRUE",
     "hoodie.datasource.write.drop.partition.columns": "FALSE", "hoodie.bootstrap.base.path": "",
 }
 # Generators of keys whose partition's path is the columns' own values.
@@ -87,17 +87,22 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         return tuple(part.split(":")[0] for part in properties.get(key, "").split(",") if part)
 
     plain_paths = properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS
+    whole = plain_paths and all(
+        properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items())
+    own_merge = properties.get("hoodie.record.merge.mode", "CUSTOM") == "CUSTOM"
+    table_type = properties.get("hoodie.table.type", "COPY_ON_WRITE")
     return TableConfig(
-        table_type=properties.get("hoodie.table.type", "COPY_ON_WRITE"),
+        table_type=table_type,
         record_key=listed("hoodie.table.recordkey.fields"),
         partition_by=listed("hoodie.table.partition.fields"),
         ordering_field=properties.get("hoodie.table.precombine.field", ""),
         records_changes=properties.get("hoodie.table.cdc.enabled") == "true",
-        whole_files=all(properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items()) and plain_paths,
+        whole_files=whole and table_type == "COPY_ON_WRITE",
+        whole_logs=whole and table_type == "MERGE_ON_READ" and not own_merge,
         plain_paths=plain_paths,
         hive_style=properties.get("hoodie.datasource.write.hive_style_partitioning") == "true",
         url_encoded=properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true",
         meta_fields=properties.get("hoodie.populate.meta.fields", "true").lower() == "true",
-        own_merge=properties.get("hoodie.record.merge.mode", "CUSTOM") == "CUSTOM",
+        own_merge=own_merge,
         properties=properties,
     )

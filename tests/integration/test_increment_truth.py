@@ -279,6 +279,52 @@ class TestWholeRows:
         assert lake.rows("derived.copy", "id", "version", "amount") == lake.rows("raw.events", "id", "ts", "amount")
 
 
+    @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+    def test_rows_that_their_logs_hold_whole(self, lake: Lake, mode: str) -> None:
+        """Kind: what a logged row loses against: a base file's, an older log's, a deleted one; by time, and by commit.
+
+        The logs alone are read, and compaction, other types of ordering, parts of rows and payloads are read as before.
+        """
+        options = {**MOR, "hoodie.write.record.merge.mode": mode}
+        by_time = mode == "EVENT_TIME_ORDERING"
+        lake.pipeline(sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, ts AS version FROM <SRC>", columns=", version BIGINT",
+                      hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 2})
+        lake.land([(key, 10, Decimal(1), ONE, False) for key in "abcde"], schema=SOFT, **options)
+        lake.run_ok()
+        steps: list[list[Row]] = [
+            [("a", 5, Decimal(2), ONE, False), ("b", 11, Decimal(2), ONE, False), ("new", 1, Decimal(2), TWO, False)],
+            [("c", 20, Decimal(3), ONE, False), ("d", 30, Decimal(3), ONE, True)],
+            [("c", 15, Decimal(4), ONE, False), ("d", 25, Decimal(4), ONE, False), ("a", 6, Decimal(4), ONE, False)],
+        ]
+        first = ""
+        for number, step in enumerate(steps if by_time else steps[-1:]):
+            done = lake.land(step, schema=SOFT, **options)
+            first = first or done
+            window = lake.plan().window
+            assert window.logs is not None
+            assert window.logs.since == (first if by_time else done)
+            lake.run_ok()
+            # Nobody is told of the one that was deleted, nor of the one that came too late for that.
+            assert [row for row in lake.rows("derived.copy", "id", "version", "amount") if row[0] != "d" * (number > 0)] == (
+                lake.rows("raw.events", "id", "ts", "amount"))
+
+
+    def test_a_late_row_of_a_deleted_key_is_what_the_source_shows(self, lake: Lake) -> None:
+        """Kind: a key that its index has forgotten: what comes late for it is a new row, or hidden still."""
+        options = {**CDC, **MOR, **RECORD_INDEX, "hoodie.metadata.record.index.enable": "true"}
+        copied(lake, sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted, ts AS version FROM <SRC>",
+               columns=", _hoodie_is_deleted BOOLEAN, version BIGINT")
+        lake.land([(key, 10, Decimal(1), ONE, False) for key in "abc"], schema=SOFT, **options)
+        lake.run_ok()
+        # Of two windows, and of one.
+        lake.land([("a", 20, Decimal(1), ONE, True)], schema=SOFT, **options)
+        lake.run_ok()
+        lake.land([("a", 15, Decimal(2), ONE, False), ("b", 20, Decimal(2), ONE, True)], schema=SOFT, **options)
+        lake.land([("b", 15, Decimal(3), ONE, False)], schema=SOFT, **options)
+        lake.run_ok()
+        assert lake.rows("derived.copy", "id", "version", "amount") == lake.rows("raw.events", "id", "ts", "amount")
+
+
 def test_a_source_without_meta_fields_is_refused(lake: Lake) -> None:
     """Kind: tables whose rows do not tell their commit."""
     lake.pipeline()
@@ -313,33 +359,58 @@ class TestReadAgain:
         assert checkpoint is not None
         assert checkpoint.seen is None
 
+    def test_a_full_scan_that_cannot_tell_what_was_deleted_is_refused(self, lake: Lake) -> None:
+        """Kind: the checkpoint has expired, and so has the version that it stands for; by hand all is read, and said."""
+        options = {**CDC, "hoodie.clean.commits.retained": "1"}
+        copied(lake, hoodie={"hoodie.datasource.read.incr.fallback.fulltablescan.enable": "true"})
+        lake.land([(key, 1, Decimal(1), ONE, False) for key in "ab"], schema=SOFT, **options)
+        lake.run_ok()
+        for ts in (2, 3):
+            lake.land([("a", ts, Decimal(1), ONE, False), ("b", ts, Decimal(1), ONE, True)], schema=SOFT, **options)
+        before = lake.files()
+        assert failed(lake).code == "VERSION_CLEANED"
+        assert lake.files() == before
+        lake.set_checkpoint(None)
+        lake.run_ok()
+        assert places(lake) == [("a", ONE, 3), ("b", ONE, 1)]
+        assert any(e.name == "notice" and "DELETES_NOT_SEEN" in e.message for e in lake.events)
+
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
 def test_columns_that_were_renamed(lake: Lake, kind: str) -> None:
-    """Kind: schema on read: rename, drop, drop and add again, reorder, a wider type, in structs too."""
+    """Kind: schema on read: rename, drop, drop and add again, reorder, a wider type, in structs too.
+
+    In the rows of older logs Hudi 1.0.2 looks a renamed field of a struct, and a column that took another's name, up by the
+    new name, in a snapshot too: what it shows there is what an increment hands out.
+    """
     path, call = lake.path("raw.events"), lake.spark.sql
     call("SET hoodie.schema.on.read.enable = true")
     call(f"CREATE TABLE renamed (id string, ts bigint, amount decimal(10,2), col2 string, col3 string, n int, "
          f"s struct<x: string, y: string>, day string) USING hudi PARTITIONED BY (day) "
          f"TBLPROPERTIES (type = '{kind}', primaryKey = 'id', preCombineField = 'ts') LOCATION '{path}'")
     try:
-        lake.pipeline(sql="SELECT id, ts, amount, day, col3 FROM <SRC>", columns=", col3 STRING",
-                      hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1})
+        lake.pipeline(sql="SELECT id, ts, amount, day, col3, to_json(s) AS s, n FROM <SRC>",
+                      columns=", col3 STRING, s STRING, n BIGINT", hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1})
         call(f"INSERT INTO renamed VALUES ('a', 1, 1.5, 'a2', 'a3', 1, named_struct('x', 'x', 'y', 'y'), '{ONE}')")
         lake.run_ok()
         call(f"INSERT INTO renamed VALUES ('b', 1, 1.5, 'b2', 'b3', 1, named_struct('x', 'x', 'y', 'y'), '{ONE}')")
         call("ALTER TABLE renamed DROP COLUMN col3")
         call("ALTER TABLE renamed RENAME COLUMN col2 TO col3")
         call("ALTER TABLE renamed ALTER COLUMN n TYPE bigint")
+        call("ALTER TABLE renamed ALTER COLUMN n AFTER id")
+        call("ALTER TABLE renamed RENAME COLUMN s.x TO z")
+        call("ALTER TABLE renamed ALTER COLUMN s.z AFTER y")
         call("SET hoodie.schema.on.read.enable = false")
         lake.run_ok(drain=True)
         # The row that was read before keeps what its column was then: no commit has touched it.
-        assert lake.rows("derived.copy", "id", "col3") == [("a", "a3"), ("b", "b2")]
+        assert lake.rows("derived.copy", "id", "col3", "s", "n") == [
+            ("a", "a3", '{"x":"x","y":"y"}', 1), ("b", "b2", '{"y":"y","z":"x"}', 1)]
         call("SET hoodie.schema.on.read.enable = true")
-        call(f"INSERT INTO renamed VALUES ('c', 1, 1.5, 'c2', 1, named_struct('x', 'x', 'y', 'y'), '{ONE}')")
+        call("ALTER TABLE renamed DROP COLUMN s.y")
+        call(f"INSERT INTO renamed VALUES ('c', 1, 1, 1.5, 'c2', named_struct('z', 'z'), '{ONE}')")
         call("SET hoodie.schema.on.read.enable = false")
-        lake.run_ok()
-        assert ("c", "c2") in lake.rows("derived.copy", "id", "col3")
+        lake.run_ok(drain=True)
+        assert ("c", "c2", '{"z":"z"}', 1) in lake.rows("derived.copy", "id", "col3", "s", "n")
         assert not load_table(lake.spark, path).where("id = 'b' AND col3 = 'b2'").isEmpty()
     finally:
         call("SET hoodie.schema.on.read.enable = false")

@@ -192,6 +192,21 @@ class TestDriving:
         plan = planned(DRIVING, tips=tips_with(a_commit(5), commit, record_key=key), target=stood(500, 5))
         assert stage(plan, DriveRows).changes.before == ((Version(at(5)),) if compared else ())
 
+    @pytest.mark.parametrize("kept", [True, False])
+    def test_one_that_is_read_whole_again_drives_what_its_rows_named_before(self, kept: bool) -> None:
+        """Kind: a row that the driver has deleted meanwhile names the main source's rows no more, and they have changed."""
+        tips = tips_with(a_commit(300), a_commit(600))
+        tips = replace(tips, load_archived=lambda after: [a_commit(200)], retained_from="" if kept else at(299))
+        spec = a_spec(inputs=(replace(DRIVING, name="other"), DRIVING), source={"full_scan_when_expired": True})
+        target = a_target((990, Checkpoint({MAIN: Position(at(500), SOURCE.path), **{
+            name: Position(at(5), TIPS.path) for name in ("tips", "other")}})))
+        plan = compile_plan(spec, a_lake(None, tips, target), RunRequest())
+        drives = [s for s in plan.stages if isinstance(s, DriveRows)]
+        assert {one.changes.window.kind for one in drives} == {"whole_table"}
+        assert [(one.every_row, one.changes.before, len(one.earlier)) for one in drives] == (
+            [(False, (Version(at(5)),), 0), (False, (Version(at(5)),), 1)] if kept else [(True, (), 0)])
+        assert any("all of raw.trips" in line for line in lines(plan)) is not kept
+
     def test_a_position_that_cannot_be_read_from_names_the_input(self) -> None:
         tips = a_table_state([a_commit(600)], ref=TIPS, archived=[a_commit(300)])
         error = refusal(DRIVING, tips=tips, target=stood(500, 5))

@@ -114,6 +114,21 @@ class TestSetBack:
         cleaned = replace(self.SOURCE, retained_from=at(25))
         assert versions_held("earnings", cleaned, found, Checkpoint({}, position(20))) == ()
 
+    def test_all_is_read_because_the_checkpoint_expired_and_nobody_knows_what_was_deleted(self) -> None:
+        """Kind: a full scan that would leave deleted rows for ever; the version that the target holds may be whole.
+
+        A checkpoint of HoodieStreamer's, which does not name the table, and one that was set back are of it too.
+        """
+        found = next_window("earnings", self.SOURCE, a_source_spec(), None)
+        cleaned = replace(self.SOURCE, retained_from=at(25))
+        for main in (position(20), Position(at(20)), Position(at(19), basis="requested")):
+            before = Checkpoint({MAIN: main})
+            assert versions_held("earnings", self.SOURCE, found, before) == (Version(at(20)),)
+            with pytest.raises(StateError) as refused:
+                versions_held("earnings", cleaned, found, before)
+            assert (refused.value.code, refused.value.details["checkpoint"]) == ("VERSION_CLEANED", at(20))
+            assert "checkpoint reset earnings" in refused.value.next_step
+
     def test_it_travels_with_the_checkpoint_until_the_position_is_there_again(self) -> None:
         back = Checkpoint({MAIN: position(10)}, position(30))
         assert decode(encode(back)) == back
