@@ -217,10 +217,9 @@ def _drive(
     if _leaves_keys(one, state, replace(changes, requested=changes.late)):
         refuse_late(name, state, changes)
     expired = changes.kind == "whole_table" and own is not None and own.table == one.table.path
-    then: tuple[Version, ...] = ()
-    if own and (expired or _leaves_keys(one, state, changes)):
-        found = version_before(name, state, changes, own.instant)
-        then = (found,) if not expired or is_kept(state, found) else ()
+    wanted = expired or _leaves_keys(one, state, changes)
+    then = (version_before(name, state, changes, own.instant),) if own and wanted else ()
+    then = then if not expired or all(is_kept(state, version) for version in then) else ()
     read = ReadIncrement(
         one.table, changes, False, then, version_at_end(state, changes.end_inclusive), touched_partitions(state, changes),
     )

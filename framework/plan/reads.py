@@ -39,12 +39,10 @@ class Window:
 
     Args:
         kind: ``increment``: the commits named; ``whole_table``: all rows as they stood at ``end_inclusive``;
-            ``start_at_latest``: no rows, the checkpoint starts at ``end_inclusive``; ``idle``: nothing new;
-            ``driven``: nothing new here, but in an input that drives; ``deferred``: decided when the run looks at the
-            tables; ``override``: no rows, a checkpoint set by hand; ``backfill``: a range of event times, as it stood at
-            ``end_inclusive``; ``replay``: rows of the quarantine; ``index``: no rows of a source, an index made anew.
-        begin_inclusive: Completion time of the first commit read (Hudi 1.0 includes the begin).
-        end_inclusive: Completion time of the last commit read.
+            ``start_at_latest``: no rows, the checkpoint starts at ``end_inclusive``; ``idle``: nothing new; ``driven``: nothing
+            new here, but in an input that drives; ``deferred``: decided when the run looks at the tables; ``override``: a
+            checkpoint set by hand; ``backfill``: a range of event times; ``replay``: of the quarantine; ``index``: made anew.
+        begin_inclusive, end_inclusive: Completion times of the first and the last commit read (Hudi 1.0 includes both).
         requested: Request times of the commits read, by which Hudi names them.
         rows: Rows that those commits wrote, by their metadata.
         whole_files: True where the rows stand whole, by the table's present schema, in the Parquet files of those commits,

@@ -238,8 +238,7 @@ def _record(file: IO[str]) -> dict[str, Any]:
 
 
 def _holder(file: IO[str]) -> str:
-    holder = _record(file)
-    if not holder:
+    if not (holder := _record(file)):
         return "another run"
     return f"{holder.get('what', 'run')} {holder['run_id']} (pid {holder['pid']} on {holder['host']}, since {holder['since']})"
 
