@@ -75,7 +75,7 @@ def _json_value(value: Any, kind: DataType) -> Any:
             return {key: _json_value(item, inner) for key, item in value.items()}
         case tuple(), Struct(parts):
             return {name: _json_value(item, inner) for (name, inner), item in zip(parts, value, strict=True)}
-        case bytearray(), _:
+        case bytes() | bytearray(), _:
             return base64.b64encode(value).decode()
         case bool() | int() | str(), _:
             return value

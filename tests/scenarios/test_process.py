@@ -39,7 +39,7 @@ def test_idle_tick_imports_nothing_heavy(root: Path) -> None:
     subprocess.run([*FRESHET, "validate", "-C", str(root)], check=True, capture_output=True)
     tick = [sys.executable, "-X", "importtime", "-m", "framework", "run", "payments", "-C", str(root)]
     done = subprocess.run(tick, capture_output=True, text=True, check=True)
-    assert done.stdout == "payments: idle: no commit since the checkpoint\n"
+    assert done.stdout == "payments: nothing to do: no commit since the checkpoint\n"
     seen = _imported(done.stderr)
     assert "fastavro" in seen
     assert not seen & set(HEAVY)
@@ -104,5 +104,5 @@ def test_a_reader_of_messages_that_left_does_not_end_the_run(root: Path) -> None
     with open(writer, "wb") as err:
         words = [*FRESHET, "run", "--all", "-C", str(root)]
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=err, text=True, check=False)
-    assert done.stdout == "payments: idle: no commit since the checkpoint\n"
+    assert done.stdout == "payments: nothing to do: no commit since the checkpoint\n"
     assert done.returncode == 0

@@ -17,7 +17,7 @@ from tests.kit.screen import Terminal
 pytestmark = pytest.mark.waits
 TABLES = 'tables:\n  SRC: {schema: "id string, ts bigint, amount decimal(10,2), day string", key: id, ordering: ts}\n'
 CASE = TABLES + "cases:\n  a: {given: {SRC: [{id: a, ts: 1, day: d}]}, expect: {rows: [{id: a}]}}\n"
-OUTCOME = re.compile(r"copy: committed \d+: \d")
+OUTCOME = re.compile(r"copy: committed \S+ \S+Z: \d")
 
 
 def started(terminal: Terminal, lake: Lake, *words: str, **environment: str) -> subprocess.Popen[bytes]:
