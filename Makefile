@@ -47,7 +47,7 @@ TESTS = TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo "$${TMPDIR:-/tmp}") 
 QUEUE = -n 2 --no-loadscope-reorder
 
 unit: setup ## The tests that need no JVM
-	$(TESTS) tests/unit
+	$(TESTS) tests/unit $(QUEUE)
 
 test: unit ## What a change must pass; of each product of cases a row for every pair
 	$(TESTS) tests --ignore tests/unit $(QUEUE)
