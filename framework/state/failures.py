@@ -80,10 +80,7 @@ def failure_of(ref: TableRef, error: Exception) -> FreshetError:
             "Give this process the right to read it, or the store's credentials, and run the same command.", table=ref.path,
         )
     if number in _PASSES or isinstance(error, TimeoutError) or any(word in words for word in _UNREACHABLE):
-        return RetryableError(
-            "STORAGE_UNREACHABLE", f"{table}: the store cannot be reached: {said}.", _NOTHING,
-            "Run the same command when it can.", table=ref.path,
-        )
+        return _unreachable(table, said, ref)
     return StateError(
         "STORAGE_FAILED", f"{table}: {type(error).__name__}: {said}.", _NOTHING,
         "See that the path and what it names are right, and run the same command.", table=ref.path,
@@ -99,10 +96,7 @@ def not_writable(ref: TableRef, error: OSError) -> FreshetError:
     """
     said = " ".join(str(error).split())
     if error.errno in _PASSES:
-        return RetryableError(
-            "STORAGE_UNREACHABLE", f"{ref.name}: the store cannot be reached: {said}.", _NOTHING,
-            "Run the same command when it can.", table=ref.path,
-        )
+        return _unreachable(ref.name, said, ref)
     if error.errno in _FULL:
         return StateError(
             "STORAGE_FULL", f"{ref.name}: there is no space left to write it: {said}.", _NOTHING,
@@ -111,4 +105,11 @@ def not_writable(ref: TableRef, error: OSError) -> FreshetError:
     return StateError(
         "NOT_WRITABLE", f"{ref.name} ({ref.path}) cannot be written: {said}.", _NOTHING,
         "Give this process the right to write there, or name another place: warehouse in configs/.", table=ref.path,
+    )
+
+
+def _unreachable(table: str, said: str, ref: TableRef) -> RetryableError:
+    return RetryableError(
+        "STORAGE_UNREACHABLE", f"{table}: the store cannot be reached: {said}.", _NOTHING, "Run the same command when it can.",
+        table=ref.path,
     )
