@@ -61,6 +61,8 @@ def load_version(spark: SparkSession, path: str, version: Version) -> DataFrame:
         if storage_for(base).names(f"{base}/.hoodie/.schema"):
             # Else Hudi takes a column of a file by the name that it has there, whichever column has that name now.
             options["hoodie.schema.on.read.enable"] = "true"
+            # Column by column it reads no struct of an older schema. The session is the run's own.
+            spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
         rows = spark.read.format("hudi").options(**options).load(path)
         return rows.where(F.lit(False)) if version.as_of == NEVER else rows
     overtaking = F.col(COMMIT).isin(list(version.overtakers))
