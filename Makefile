@@ -28,11 +28,12 @@ $(PYTHON):
 	$$python -m venv $(VENV)
 
 # pyspark is published as source only. It is built with the locked setuptools, which therefore goes in first;
-# build isolation would fetch one that no hash vouches for.
+# build isolation would fetch one that no hash vouches for. Python compiles a module when it first needs it, which of
+# great-expectations, pandas and the like are few: half a minute less.
 $(STAMP): $(INPUTS) | $(PYTHON)
 	awk '/^[^ #]/ {wanted = /^setuptools==/} wanted' requirements.lock > $(VENV)/setuptools.lock
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/setuptools.lock
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
+	$(PYTHON) -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	$(PYTHON) -m framework.runtime.jars
 	@touch $@
