@@ -123,7 +123,7 @@ def test_an_index_moves_to_another_cluster(hlake: HBaseLake, second: HBase) -> N
     assert len(hlake.places()) == 20
     hlake.pipeline(hoodie=there)
     run = freshet(hlake, "run", "copy")["runs"][0]
-    assert (run["outcome"], run["inserts"]) == ("committed", 2)
+    assert (run["outcome"], run["inserts"], run["moves"]) == ("committed", 1, 1)
     assert len(hlake.places()) == 21
     hlake.agree()
     assert freshet(hlake, "index", "verify", "copy")["found"] == CLEAN
