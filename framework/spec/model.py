@@ -152,11 +152,13 @@ class TransformSpec:
         file: Path relative to the project.
         kind: ``sql`` or ``python``.
         statements: The SQL's statements after Jinja; none for Python.
+        helpers: The project's files that a Python step imports, and that these import.
     """
 
     file: str
     kind: Literal["sql", "python"]
     statements: tuple[Statement, ...] = ()
+    helpers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
