@@ -55,7 +55,8 @@ def test_a_helper_is_read_anew_when_it_changed(tmp_path: Path) -> None:
         result(tmp_path)
     write(tmp_path, "transformers/lib/fares/__init__.py", "def net(): return 3")
     assert result(tmp_path) == 33
-    write(tmp_path, STEP, "try:\n  from transformers.lib.late import x\nexcept ImportError:\n  x = 0\ndef transform(i, c): return x")
+    late = "try:\n  from transformers.lib.late import x\nexcept ImportError:\n  x = 0\n"
+    write(tmp_path, STEP, late + "def transform(i, c): return x")
     assert result(tmp_path) == 0
     write(tmp_path, "transformers/lib/late.py", "x = 1")
     assert result(tmp_path) == 1
