@@ -53,7 +53,7 @@ def init(output: Output, folder: Path, name: str | None, source: str, size: str)
             )
     files = {**_PROJECT, **_PIPELINE} if name is None else _PIPELINE
     root = _raw_root(_template("base.yml") if name is None else _config_of(folder))
-    held = _size(size)
+    held = size_of(size)
     marks = {"@NAME@": target, "@SOURCE@": source, "@RAW@": root,
              "@SIZE@": held.human_readable(decimal=True), "@BUCKETS@": str(buckets_for(held))}
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
@@ -82,7 +82,12 @@ def init(output: Output, folder: Path, name: str | None, source: str, size: str)
     return Exit.OK
 
 
-def _size(text: str) -> ByteSize:
+def size_of(text: str) -> ByteSize:
+    """Return a size such as 500MB or 2GB in bytes.
+
+    Raises:
+        click.BadParameter: It is none.
+    """
     try:
         # Whatever comes after a size Pydantic overlooks.
         return TypeAdapter(ByteSize).validate_python(text if _SIZE.fullmatch(text) else "")
