@@ -11,8 +11,9 @@ import click
 from framework.cli.init import size_of
 from framework.cli.options import project_options, wait_option
 from framework.cli.output import Output, progress, reporting, table
-from framework.errors import Exit
+from framework.errors import Exit, FreshetError
 from framework.plan.instants import readable
+from framework.spec.seeds import load_seeds
 from framework.spec.warehouse import load_warehouse
 from framework.state.timeline import TimelineState
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Land CSV, JSON or Parquet files in a raw table.")
-@click.argument("name", metavar="TABLE")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("name", metavar="[TABLE]", required=False)
+@click.argument("files", nargs=-1)
+@click.option("--seeds", is_flag=True, help="Land the project's seeds, seeds/<database>.<table>.csv; all, or those named.")
 @click.option("--key", default="", metavar="COLUMN,...", help="Record key of a new table.")
 @click.option("--ordering", default="", metavar="COLUMN",
               help="Ordering field of a new table: of two rows of one key the larger value wins.")
@@ -42,15 +44,18 @@ if TYPE_CHECKING:
 @project_options
 @reporting
 def land(
-    output: Output, name: str, files: tuple[str, ...], key: str, ordering: str, partition_by: str | None, columns: str,
-    form: str | None, delimiter: str, kind: str | None, size: str | None, delete_missing: bool, root: Path, env: str | None,
-    overrides: tuple[str, ...],
+    output: Output, name: str | None, files: tuple[str, ...], seeds: bool, key: str, ordering: str, partition_by: str | None,
+    columns: str, form: str | None, delimiter: str, kind: str | None, size: str | None, delete_missing: bool, root: Path,
+    env: str | None, overrides: tuple[str, ...],
 ) -> Exit:
     """Land files in a table of the warehouse, in one commit. A new table keeps change data, so that deletes are passed on.
 
     Of several rows with one key the newest counts. What the table holds already is not written again: files that are landed
     twice change nothing. True in a column _hoodie_is_deleted deletes a row. A row that cannot be read, or a value that does
     not fit into its column, fails the landing, and nothing is written.
+
+    A seed is a small table whose rows stand in the project: its file is all that the table holds, and one that is as it was
+    when it was landed starts no Spark.
 
     \b
     Examples:
@@ -59,7 +64,15 @@ def land(
       freshet land raw.trips trips.parquet --key id --ordering ts --partition-by day
       freshet land raw.events events.json.gz --key id --ordering at --columns "id STRING, amount DECIMAL(10,2)"
       freshet land dim.rates rates.csv --delete-missing    rows that left the file are deleted
+      freshet land --seeds                                 every seed of the project
     """
+    said = (key, ordering, partition_by, columns, form, delimiter, kind, size, delete_missing or None)
+    if seeds:
+        if any(one not in (None, "") for one in said):
+            raise click.UsageError("--seeds goes with tables alone: what is said of a seed stands in its seeds/<table>.yml.")
+        return _land_seeds(output, root, env, overrides, files if name is None else (name, *files))
+    if name is None or not files:
+        raise click.UsageError("Say which table, and which files; or --seeds.")
     from framework.runtime.land import land as land_files
     from framework.runtime.landed import Landing
 
@@ -75,6 +88,30 @@ def land(
     return Exit.OK
 
 
+def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...]) -> Exit:
+    from framework.runtime.seeds import land_seeds
+
+    warehouse = load_warehouse(root, env, overrides)
+    found = load_seeds(root, names)
+    with progress(output, len(found)) as listen:
+        results = land_seeds(warehouse, found, TimelineState(), listen)
+    lines = [f"{seed.table}: failed: {one}" if isinstance(one, FreshetError) else _line(one)
+             for seed, one in zip(found, results, strict=True)]
+    output.result("\n".join(lines), {"seeds": [
+        {"table": seed.table, "error": one.as_json()} if isinstance(one, FreshetError) else one.as_json()
+        for seed, one in zip(found, results, strict=True)]})
+    codes = {one.exit_code for one in results if isinstance(one, FreshetError)}
+    return Exit.OK if not codes else codes.pop() if len(codes) == 1 else Exit.FAILED
+
+
+def _line(landed: Landed) -> str:
+    from framework.runtime.landed import in_words
+
+    if not landed.rows:
+        return f"{landed.table}: nothing to do: the file is as it was when it was landed"
+    return f"{landed.table}: {f'committed {readable(landed.commit)}' if landed.commit else 'nothing to do'}: {in_words(landed)}"
+
+
 def text_of(landed: Landed, following: str) -> str:
     """Return what became of files, for people.
 
@@ -82,10 +119,7 @@ def text_of(landed: Landed, following: str) -> str:
         landed: The result.
         following: The next command.
     """
-    from framework.runtime.landed import in_words
-
-    done = f"committed {readable(landed.commit)}" if landed.commit else "nothing to do"
-    lines = [f"{landed.table}: {done}: {in_words(landed)}", *landed.notices]
+    lines = [_line(landed), *landed.notices]
     if landed.made:
         lines += [f"made {landed.path}", f"  record key {', '.join(landed.key)}, ordering field {landed.ordering}"
                   + (f", partitioned by {', '.join(landed.partition_by)}" if landed.partition_by else ""),

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from framework.errors import DataError, Problem, StateError
+from framework.errors import StateError
 from framework.plan.options import IS_DELETED, columns_record, index_record, writer_options
 from framework.plan.retention import HELD, held_back
 from framework.plan.stages import Commit, Notice
 from framework.spec import options, source, target
+from framework.spec.column_text import quoted_name, refuse
 from framework.spec.ddl import DdlTable, Setting, parse_ddl
 from framework.spec.files import Place
 from framework.spec.hoodie import agreed, check_hoodie
@@ -155,45 +156,18 @@ def landing_commit(
     return Commit(spec.target.ref, dict(sorted(options.items())), None, metadata), held
 
 
-def refuse(name: str, problems: Problems) -> None:
-    """Raise what was collected as one error: nobody has written a file with these lines."""
-    if not problems.found:
-        return
-    first: Problem = problems.found[0]
-    said = "; ".join(problem.message.rstrip(".") for problem in problems.found)
-    raise DataError(first.code, f"{name}: {said}.", UNTOUCHED, first.hint, problems=[vars(p) for p in problems.found])
-
-
-def parse_columns(name: str, text: str) -> tuple[Column, ...]:
-    """Read columns as ``CREATE TABLE`` has them between its brackets; none where the text is empty.
-
-    Raises:
-        DataError: With the code of what is wrong first.
-    """
-    if not text.strip():
-        return ()
-    problems = Problems()
-    ddl = parse_ddl(f"CREATE TABLE {_quoted_name(name)} (\n{text}\n) USING hudi", "--columns", problems)
-    refuse(name, problems)
-    return ddl.columns if ddl is not None else ()
-
-
 def _declared(name: str, asked: TableAsked, columns: Sequence[Column], problems: Problems) -> DdlTable | None:
     def named(names: Sequence[str]) -> str:
         return ",".join(names)
 
     listed = ", ".join(f"`{c.name.replace('`', '``')}` {c.type}" for c in columns)
-    ddl = parse_ddl(f"CREATE TABLE {_quoted_name(name)} ({listed}) USING hudi", _WHERE, problems)
+    ddl = parse_ddl(f"CREATE TABLE {quoted_name(name)} ({listed}) USING hudi", _WHERE, problems)
     if ddl is None:
         return None
     settings = {"primaryKey": _said(named(asked.key)), "preCombineField": _said(asked.ordering),
                 "type": _said(asked.table_type or "cow"), _CDC: _said("true")}
     partition_by = _said(named(asked.partition_by)) if asked.partition_by else None
     return replace(ddl, settings=settings, partition_by=partition_by)
-
-
-def _quoted_name(name: str) -> str:
-    return ".".join(f"`{part}`" for part in name.split("."))
 
 
 def _said(value: str) -> Setting:

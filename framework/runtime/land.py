@@ -19,7 +19,6 @@ from framework.plan.landing import (
     bare_spec,
     landing_commit,
     new_spec,
-    parse_columns,
     standing_spec,
 )
 from framework.plan.options import concurrency_of
@@ -41,6 +40,7 @@ from framework.sinks.hudi import empty_batch, write_commit
 from framework.sources.file_rows import FILE
 from framework.sources.files import Files, find_files, shown
 from framework.sources.hudi import load_table
+from framework.spec.column_text import parse_columns
 from framework.spec.model import PipelineSpec
 from framework.spec.warehouse import Warehouse
 from framework.state.checkpoint import RUN_ID_KEY

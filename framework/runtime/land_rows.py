@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from framework.errors import DataError, FreshetError, foreign_text, root_cause
-from framework.plan.landing import GENERATED, MARK, UNTOUCHED, parse_columns
+from framework.plan.landing import GENERATED, MARK, UNTOUCHED
 from framework.plan.options import IS_DELETED
 from framework.plan.parts import conform_stage
 from framework.quality.contract import conform
@@ -20,6 +20,7 @@ from framework.quality.texts import guess_types, with_types
 from framework.sinks.failures import in_words
 from framework.sources.file_rows import FILE, columns_of, is_nested, lost_fields, may_be_read, numbers_of, read_group
 from framework.sources.files import Files, Group, shown
+from framework.spec.column_text import parse_columns
 from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.suggest import did_you_mean
 from framework.spec.types import Atomic, Column, DataType, Fit, fit
