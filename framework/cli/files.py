@@ -18,6 +18,7 @@ from framework.runtime.shapes import declared_tables, shapes_of
 from framework.spec.fixtures import fixture_file, read_fixture
 from framework.spec.json_schema import json_schema
 from framework.spec.model import Project
+from framework.spec.seeds import read_seeds
 from framework.spec.suggest import Problems
 from framework.state.table import MemoryState
 from framework.state.timeline import TimelineState
@@ -48,6 +49,7 @@ def validate(
       freshet validate --env prod --output json
     """
     project = load(root, env, overrides, names, tags, everything)
+    _check_seeds(project)
     analysed, notices = _analyse(project, overrides) if deep else ([], [])
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else ""
@@ -60,6 +62,13 @@ def validate(
                       for p in project.pipelines],
     })
     return Exit.OK
+
+
+def _check_seeds(project: Project) -> None:
+    problems = Problems()
+    read_seeds(Path(project.root), problems)
+    if problems.found:
+        raise SpecError(problems.found)
 
 
 @click.command("compile", short_help="Print what the files compile into, or the spark-submit command.")

@@ -15,6 +15,7 @@ _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 _REFUSED = re.compile(r"(?<!concat\()" + re.escape(MARK) + r"\|(\w+)\|([^|]*)\|([^|]*)\|(.*?)\|(.*?)(?:\||$)", re.MULTILINE)
 _WHY = {
     "OVERFLOW": "is {value}, which does not fit into {kind},",
+    "BAD_BYTES": "holds bytes that are no UTF-8,",
     "NULL_VALUE": "is null, or an empty record key,",
     "BAD_PARTITION": "is '{value}', which Hudi 1.0 cannot keep as a partition's value,",
     "KEY_AMBIGUOUS": "is '{value}', in which the next part of the record key seems to begin: Hudi would take two keys for one,",
