@@ -12,6 +12,7 @@ import click
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from framework.cli.output import Output, progress, reporting
+from framework.cli.patterns import PATTERNS, contents_of, steps_of
 from framework.cli.sample_data import COLUMNS, KEY, ORDERING, order_files
 from framework.errors import Exit, FreshetError
 from framework.plan.buckets import buckets_for
@@ -26,6 +27,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
 _CONFIG = "configs/base.yml"
 _IGNORED = ".gitignore"
+_SCHEMA = "configs/pipeline.schema.json"
 _PROJECT = {_CONFIG: "base.yml", "configs/local.yml": "local.yml", _IGNORED: "gitignore"}
 _PIPELINE = {
     "pipelines/@NAME@.yml": "pipeline.yml", "ddl/@NAME@.sql": "table.sql", "transformers/@NAME@.sql": "transformer.sql",
@@ -43,9 +45,23 @@ _PIPELINE = {
                    "bucket for each 120 MB.")
 @click.option("--with-sample-data", "sample", is_flag=True,
               help="Write sample files to data/ and land the first one in the source, so that the new project runs at once.")
+@click.option("--pattern", "patterns", multiple=True, type=click.Choice(list(PATTERNS)),
+              help="Write pipelines that work, with sample data, checks, cases and reasons; repeatable. Into the project in "
+                   "FOLDER, or a new one.")
 @reporting
-def init(output: Output, folder: Path, name: str | None, source: str, size: str, sample: bool) -> Exit:
+def init(
+    output: Output, folder: Path, name: str | None, source: str, size: str, sample: bool, patterns: tuple[str, ...],
+) -> Exit:
     """Scaffold a project in FOLDER, or one more pipeline in it. Never overwrites a file.
+
+    \b
+    Patterns:
+      fact             one row an event, corrected and deleted as its source is
+      dimension        one row a thing, with columns that two pipelines own
+      daily_aggregate  sums of each group and day, exact when a row changes its day
+      late_join        two tables joined, either of which may come late, change or go
+      moving_rows      rows that go from partition to partition
+      history          every version of a row, with the days from and until which it holds
 
     \b
     Examples:
@@ -53,7 +69,12 @@ def init(output: Output, folder: Path, name: str | None, source: str, size: str,
       freshet init my_project                           the same without data: configs and a pipeline, order_totals
       freshet init --pipeline refunds --source raw.refunds  one more, in the project here
       freshet init --pipeline visits --partition-size 2GB   its days will hold 2 GB each: 16 buckets
+      freshet init shop --pattern fact --pattern history    a project of two patterns
     """
+    if patterns:
+        if any(_said(option) for option in ("name", "source", "size", "sample")):
+            raise click.UsageError("--pattern goes alone: it brings pipelines, sources and sample data of its own.")
+        return _patterns(output, folder, tuple(dict.fromkeys(patterns)))
     target = "order_totals" if name is None else name
     if sample and name is not None:
         raise click.UsageError("--with-sample-data goes not with --pipeline: it is for a new project.")
@@ -69,15 +90,45 @@ def init(output: Output, folder: Path, name: str | None, source: str, size: str,
     marks = {"@NAME@": target, "@SOURCE@": table, "@RAW@": root,
              "@SIZE@": held.human_readable(decimal=True), "@BUCKETS@": str(buckets_for(held))}
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
-    schema = "configs/pipeline.schema.json"
-    if not (folder / schema).exists():
-        contents[schema] = json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
+    if sample:
+        contents |= dict(zip(_samples(table), order_files(), strict=True))
+    told = _write(folder, contents)
+    landed = _land_sample(output, folder, f"{database}.{table}", folder / _samples(table)[0]) if sample else None
+    if landed is not None:
+        told += landed[0]
+    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "")
+    text = "\n".join([*told, "next:", *(f"  {step}" for step in steps)])
+    output.result(text, {"folder": str(folder), "files": sorted(contents), "next": steps[-2 if sample else 0],
+                         "steps": steps, **({"landed": landed[1]} if landed is not None else {})})
+    return Exit.OK
+
+
+def _patterns(output: Output, folder: Path, patterns: tuple[str, ...]) -> Exit:
+    standing = (folder / _CONFIG).is_file()
+    contents = {} if standing else {path: _template(file) for path, file in _PROJECT.items()}
+    root = _root_of("raw", _config_of(folder) if standing else contents[_CONFIG])
+    for pattern in patterns:
+        contents |= {path: _filled(text, {"@RAW@": root}) for path, text in contents_of(pattern).items()}
+    told = _write(folder, contents)
+    steps = [*([] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]), *steps_of(patterns)]
+    output.result("\n".join([*told, "next:", *(f"  {step}" for step in steps)]),
+                  {"folder": str(folder), "files": sorted(contents), "next": steps[0], "steps": steps})
+    return Exit.OK
+
+
+def _said(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _write(folder: Path, contents: dict[str, str]) -> list[str]:
+    """Write files that do not stand yet, with the schema where it is missing; returns what is told of them."""
+    if not (folder / _SCHEMA).exists():
+        contents[_SCHEMA] = json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
     kept = _IGNORED in contents and (folder / _IGNORED).is_file()
     if kept:
         # That of a repository that has just been made, as often as not.
         lines = contents.pop(_IGNORED).split()
-    if sample:
-        contents |= dict(zip(_samples(table), order_files(), strict=True))
     standing = [path for path in contents if (folder / path).exists()]
     if standing:
         raise FreshetError("FILE_EXISTS", f"{', '.join(standing)} stands in {folder.resolve()} already.",
@@ -90,14 +141,7 @@ def init(output: Output, folder: Path, name: str | None, source: str, size: str,
     told = [f"wrote {folder / path}" for path in contents]
     if kept:
         told.append(f"left {folder / _IGNORED} as it is: it should have the lines {', '.join(lines)}")
-    landed = _land_sample(output, folder, f"{database}.{table}", folder / _samples(table)[0]) if sample else None
-    if landed is not None:
-        told += landed[0]
-    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "")
-    text = "\n".join([*told, "next:", *(f"  {step}" for step in steps)])
-    output.result(text, {"folder": str(folder), "files": sorted(contents), "next": steps[-2 if sample else 0],
-                         "steps": steps, **({"landed": landed[1]} if landed is not None else {})})
-    return Exit.OK
+    return told
 
 
 def _samples(table: str) -> tuple[str, str]:
