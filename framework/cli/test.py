@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +14,7 @@ import click
 
 from framework.cli.options import load, project_options, selection_options
 from framework.cli.output import Output, message, progress, reporting, trace
+from framework.cli.signals import BEFORE_LAST_WORDS
 from framework.cli.watch import watch
 from framework.errors import Exit, FreshetError, SpecError
 from framework.metrics.events import Event
@@ -189,7 +193,7 @@ def _results(
     every: dict[str, list[CaseResult]] = {}
     if not cases:
         return every
-    with progress(output) as listen:
+    with progress(output) as listen, _folder() as folder:
         listen(Event("phase", cases[0][0].spec.name, "starting Spark"))
         # PySpark takes a second to import: wrong files are told before that.
         from framework.runtime.fixtures import run_case
@@ -197,9 +201,23 @@ def _results(
         for number, (suite, case) in enumerate(cases, 1):
             name = suite.spec.name
             listen(Event("phase", name, case.name, {"unit": "case", "number": number, "of": len(cases)}))
-            every.setdefault(name, []).append(run_case(project, suite.spec, case, suite.shapes, overrides))
+            every.setdefault(name, []).append(run_case(project, suite.spec, case, suite.shapes, overrides, folder))
             listen(Event("done", name, case.name))
     return every
+
+
+@contextmanager
+def _folder() -> Iterator[str]:
+    """Give a folder for the tables of cases, which goes with the command, however that ends."""
+    with tempfile.TemporaryDirectory(prefix="freshet-test-", ignore_cleanup_errors=True) as folder:
+        def put_away() -> None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+        BEFORE_LAST_WORDS.append(put_away)
+        try:
+            yield folder
+        finally:
+            BEFORE_LAST_WORDS.remove(put_away)
 
 
 def _lines(result: CaseResult) -> list[str]:

@@ -64,7 +64,7 @@ def failed_checks(checks: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(name for name, status in checks.items() if status == "failed"))
 
 
-def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape]) -> Ran:
+def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape], folder: str) -> Ran:
     """Run a pipeline on tables that hold what the case gives.
 
     The increment is what ``SRC`` gives: the source's one commit after the checkpoint that the target carries. Rows given
@@ -75,14 +75,15 @@ def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapp
         spec: The pipeline.
         case: The case.
         shapes: The columns, keys and partitioning of ``SRC`` and the inputs.
+        folder: Where the tables are made, in a folder of the case's own, and taken away again.
 
     Raises:
         FreshetError: The tables could not be made; what the run itself raises is part of the result.
     """
     spark = small_session(spec.spark_conf).newSession()
     use_settings(spark, spec.spark_conf)
-    with tempfile.TemporaryDirectory(prefix="freshet-test-", ignore_cleanup_errors=True) as folder:
-        spec = _moved(spec, folder)
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place:
+        spec = _moved(spec, place)
         state = TimelineState()
         _land_all(spark, spec, case, shapes)
         heard: list[Event] = []

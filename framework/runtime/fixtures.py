@@ -66,7 +66,7 @@ class CaseResult:
 
 
 def run_case(
-    project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape], overrides: Sequence[str],
+    project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape], overrides: Sequence[str], folder: str,
 ) -> CaseResult:
     """Run one case; whatever it raises is its result.
 
@@ -76,13 +76,14 @@ def run_case(
         case: The case.
         shapes: The columns of ``SRC`` and the inputs.
         overrides: ``--set`` values; the case's own variables win over them.
+        folder: Where the case may make tables.
     """
     start = time.monotonic()
     ran: Ran | None = None
     try:
         spec = small(_with_variables(project, spec, case, overrides))
         if case.on_tables:
-            ran = run_on_tables(project, spec, case, shapes)
+            ran = run_on_tables(project, spec, case, shapes, folder)
         else:
             rows = transformed(small_session(spec.spark_conf).newSession(), project, spec, case, shapes)
             # Every column is computed, those too that nobody compares: a value that is refused is refused in any of them.
