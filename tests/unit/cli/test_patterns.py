@@ -29,7 +29,8 @@ def test_a_pattern_makes_a_project_that_validates(freshet: Freshet, tmp_path: Pa
     for one in found:
         cases = (folder / f"pipelines/tests/{one['name']}.yml").read_text("utf-8")
         assert "  no_rows:" in cases
-        assert (folder / one["file"]).read_text("utf-8").startswith("# yaml-language-server: $schema=../configs/pipeline.schema.json")
+        first = (folder / one["file"]).read_text("utf-8").splitlines()[0]
+        assert first == "# yaml-language-server: $schema=../configs/pipeline.schema.json"
 
 
 def test_patterns_go_into_a_project_that_stands(freshet: Freshet, root: Path) -> None:
@@ -72,7 +73,8 @@ def test_sample_data_is_the_same_every_time(pattern: str) -> None:
         assert len(set(keys)) == len(keys)
         assert len(set(changed)) == len(changed)
         gone = {one for one, row in zip(changed, changes, strict=True) if row["_hoodie_is_deleted"] == "true"}
-        assert gone and gone <= set(keys)
+        assert gone
+        assert gone <= set(keys)
         assert (set(changed) - gone) & set(keys) or table == "tips"
         assert set(changed) - set(keys) or table == "points"
 
@@ -97,7 +99,8 @@ def test_what_comes_next_makes_every_table_that_is_read(freshet: Freshet, tmp_pa
     read = {line.split("/")[-1].rstrip('"') for path in (folder / "pipelines").glob("*.yml")
             for line in path.read_text("utf-8").splitlines() if "hoodieincr.path" in line}
     assert read <= landed
-    assert seeds == {"stores"} and "freshet land --seeds" in steps
+    assert seeds == {"stores"}
+    assert "freshet land --seeds" in steps
     assert all((folder / word).is_file() for step in steps for word in step.split() if word.startswith("data/"))
 
 
