@@ -38,8 +38,9 @@ def test_from_a_wheel_to_a_changed_pipeline(installed: Path, tmp_path: Path) -> 
     home.mkdir()
 
     def freshet(*words: str, folder: Path = home) -> Any:
-        done = subprocess.run([sys.executable, str(installed / "bin/freshet"), *words, "--output", "json"], cwd=folder, text=True,
-                              capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(installed)})
+        command = [sys.executable, str(installed / "bin/freshet"), *words, "--output", "json"]
+        done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(installed)})
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 
@@ -54,7 +55,8 @@ def test_from_a_wheel_to_a_changed_pipeline(installed: Path, tmp_path: Path) -> 
     assert freshet(*run, folder=mine)["runs"][0]["inserts"] == 3000
     assert len(freshet(*show, folder=mine)["rows"]) == 5
     landed = freshet(*land, folder=mine)
-    assert (landed["inserted"], landed["updated"], landed["deleted"], landed["next"]) == (100, 150, 1, "freshet run order_totals")
+    assert [landed[what] for what in ("inserted", "updated", "deleted")] == [100, 150, 1]
+    assert landed["next"] == "freshet run order_totals"
     changed = freshet(*run, folder=mine)["runs"][0]
     assert (changed["inserts"], changed["updates"], changed["deletes"]) == (100, 150, 1)
     assert freshet(*land, folder=mine)["outcome"] == "idle"
