@@ -132,9 +132,7 @@ def next_step(landed: Landed, root: Path) -> str:
     place = "" if root == Path() else f" -C {shlex.quote(str(root))}"
     if landed.readers:
         return f"freshet run {' '.join(landed.readers)}{place}"
-    short = landed.table.rpartition(".")[2]
-    folder = "" if root == Path() else f" {shlex.quote(str(root))}"
-    return f"freshet init{folder} --pipeline {short}_copy --source {landed.table}"
+    return f"freshet show {landed.table} --limit 5{place}"
 
 
 def _names(text: str) -> tuple[str, ...]:

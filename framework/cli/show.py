@@ -6,6 +6,7 @@ import csv
 import io
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ import click
 from framework.cli.options import load, project_options
 from framework.cli.output import Output, message, reporting, table
 from framework.errors import Exit, FreshetError, StateError
+from framework.plan.landing import bare_spec
 from framework.plan.reads import counted
 from framework.spec.fixtures import tables_of
 from framework.spec.model import PipelineSpec, Project, TableRef
 from framework.spec.suggest import did_you_mean
+from framework.spec.warehouse import Warehouse, load_warehouse
 from framework.state.timeline import TimelineState
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ def show(
     if as_csv and output.as_json:
         raise click.UsageError("--csv goes not with --output json.")
     project = load(root, env, overrides)
-    spec, ref = _found(project, name)
+    spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
     state = TimelineState().table(ref)
     if state is None:
         raise StateError("TABLE_MISSING", f"There is no table at {ref.path} yet.", "Nothing is shown.",
@@ -79,10 +82,16 @@ def show(
     return Exit.OK
 
 
-def _found(project: Project, name: str) -> tuple[PipelineSpec, TableRef]:
+def _found(project: Project, name: str, warehouse: Callable[[], Warehouse]) -> tuple[PipelineSpec, TableRef]:
     known = {ref.name: (spec, ref) for spec in project.pipelines
              for ref in (spec.quarantine, *tables_of(spec).values(), spec.target.ref)}
     known |= {spec.name: (spec, spec.target.ref) for spec in project.pipelines}
+    if name not in known and name.count(".") == 1:
+        # One that was landed, and that no pipeline reads yet.
+        tables = warehouse()
+        ref = tables.table(name) if name.partition(".")[0] in tables.roots else None
+        if ref is not None and TimelineState().table(ref) is not None:
+            return bare_spec(tables, ref), ref
     if name not in known:
         raise FreshetError("TABLE_UNKNOWN", f"No pipeline has the name {name}, and none reads or writes a table of that name.",
                            "Nothing is shown.", did_you_mean(name, known))

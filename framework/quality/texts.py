@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import reduce
 
 from pyspark.sql import Column as SparkColumn
@@ -29,25 +29,26 @@ _NO_TEXT = "\ufffd"
 _SHOWN = 200
 
 
-def guess_types(rows: DataFrame, columns: Mapping[str, bool]) -> dict[str, DataType]:
+def guess_types(rows: DataFrame, columns: Collection[str], times_alone: bool) -> dict[str, DataType]:
     """Return the narrowest type that every text of a column fits into; a column without any value is a text.
 
     Args:
         rows: Rows of texts.
-        columns: Names of columns, each with whether its texts may be numbers and booleans, too, and not dates and times alone.
+        columns: Names of columns.
+        times_alone: True where texts may be dates and times, and what is a number was told apart already.
     """
     found = []
-    for name, plain in columns.items():
+    for name in columns:
         # Quotes around nothing are no value of a number or a time.
         text = F.when(F.col(f"`{name}`") != "", F.col(f"`{name}`"))
         tests = {
             "boolean": F.lower(text).isin("true", "false"),
             "whole": text.rlike(_WHOLE) & F.expr(f"try_cast(`{name}` AS bigint)").isNotNull(),
-            "number": text.rlike(_NUMBER) & (F.length(F.regexp_replace(text, r"[eE].*|[^0-9]", "")) <= _DIGITS),
+            "number": text.rlike(_NUMBER) & (_digits(text) <= _DIGITS),
             "date": text.rlike(_DATE) & F.expr(f"try_cast(`{name}` AS date)").isNotNull(),
             "time": text.rlike(_TIME) & F.expr(f"try_cast(`{name}` AS timestamp)").isNotNull(),
         }
-        wanted = tests if plain else {kind: tests[kind] for kind in ("date", "time")}
+        wanted = {kind: tests[kind] for kind in ("date", "time")} if times_alone else tests
         found.append(F.struct(*(F.bool_and(test).alias(kind) for kind, test in wanted.items())).alias(name))
     answers = rows.agg(*found).first() if found else None
     kinds: dict[str, DataType] = {}
@@ -57,7 +58,9 @@ def guess_types(rows: DataFrame, columns: Mapping[str, bool]) -> dict[str, DataT
     return kinds
 
 
-def with_types(rows: DataFrame, types: Mapping[str, DataType], key: Mapping[str, str], file: str) -> DataFrame:
+def with_types(
+    rows: DataFrame, types: Mapping[str, DataType], key: Mapping[str, str], file: str, rounded: Collection[str] = (),
+) -> DataFrame:
     """Make values of texts; one that does not fit into its column fails the job that reads it.
 
     Args:
@@ -65,6 +68,7 @@ def with_types(rows: DataFrame, types: Mapping[str, DataType], key: Mapping[str,
         types: The columns to make values of, each with its type, which is a simple one.
         key: Columns of the record key, by their names in the table, for the words of a failure.
         file: Column that says which file a row is from.
+        rounded: Columns whose texts Spark has made of numbers, of which it keeps some 15 digits.
     """
     def text_of(name: str) -> SparkColumn:
         return F.substring(F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null")), 1, _SHOWN)
@@ -76,10 +80,16 @@ def with_types(rows: DataFrame, types: Mapping[str, DataType], key: Mapping[str,
 
     def value(name: str, kind: DataType) -> SparkColumn:
         made, fits, code = _made(F.col(f"`{name}`"), name, kind)
+        if name in rounded and (isinstance(kind, Decimal) or kind == Atomic("string")):
+            fits = fits & ((_digits(F.col(f"`{name}`")) <= _DIGITS) | ~F.col(f"`{name}`").rlike("[.eE]"))
         told = F.concat(F.lit(f"{MARK}|{code}|{name}|{kind}|"), text_of(name), F.lit("|"), *of, F.lit("|"))
         return F.when(F.col(f"`{name}`").isNotNull() & ~fits, F.raise_error(F.substring(told, 1, 500))).otherwise(made)
 
     return rows.select(*(value(n, types[n]).alias(n) if n in types else F.col(f"`{n}`") for n in rows.columns))
+
+
+def _digits(text: SparkColumn) -> SparkColumn:
+    return F.length(F.regexp_replace(text, r"[eE].*|[^0-9]", ""))
 
 
 def _made(text: SparkColumn, name: str, kind: DataType) -> tuple[SparkColumn, SparkColumn, str]:
@@ -93,7 +103,8 @@ def _made(text: SparkColumn, name: str, kind: DataType) -> tuple[SparkColumn, Sp
             behind = F.regexp_extract(text, r"\.([0-9]*?)0*\s*$", 1)
             fits += [text.rlike(_AS_DECIMAL), F.length(behind) <= scale]
         case Atomic("float" | "double"):
-            fits.append(text.rlike(_AS_REAL))
+            exact = F.expr(f"try_cast(try_cast(`{name}` AS {kind}) AS decimal(38,0)) = try_cast(`{name}` AS decimal(38,0))")
+            fits += [text.rlike(_AS_REAL), text.rlike("[^0-9+-]") | F.coalesce(exact, F.lit(False))]
         case Atomic("date"):
             fits.append(text.rlike(_AS_DATE))
         case Atomic("timestamp"):

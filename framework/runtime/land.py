@@ -10,7 +10,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from framework.errors import DataError, FreshetError, RetryableError
+from framework.errors import FreshetError, RetryableError
 from framework.metrics.events import Event, Listener
 from framework.plan.buckets import buckets_for
 from framework.plan.landing import (
@@ -28,7 +28,7 @@ from framework.runtime.catalogue import sync_if_due
 from framework.runtime.executor import jvm_lock, name_jobs
 from framework.runtime.fence import check_clock
 from framework.runtime.land_rows import Asked, batch_of, columns_for, failed_read
-from framework.runtime.landed import Landed, Landing, in_words, refuse_nameless, refuse_wrong
+from framework.runtime.landed import Landed, Landing, in_words, refuse_nameless, refuse_odd, refuse_wrong
 from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.runner import new_run_id
 from framework.runtime.session import at_work, start_session, use_settings
@@ -38,7 +38,7 @@ from framework.runtime.watchdog import watched
 from framework.sinks.changes import Found, compare, counts, written
 from framework.sinks.hudi import empty_batch, write_commit
 from framework.sources.file_rows import FILE
-from framework.sources.files import Files, find_files, shown
+from framework.sources.files import Files, find_files, named, shown
 from framework.sources.hudi import load_table
 from framework.spec.column_text import parse_columns
 from framework.spec.model import PipelineSpec
@@ -116,33 +116,27 @@ class _Work:
         with at_work(), jvm_lock(spark, self.lease.writer_file):
             try:
                 if table is None:
-                    self._phase(f"looking at {_of(self.files)}")
+                    self._phase(f"looking at {named(self.files)}")
                     columns = columns_for(spark, self.files, landing.columns, self._asked(), ref.name)
                     spec = new_spec(spec, self.warehouse, asked, columns)
-                self._phase(f"reading {_of(self.files)}")
+                self._phase(f"reading {named(self.files)}")
                 return self._landed(spark, spec, table)
             except (Py4JJavaError, PySparkException) as error:
-                raise failed_read(ref, str(error)) from error
+                raise failed_read(ref, str(error), self.files) from error
 
     def _landed(self, spark: SparkSession, spec: PipelineSpec, table: TableState | None) -> Landed:
         landing, ref = self.landing, spec.target.ref
-        batch, told = batch_of(spark, self.files, spec, self._asked())
+        batch, told = batch_of(spark, self.files, spec, self._asked(), table is not None)
         self.notices += told
         stands = load_table(spark, ref.path) if table is not None else None
         compared = keep_rows(compare(batch, stands, spec, FILE, landing.generated, landing.whole))
         found = counts(compared, spec, FILE)
         refuse_wrong(spec, found)
         result = self._result(spec, found, table is None)
-        if not result.rows and (table is None or landing.whole):
-            raise DataError("NO_ROWS", f"{_of(self.files)} hold no row" + (f", and {ref.name} would lose all of its own."
-                            if table is not None else f", and there is no {ref.name} yet."), UNTOUCHED,
-                            "Land files that have rows." if table is None else "Delete the table's folder, if that is meant.")
         changed = result.inserted + result.updated + result.deleted
+        refuse_odd(result, landing, named(self.files))
         if not changed and not landing.remember:
-            return replace(result, outcome="idle", notices=tuple(self.notices))
-        if table is None and not changed:
-            raise DataError("NO_ROWS", f"{_of(self.files)} hold deleted rows alone, and there is no {ref.name} yet.", UNTOUCHED,
-                            "Land files that have other rows.")
+            return replace(result, notices=tuple(self.notices))
         commit, held = landing_commit(spec, self.state, table, {
             "files": [shown(path) for path in self.files.paths][:100], "rows": result.rows, **landing.remember})
         self._tell(*(f"{one.code}: {one.message}" for one in held))
@@ -220,8 +214,3 @@ class _Work:
         for words in notices:
             self.notices.append(words)
             self.listen(Event("notice", self.bare.name, words))
-
-
-def _of(files: Files) -> str:
-    first, *others = files.paths
-    return shown(first) if not others else counted(1 + len(others), "file")

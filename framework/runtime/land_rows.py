@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from urllib.parse import unquote
@@ -18,15 +18,15 @@ from framework.plan.parts import conform_stage
 from framework.quality.contract import conform
 from framework.quality.texts import guess_types, with_types
 from framework.sinks.failures import in_words
-from framework.sources.file_rows import FILE, columns_of, is_nested, lost_fields, may_be_read, numbers_of, read_group
-from framework.sources.files import Files, Group, shown
+from framework.sources.file_rows import FILE, columns_of, is_nested, lost_fields, may_be_read, read_group, unclosed
+from framework.sources.files import Files, Group, named, shown
 from framework.spec.column_text import parse_columns
 from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.suggest import did_you_mean
 from framework.spec.types import Atomic, Column, DataType, Fit, fit
 
 _FILE_READ = re.compile(r"[Ee]ncountered error while reading file (?P<file>\S+?)\.?(?:\s|$)")
-_MALFORMED = re.compile(r"[Mm]alformed records (?:is|are) detected in record parsing: (?P<row>.*?)\.?\s*(?:Parse Mode|$)", re.M)
+_MALFORMED = re.compile(r"Malformed CSV record: (?P<row>.*)|(?P<quote>Unescaped quote char)|Malformed records are detected")
 _TO_DO = {
     "OVERFLOW": "Mend the row; or give the column of a new table another type by --columns.",
     "BAD_BYTES": "Convert the file: iconv -f LATIN1 -t UTF-8 FILE",
@@ -83,21 +83,31 @@ def columns_for(spark: SparkSession, files: Files, declared: str, asked: Asked, 
             raise DataError("FILES_DIFFER", f"{table}: {column.name} is {before} in one file and {wanted} in another.",
                             UNTOUCHED, f'Say which it shall be: --columns "{column.name} {str(before).upper()}"',
                             column=column.name)
-    open_ones = {n: files.format == "csv" or numbers_of(k) for n, k in kinds.items()
-                 if n.lower() not in said and n != IS_DELETED and files.format != "parquet" and _may_be_guessed(k)}
+    open_ones = [n for n, k in kinds.items() if files.format != "parquet" and k == Atomic("string")
+                 and n.lower() not in said and n.lower() != IS_DELETED]
+    refuse_unclosed(spark, files, table)
     if open_ones:
         texts = reduce(DataFrame.unionByName, (
             read_group(spark, files, group, dict.fromkeys(_spelt(group_columns, open_ones), Atomic("string"))).drop(FILE)
             for group, group_columns in zip(files.groups, natural, strict=True)))
-        kinds |= guess_types(texts, open_ones)
+        kinds |= guess_types(texts, open_ones, times_alone=files.format == "json")
     columns = [Column(said[n.lower()].name if n.lower() in said else n, k) for n, k in kinds.items() if n.lower() != IS_DELETED]
     if asked.generated:
         columns.append(Column(GENERATED, Atomic("timestamp")))
     return (*columns, MARK)
 
 
-def batch_of(spark: SparkSession, files: Files, spec: PipelineSpec, asked: Asked) -> tuple[DataFrame, list[str]]:
+def batch_of(
+    spark: SparkSession, files: Files, spec: PipelineSpec, asked: Asked, looked_at: bool = True,
+) -> tuple[DataFrame, list[str]]:
     """Return the files' rows with the table's columns and types, and which file each is from; and what a person should know.
+
+    Args:
+        spark: The session.
+        files: The files.
+        spec: The table.
+        asked: What is said of columns.
+        looked_at: Whether the files are to be looked at for quotes that nothing closes; ``columns_for`` has done so.
 
     Raises:
         DataError: UNKNOWN_COLUMN, COLUMN_MISSING or TYPE_DIFFERS.
@@ -106,6 +116,8 @@ def batch_of(spark: SparkSession, files: Files, spec: PipelineSpec, asked: Asked
     own = (IS_DELETED, *((ordering,) if asked.generated else ()))
     told: list[str] = []
     parts = []
+    if looked_at:
+        refuse_unclosed(spark, files, spec.name)
     for group in files.groups:
         columns = _natural(spark, files, group)
         _match(files, group, spec, columns, own, told)
@@ -118,16 +130,20 @@ def batch_of(spark: SparkSession, files: Files, spec: PipelineSpec, asked: Asked
     return conform(rows, stage, "the table", keep=(FILE,)), told
 
 
-def failed_read(ref: TableRef, text: str) -> FreshetError:
-    """Return the error of files that could not be read, with the file and the cause."""
+def failed_read(ref: TableRef, text: str, files: Files) -> FreshetError:
+    """Return the error of files that could not be read, with the file, as far as it is known, and the cause."""
     found, row = _FILE_READ.search(text), _MALFORMED.search(text)
     if found is None and row is None:
         return of_files(in_words(ref, text, reading=True))
-    file = shown(unquote(found["file"].removeprefix("file://"))) if found else "a file"
-    cause = f"the row {row['row'][:200]}" if row else foreign_text(root_cause(text))
+    file = shown(unquote(found["file"].removeprefix("file://"))) if found else named(files)
+    cause = foreign_text(root_cause(text))
+    if row is not None and row["quote"]:
+        cause = "a quote stands within quotes, where it is written twice"
+    elif row is not None and row["row"]:
+        cause = f"the row {row['row'][:200]} has another number of values than the header"
     return DataError("ROW_UNREADABLE", f"{ref.name}: {file} cannot be read: {cause}.", UNTOUCHED,
-                     "Mend the file: each row has as many values as the header, and a value that holds a quote or a line's end "
-                     "stands in quotes.", file=file, cause=cause)
+                     "Mend the row." if files.format != "csv" else "Mend the file: each row has as many values as the header, "
+                     "and a value that holds a quote or a line's end stands in quotes.", file=file, cause=cause)
 
 
 def of_files(error: FreshetError) -> FreshetError:
@@ -135,6 +151,20 @@ def of_files(error: FreshetError) -> FreshetError:
     if error.code in _TO_DO:
         return type(error)(error.code, error.message, UNTOUCHED, _TO_DO[error.code], **error.details)
     return error
+
+
+def refuse_unclosed(spark: SparkSession, files: Files, table: str) -> None:
+    """Refuse a CSV file in which a quote is never closed.
+
+    Raises:
+        DataError: ROW_UNREADABLE.
+    """
+    url = unclosed(spark, files)
+    if url:
+        file = shown(unquote(url.removeprefix("file://")))
+        raise DataError("ROW_UNREADABLE", f"{table}: {file} has an odd number of quotes: one is never closed.", UNTOUCHED,
+                        'Close it; a quote that belongs to a value is written twice, and the value within quotes: "5"" wide".',
+                        file=file)
 
 
 def _natural(spark: SparkSession, files: Files, group: Group) -> tuple[Column, ...]:
@@ -145,11 +175,7 @@ def _natural(spark: SparkSession, files: Files, group: Group) -> tuple[Column, .
                         file=group.files[0]) from error
 
 
-def _may_be_guessed(kind: DataType) -> bool:
-    return not is_nested(kind) and kind != Atomic("boolean")
-
-
-def _spelt(columns: Sequence[Column], names: Mapping[str, object]) -> list[str]:
+def _spelt(columns: Sequence[Column], names: Collection[str]) -> list[str]:
     return [c.name for c in columns if c.name in names]
 
 
@@ -202,7 +228,8 @@ def _group_rows(
         simple = {name: kind for name, kind in of_table.items() if not is_nested(kind)}
         by_lower = {name.lower(): name for name in of_table}
         key = {name: by_lower[name.lower()] for name in spec.target.record_key}
-        rows = with_types(rows, simple, key, FILE)
+        rounded = [c.name for c in columns if c.type == Atomic("double")]
+        rows = with_types(rows, simple, key, FILE, rounded)
     names = {c.name: wanted[c.name.lower()].name for c in columns}
     rows = rows.select(*(F.col(f"`{name}`").alias(to) for name, to in names.items()), FILE)
     absent = [c for c in spec.target.columns if c.name not in names.values() and c.name != spec.target.ordering_field]

@@ -151,3 +151,28 @@ def refuse_wrong(spec: PipelineSpec, found: Mapping[str, Found]) -> None:
     code, _, to_do = what[wrong[0][0]]
     raise DataError(code, f"{spec.name}: the files hold {said}.", UNTOUCHED, to_do,
                     **{kind: {"keys": one.keys, "rows": one.rows} for kind, one in wrong})
+
+
+def refuse_odd(landed: Landed, landing: Landing, files: str) -> None:
+    """Refuse files that can hardly be what was meant.
+
+    Args:
+        landed: What would become of them.
+        landing: What was asked for.
+        files: The files in words.
+
+    Raises:
+        DataError: NO_ROWS or ROWS_OLDER.
+    """
+    if landed.made and not landed.inserted:
+        what = "only rows that are deleted" if landed.rows else "no row"
+        raise DataError("NO_ROWS", f"{files}: {what}, and there is no {landed.table} yet.", UNTOUCHED,
+                        "Land files that have rows.")
+    if landing.whole and not landed.rows:
+        raise DataError("NO_ROWS", f"{files}: no row, and {landed.table} would lose all of its own.", UNTOUCHED,
+                        "Write the rows to the file; to be rid of the table, delete its folder.")
+    if landing.whole and landed.older:
+        raise DataError(
+            "ROWS_OLDER", f"{files}: {counted(landed.older, 'row')} older than what {landed.table} holds, and the files "
+            "are said to hold all that counts.", UNTOUCHED,
+            f"Write a newer {landed.ordering} where a row goes back, or leave out --delete-missing.", older=landed.older)

@@ -48,7 +48,7 @@ def _land(
 ) -> Landed:
     ref = bare_spec(warehouse, warehouse.table(seed.table)).target.ref
     path = Path(warehouse.root) / seed.file
-    digest = _digest_of(seed, path)
+    digest = digest_of(seed, path)
     table = state.table(ref)
     newest = table.info(table.data_commits[-1]).extra if table is not None and table.data_commits else {}
     if json.loads(newest.get(LANDED_KEY, "{}")).get(_DIGEST) == digest:
@@ -65,7 +65,8 @@ def _land(
     return land(warehouse, landing, state, listen, wait_seconds)
 
 
-def _digest_of(seed: Seed, path: Path) -> str:
+def digest_of(seed: Seed, path: Path) -> str:
+    """Return by what a seed is known that has not changed: its rows' file, and what is said of it."""
     found = hashlib.sha256(seed.declared.model_dump_json().encode())
     with open(path, "rb") as file:
         while part := file.read(1 << 20):

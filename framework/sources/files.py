@@ -103,6 +103,11 @@ def shown(path: str) -> str:
     return path if near.startswith("..") else near
 
 
+def named(files: Files) -> str:
+    """Return files in words: the one, or how many there are."""
+    return shown(files.paths[0]) if len(files.paths) == 1 else f"{len(files.paths):,} files"
+
+
 def _named(name: str, wanted: str) -> Iterator[str]:
     path = Path(name)
     if "://" in name:

@@ -13,10 +13,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from framework.errors import DataError
+from framework.errors import DataError, FreshetError
+from framework.plan.landing import LANDED_KEY
 from framework.runtime.lease import hold_lease
+from framework.runtime.seeds import digest_of
 from framework.sources.files import find_files
 from framework.spec.model import TableRef
+from framework.spec.seeds import read_seeds
+from framework.spec.suggest import Problems
 from framework.state.checkpoint import INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
@@ -63,8 +67,9 @@ FILES = {
     (["nix.csv"], "FILE_NOT_FOUND"), (["*.nix"], "NO_FILES"), (["empty"], "NO_FILES"), (["odd"], "NO_FILES"),
     (["s3://bucket/a.csv"], "FILE_NOT_LOCAL"), (["/dev/null"], "FILE_UNREADABLE"), (["a.txt"], "FORMAT_UNKNOWN"),
     (["a.csv", "a.json"], "FORMATS_DIFFER"), (["a.csv", "empty.csv"], "FILE_EMPTY"), (["blank.csv"], "FILE_EMPTY"),
-    (["latin.csv"], "NOT_TEXT"), (["utf16.csv"], "NOT_TEXT"), (["twice.csv"], "HEADER_WRONG"), (["unnamed.csv"], "HEADER_WRONG"),
-    (["semi.csv"], "HEADER_WRONG"), (["packed.csv"], "FILE_PACKED"), (["torn.csv.gz"], "FILE_UNREADABLE"),
+    (["latin.csv"], "NOT_TEXT"), (["utf16.csv"], "NOT_TEXT"), (["twice.csv"], "HEADER_WRONG"),
+    (["unnamed.csv"], "HEADER_WRONG"), (["semi.csv"], "HEADER_WRONG"), (["packed.csv"], "FILE_PACKED"),
+    (["torn.csv.gz"], "FILE_UNREADABLE"),
     (["no.parquet"], "FILE_UNREADABLE"), (["a.csv", "other.csv"], "FILES_DIFFER"), (["ns.parquet"], "UNSUPPORTED_TYPE"),
 ])
 def test_files_that_cannot_be_landed(here: Callable[[str, bytes], str], names: list[str], code: str) -> None:
@@ -153,3 +158,29 @@ def test_a_seed_by_its_name(freshet: Freshet, root: Path) -> None:
     (root / "seeds/raw.a.yml").write_text("key: id\n")
     done = freshet("land", "--seeds", "raw.b", "--output", "json")
     assert parsed(done)["error"]["details"]["problems"][0]["code"] == "UNKNOWN_SEED"
+
+
+def test_an_unchanged_seed_starts_no_spark(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its digest stands in the table's newest commit; with other rows, other words or a later commit it is landed."""
+    (root / "seeds").mkdir()
+    (root / "seeds/raw.a.csv").write_text("id\n1\n")
+    (root / "seeds/raw.a.yml").write_text("key: id\n")
+    digest = digest_of(read_seeds(root, Problems())[0], root / "seeds/raw.a.csv")
+    table = HandMade(root / "data/raw/a", OF_A_PIPELINE.replace("updated_at", "landed_at"))
+    extra = {**LANDED, LANDED_KEY: json.dumps({"digest": digest})}
+    table.done(10, commit(extra, numInserts=1))
+
+    def asked(*words: object, **more: object) -> None:
+        raise FreshetError("SPARK_ASKED", "Spark was asked for.")
+
+    monkeypatch.setattr("framework.runtime.land.start_session", asked)
+    done = freshet("land", "--seeds")
+    assert (done.exit_code, done.stdout) == (0, "raw.a: nothing to do: the file is as it was when it was landed\n")
+    for change in (lambda: (root / "seeds/raw.a.csv").write_text("id\n2\n"),
+                   lambda: (root / "seeds/raw.a.yml").write_text("key: [id]\ncolumns: {id: STRING}\n"),
+                   lambda: table.done(20, commit({**LANDED}, numInserts=1))):
+        change()
+        failed = parsed(freshet("land", "--seeds", "--output", "json", catch_exceptions=False))["seeds"][0]
+        assert failed["error"]["code"] == "SPARK_ASKED"
+        (root / "seeds/raw.a.csv").write_text("id\n1\n")
+        (root / "seeds/raw.a.yml").write_text("key: id\n")
