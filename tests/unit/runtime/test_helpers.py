@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from pyspark import cloudpickle
 
+from framework.errors import DataError
 from framework.transform.modules import load_step
+from framework.transform.python import Context, run_python
 
 STEP = "transformers/step.py"
 
@@ -100,3 +102,19 @@ def test_what_a_udf_takes_from_a_helper_travels_whole(tmp_path: Path) -> None:
         cwd=tmp_path / "transformers" / "lib", capture_output=True, text=True, check=False, timeout=60,
     )
     assert done.stdout.strip() == "(3, 3)", done.stderr
+
+
+@pytest.mark.parametrize(("helper", "place"), [
+    ("def net(x):\n    return 1 / 0", "transformers/lib/fares.py:2: ZeroDivisionError"),
+    ("\nnet = (", "transformers/lib/fares.py:2: SyntaxError"),
+    ("def net(x):\n    return int(x)", "transformers/lib/fares.py:2: ValueError"),
+    ("def other(x): return x", "transformers/step.py:1: ImportError"),
+])
+def test_an_error_has_the_place_where_it_was_raised(tmp_path: Path, helper: str, place: str) -> None:
+    write(tmp_path, "transformers/lib/fares.py", helper)
+    write(tmp_path, STEP, "from transformers.lib.fares import net\ndef transform(i, c): return net('x')")
+    with pytest.raises(DataError) as raised:
+        run_python(str(tmp_path), STEP, {}, Context(None, "a", "base", {}))  # type: ignore[arg-type]
+    assert raised.value.code == "PYTHON_ERROR"
+    assert raised.value.message.startswith(place)
+    assert raised.value.details["file"] == place.partition(":")[0]
