@@ -1,12 +1,12 @@
 CREATE TABLE derived.sale_facts (
-  sale_id   STRING NOT NULL COMMENT 'record key',
+  sale_id    STRING NOT NULL COMMENT 'record key',
   store_id   STRING NOT NULL,
   city       STRING COMMENT 'null where the store is not known',
   status     STRING,
   amount     DECIMAL(12,2) NOT NULL,
   tax        DECIMAL(12,2) COMMENT 'null where the store is not known',
-  sold_at TIMESTAMP NOT NULL,
-  updated_at TIMESTAMP NOT NULL COMMENT 'ordering field: of two rows of one sale the newer wins, in whatever order they arrive in',
+  sold_at    TIMESTAMP NOT NULL,
+  updated_at TIMESTAMP NOT NULL COMMENT 'ordering field: of two rows of one sale the newer wins, in whatever order they arrive',
   _hoodie_is_deleted BOOLEAN COMMENT 'true takes the row out: the sale was deleted',
   day        STRING NOT NULL COMMENT 'UTC day of sold_at, yyyy-MM-dd'
 )
