@@ -148,7 +148,7 @@ def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake:
     }
     lines = [",".join(texts), *(",".join(values[number] for values in texts.values()) for number in range(3))]
     found = find_files([write(lake, "x.csv", "\n".join(lines).encode())])
-    columns = columns_for(quick, found, "", Asked(("id",), "at", (), False), "raw.t")
+    columns = columns_for(quick, found, (), Asked(("id",), "at", (), False), "raw.t")
     kinds = {c.name: str(c.type) for c in columns if str(c.type) != "string"}
     assert kinds == {"whole": "bigint", "real": "double", "zero": "double", "yes": "boolean", "day": "date", "at": "timestamp",
                      "_hoodie_is_deleted": "boolean"}

@@ -115,6 +115,9 @@ def test_tables_that_cannot_be_landed_in(freshet: Freshet, root: Path, here: Cal
         (("raw.landed", file, "--ordering", "amount"), "ORDERING_CHANGED", 5), (("raw.landed", "nix.csv"), "FILE_NOT_FOUND", 6),
         (("raw.landed", file, "--partition-by", "amount"), "PARTITIONING_CHANGED", 5),
         (("raw.landed", file, "--type", "mor"), "TABLE_TYPE_CHANGED", 5),
+        (("raw.landed", file, "--columns", "amount INT"), "COLUMN_CHANGED", 5),
+        (("raw.landed", file, "--columns", "price INT"), "COLUMN_CHANGED", 5),
+        (("raw.landed", file, "--partition-size", "1GB"), "INDEX_CHANGED", 5),
         (("raw.new", file, "--columns", "id VARCHAR(3)"), "UNSUPPORTED_TYPE", 6),
         (("raw.new", file, "--columns", "id STRING b INT"), "DDL_SYNTAX", 6),
     ):
