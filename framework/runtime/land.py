@@ -23,7 +23,7 @@ from framework.plan.landing import (
 )
 from framework.plan.options import concurrency_of
 from framework.plan.reads import counted
-from framework.quality.kept import keep_rows
+from framework.quality.kept import keep_rows, use_few_tasks
 from framework.runtime.catalogue import sync_if_due
 from framework.runtime.executor import jvm_lock, name_jobs
 from framework.runtime.fence import check_clock
@@ -115,6 +115,7 @@ class _Work:
         use_settings(spark, spec.spark_conf)
         # A row with too few or too many values is found by looking at all of them.
         spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
+        use_few_tasks(spark, [], spec.spark_conf)
         with at_work(), jvm_lock(spark, self.lease.writer_file):
             try:
                 if table is None:
@@ -131,6 +132,7 @@ class _Work:
         batch, told = batch_of(spark, self.files, spec, self._asked(), table is not None)
         self.notices += told
         stands = load_table(spark, ref.path) if table is not None else None
+        use_few_tasks(spark, [batch, *([stands] if stands is not None else [])], spec.spark_conf)
         compared = keep_rows(compare(batch, stands, spec, FILE, landing.generated, landing.whole))
         found = counts(compared, spec, FILE)
         refuse_wrong(spec, found)

@@ -175,7 +175,7 @@ def _natural(spark: SparkSession, files: Files, group: Group) -> tuple[Column, .
         bad = next((c.name for c in columns if not PLAIN_NAME.fullmatch(c.name)), None)
         if bad is None:
             return columns
-        raise DataError("BAD_NAME", f"{shown(group.files[0])} has a column '{bad[:80]}', a name that no table of Hudi can have.",
+        raise DataError("BAD_NAME", f"{shown(group.files[0])} has a column '{bad[:80]}', which no table of Hudi can have.",
                         UNTOUCHED, "Write it with the letters A to Z, digits and '_', no digit first.", file=group.files[0],
                         column=bad)
     except ValueError as error:
