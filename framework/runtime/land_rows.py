@@ -26,7 +26,8 @@ from framework.spec.suggest import did_you_mean
 from framework.spec.types import PLAIN_NAME, Atomic, Column, DataType, Fit, fit
 
 _FILE_READ = re.compile(r"[Ee]ncountered error while reading file (?P<file>\S+?)\.?(?:\s|$)")
-_MALFORMED = re.compile(r"Malformed CSV record: (?P<row>.*)|(?P<quote>Unescaped quote char)|Malformed records are detected")
+_TORN, _QUOTE = re.compile(r"Malformed CSV record: (.*)"), "Unescaped quote character"
+_MALFORMED = (_QUOTE, "Malformed records are detected", "Malformed CSV record")
 _TO_DO = {
     "OVERFLOW": "Mend the row; or give the column of a new table another type by --columns.",
     "BAD_BYTES": "Convert the file: iconv -f LATIN1 -t UTF-8 FILE",
@@ -134,15 +135,15 @@ def batch_of(
 
 def failed_read(ref: TableRef, text: str, files: Files) -> FreshetError:
     """Return the error of files that could not be read, with the file, as far as it is known, and the cause."""
-    found, row = _FILE_READ.search(text), _MALFORMED.search(text)
-    if MARKED in text or (found is None and row is None):
+    found, torn = _FILE_READ.search(text), _TORN.search(text)
+    if MARKED in text or (found is None and not any(words in text for words in _MALFORMED)):
         return of_files(in_words(ref, text, reading=True))
     file = shown(unquote(found["file"].removeprefix("file://"))) if found else named(files)
     cause = foreign_text(root_cause(text))
-    if row is not None and row["quote"]:
+    if _QUOTE in text:
         cause = "a quote stands within quotes, where it is written twice"
-    elif row is not None and row["row"]:
-        cause = f"the row {row['row'][:200]} has another number of values than the header"
+    elif torn is not None:
+        cause = f"the row {torn[1][:200]} has another number of values than the header"
     return DataError("ROW_UNREADABLE", f"{ref.name}: {file} cannot be read: {cause}.", UNTOUCHED,
                      "Mend the row." if files.format != "csv" else "Mend the file: each row has as many values as the header, "
                      "and a value that holds a quote or a line's end stands in quotes.", file=file, cause=cause)
