@@ -137,7 +137,7 @@ def failed_read(ref: TableRef, text: str, files: Files) -> FreshetError:
     """Return the error of files that could not be read, with the file, as far as it is known, and the cause."""
     found, torn = _FILE_READ.search(text), _TORN.search(text)
     if MARKED in text or (found is None and not any(words in text for words in _MALFORMED)):
-        return of_files(in_words(ref, text, reading=True))
+        return of_files(in_words(ref, text, reading=True), files)
     file = shown(unquote(found["file"].removeprefix("file://"))) if found else named(files)
     cause = foreign_text(root_cause(text))
     if _QUOTE in text:
@@ -149,11 +149,13 @@ def failed_read(ref: TableRef, text: str, files: Files) -> FreshetError:
                      "and a value that holds a quote or a line's end stands in quotes.", file=file, cause=cause)
 
 
-def of_files(error: FreshetError) -> FreshetError:
-    """Return an error of a refused value with what is to be done about a file."""
-    if error.code in _TO_DO:
-        return type(error)(error.code, error.message, UNTOUCHED, _TO_DO[error.code], **error.details)
-    return error
+def of_files(error: FreshetError, files: Files) -> FreshetError:
+    """Return an error of a refused value with its file, and with what is to be done about it."""
+    if error.code not in _TO_DO:
+        return error
+    # Rows of texts name theirs.
+    at = f"{named(files)}: " if files.format == "parquet" else ""
+    return type(error)(error.code, f"{at}{error.message}", UNTOUCHED, _TO_DO[error.code], **error.details)
 
 
 def refuse_unclosed(spark: SparkSession, files: Files, table: str) -> None:

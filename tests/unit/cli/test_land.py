@@ -187,3 +187,16 @@ def test_an_unchanged_seed_starts_no_spark(freshet: Freshet, root: Path, monkeyp
         assert failed["error"]["code"] == "SPARK_ASKED"
         (root / "seeds/raw.a.csv").write_text("id\n1\n")
         (root / "seeds/raw.a.yml").write_text("key: id\n")
+
+
+def test_a_landed_table_is_shown_before_any_pipeline_reads_it(
+    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    HandMade(root / "data/raw/landed", OF_A_PIPELINE).done(10, commit(LANDED, numInserts=10))
+
+    def asked(*words: object, **more: object) -> None:
+        raise FreshetError("SPARK_ASKED", "Spark was asked for.")
+
+    monkeypatch.setattr("framework.runtime.session.start_session", asked)
+    for name, code in (("raw.landed", "SPARK_ASKED"), ("raw.lande", "TABLE_UNKNOWN"), ("row.landed", "TABLE_UNKNOWN")):
+        assert parsed(freshet("show", name, "--output", "json"))["error"]["code"] == code, name
