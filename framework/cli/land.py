@@ -107,7 +107,8 @@ def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[st
 def _line(landed: Landed) -> str:
     from framework.runtime.landed import in_words
 
-    if not landed.rows:
+    if not landed.columns:
+        # A seed of which no more than its digest was looked at.
         return f"{landed.table}: nothing to do: the file is as it was when it was landed"
     return f"{landed.table}: {f'committed {readable(landed.commit)}' if landed.commit else 'nothing to do'}: {in_words(landed)}"
 

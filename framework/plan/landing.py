@@ -49,14 +49,18 @@ class TableAsked:
         ordering: Ordering field; empty where nothing is said.
         partition_by: Partition columns; None where nothing is said.
         table_type: ``cow`` or ``mor``; empty where nothing is said.
+        columns: Columns whose types are said.
         buckets: Buckets of a new table, in each partition.
+        exactly: True where somebody has said how many buckets.
     """
 
     key: tuple[str, ...] = ()
     ordering: str = ""
     partition_by: tuple[str, ...] | None = None
     table_type: str = ""
+    columns: tuple[Column, ...] = ()
     buckets: int = 1
+    exactly: bool = False
 
 
 def bare_spec(warehouse: Warehouse, ref: TableRef) -> PipelineSpec:
@@ -117,14 +121,14 @@ def standing_spec(bare: PipelineSpec, warehouse: Warehouse, asked: TableAsked, t
         table: Its state.
 
     Raises:
-        StateError: TABLE_OF_A_PIPELINE, TABLE_NOT_LANDED, KEY_CHANGED, ORDERING_CHANGED, PARTITIONING_CHANGED or
-            TABLE_TYPE_CHANGED.
+        StateError: TABLE_OF_A_PIPELINE, TABLE_NOT_LANDED, KEY_CHANGED, ORDERING_CHANGED, PARTITIONING_CHANGED,
+            TABLE_TYPE_CHANGED, COLUMN_CHANGED or INDEX_CHANGED.
     """
     config, ref = table.config, bare.target.ref
     recorded, schema = _recorded(bare, table)
-    _refuse_other(ref, asked, table)
     narrow = json.loads(table.latest_extra(COLUMNS_KEY) or "{}")
     columns = tuple(_as_recorded(column, narrow) for column in from_avro(schema))
+    _refuse_other(ref, asked, table, columns, recorded["parameters"].get(options.BUCKET_COUNT, ""))
     problems = Problems()
     check_hoodie(warehouse.hoodie, problems)
     refuse(bare.name, problems)
@@ -194,20 +198,23 @@ def _recorded(bare: PipelineSpec, table: TableState) -> tuple[dict[str, Any], st
     )
 
 
-def _refuse_other(ref: TableRef, asked: TableAsked, table: TableState) -> None:
-    stands = table.config
-    long = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ", "": stands.table_type}[asked.table_type]
+def _refuse_other(ref: TableRef, asked: TableAsked, table: TableState, columns: Sequence[Column], buckets: str) -> None:
+    stands, types = table.config, {c.name.lower(): str(c.type) for c in columns}
+    long = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}.get(asked.table_type, stands.table_type)
+    partition_by = stands.partition_by if asked.partition_by is None else asked.partition_by
     for code, option, before, after in (
-        ("KEY_CHANGED", "--key", ",".join(stands.record_key), ",".join(asked.key)),
-        ("ORDERING_CHANGED", "--ordering", stands.ordering_field, asked.ordering),
-        ("PARTITIONING_CHANGED", "--partition-by", ",".join(stands.partition_by),
-         ",".join(stands.partition_by if asked.partition_by is None else asked.partition_by)),
+        ("KEY_CHANGED", "--key", ",".join(stands.record_key), ",".join(asked.key or stands.record_key)),
+        ("ORDERING_CHANGED", "--ordering", stands.ordering_field, asked.ordering or stands.ordering_field),
+        ("PARTITIONING_CHANGED", "--partition-by", ",".join(stands.partition_by), ",".join(partition_by)),
         ("TABLE_TYPE_CHANGED", "--type", stands.table_type, long),
+        ("INDEX_CHANGED", "buckets (--partition-size)", buckets, str(asked.buckets) if asked.exactly and buckets else buckets),
+        *(("COLUMN_CHANGED", f"--columns {c.name}", types.get(c.name.lower(), "no such column"), str(c.type))
+          for c in asked.columns),
     ):
-        if after.lower() not in ("", before.lower()):
+        if after.lower() != before.lower():
             raise StateError(
                 code, f"{ref.name}: the table {ref.path} was made with {option} '{before}', and here it is '{after}'.",
-                UNTOUCHED, f"Leave {option} out, or land the files in another table.", before=before, after=after,
+                UNTOUCHED, f"Say '{before}', or nothing; or land the files in another table.", before=before, after=after,
             )
 
 

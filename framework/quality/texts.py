@@ -49,7 +49,8 @@ def guess_types(rows: DataFrame, columns: Collection[str], times_alone: bool) ->
             "time": text.rlike(_TIME) & F.expr(f"try_cast(`{name}` AS timestamp)").isNotNull(),
         }
         wanted = {kind: tests[kind] for kind in ("date", "time")} if times_alone else tests
-        found.append(F.struct(*(F.bool_and(test).alias(kind) for kind, test in wanted.items())).alias(name))
+        found.append(F.struct(*(F.bool_and(F.when(text.isNotNull(), test)).alias(kind) for kind, test in wanted.items()))
+                     .alias(name))
     answers = rows.agg(*found).first() if found else None
     kinds: dict[str, DataType] = {}
     for name in columns:
@@ -79,7 +80,7 @@ def with_types(
     of += [F.lit(" of "), F.regexp_replace(F.url_decode(F.col(file)), "^.*/", "")]
 
     def value(name: str, kind: DataType) -> SparkColumn:
-        made, fits, code = _made(F.col(f"`{name}`"), name, kind)
+        made, fits, code = made_of(F.col(f"`{name}`"), name, kind)
         if name in rounded and (isinstance(kind, Decimal) or kind == Atomic("string")):
             fits = fits & ((_digits(F.col(f"`{name}`")) <= _DIGITS) | ~F.col(f"`{name}`").rlike("[.eE]"))
         told = F.concat(F.lit(f"{MARK}|{code}|{name}|{kind}|"), text_of(name), F.lit("|"), *of, F.lit("|"))
@@ -88,12 +89,14 @@ def with_types(
     return rows.select(*(value(n, types[n]).alias(n) if n in types else F.col(f"`{n}`") for n in rows.columns))
 
 
-def _digits(text: SparkColumn) -> SparkColumn:
-    return F.length(F.regexp_replace(text, r"[eE].*|[^0-9]", ""))
+def made_of(text: SparkColumn, name: str, kind: DataType) -> tuple[SparkColumn, SparkColumn, str]:
+    """Return the value of a text, whether the text says nothing else, and by which code it is refused otherwise.
 
-
-def _made(text: SparkColumn, name: str, kind: DataType) -> tuple[SparkColumn, SparkColumn, str]:
-    """Return the value, whether the text says nothing else, and by which code it is refused otherwise."""
+    Args:
+        text: The column.
+        name: Its name.
+        kind: The type to make, a simple one.
+    """
     if kind == Atomic("string"):
         return text, ~text.contains(_NO_TEXT), "BAD_BYTES"
     made = F.expr(f"try_cast(`{name}` AS {kind})")
@@ -111,3 +114,7 @@ def _made(text: SparkColumn, name: str, kind: DataType) -> tuple[SparkColumn, Sp
             fits += [text.rlike(_AS_TIME), ~text.rlike(_CUT_TIME)]
     empty = text == ""
     return made, empty | reduce(lambda one, other: one & other, fits), "OVERFLOW"
+
+
+def _digits(text: SparkColumn) -> SparkColumn:
+    return F.length(F.regexp_replace(text, r"[eE].*|[^0-9]", ""))

@@ -23,7 +23,7 @@ from framework.plan.landing import (
 )
 from framework.plan.options import concurrency_of
 from framework.plan.reads import counted
-from framework.quality.kept import keep_rows
+from framework.quality.kept import keep_rows, use_few_tasks
 from framework.runtime.catalogue import sync_if_due
 from framework.runtime.executor import jvm_lock, name_jobs
 from framework.runtime.fence import check_clock
@@ -42,6 +42,7 @@ from framework.sources.files import Files, find_files, named, shown
 from framework.sources.hudi import load_table
 from framework.spec.column_text import parse_columns
 from framework.spec.model import PipelineSpec
+from framework.spec.types import Column
 from framework.spec.warehouse import Warehouse
 from framework.state.checkpoint import RUN_ID_KEY
 from framework.state.table import Instant, StateReader, TableState
@@ -73,7 +74,7 @@ def land(
     begun, run_id = time.monotonic(), new_run_id()
     bare = bare_spec(warehouse, warehouse.table(landing.table))
     files = find_files(landing.files, landing.format, landing.delimiter)
-    parse_columns(bare.name, landing.columns)
+    said = parse_columns(bare.name, landing.columns)
     wait = bare.lease_wait_seconds if wait_seconds is None else wait_seconds
 
     def waiting(words: str) -> None:
@@ -81,7 +82,7 @@ def land(
 
     with (hold_lease(bare.target.ref, run_id, wait, waiting, what="landing") as lease,
           watched(bare, lease.noting(listen)) as told):
-        landed = _Work(warehouse, landing, state, files, bare, told, lease, run_id).done()
+        landed = _Work(warehouse, landing, state, files, bare, told, lease, run_id).done(said)
     landed = replace(landed, seconds=round(time.monotonic() - begun, 3))
     listen(Event(landed.outcome, bare.name, in_words(landed), landed.as_json()))
     return landed
@@ -98,10 +99,11 @@ class _Work:
         self.bare, self.listen, self.lease, self.run_id = bare, listen, lease, run_id
         self.notices: list[str] = []
 
-    def done(self) -> Landed:
+    def done(self, said: tuple[Column, ...]) -> Landed:
         ref, landing = self.bare.target.ref, self.landing
         table = self.state.table(ref)
-        asked = TableAsked(landing.key, landing.ordering, landing.partition_by, landing.table_type, self._buckets())
+        asked = TableAsked(landing.key, landing.ordering, landing.partition_by, landing.table_type, said, self._buckets(),
+                           landing.partition_bytes is not None)
         if table is not None and table.commits:
             spec = standing_spec(self.bare, self.warehouse, asked, table)
         else:
@@ -113,11 +115,12 @@ class _Work:
         use_settings(spark, spec.spark_conf)
         # A row with too few or too many values is found by looking at all of them.
         spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
+        use_few_tasks(spark, [], spec.spark_conf)
         with at_work(), jvm_lock(spark, self.lease.writer_file):
             try:
                 if table is None:
                     self._phase(f"looking at {named(self.files)}")
-                    columns = columns_for(spark, self.files, landing.columns, self._asked(), ref.name)
+                    columns = columns_for(spark, self.files, said, self._asked(), ref.name)
                     spec = new_spec(spec, self.warehouse, asked, columns)
                 self._phase(f"reading {named(self.files)}")
                 return self._landed(spark, spec, table)
@@ -129,6 +132,7 @@ class _Work:
         batch, told = batch_of(spark, self.files, spec, self._asked(), table is not None)
         self.notices += told
         stands = load_table(spark, ref.path) if table is not None else None
+        use_few_tasks(spark, [batch, *([stands] if stands is not None else [])], spec.spark_conf)
         compared = keep_rows(compare(batch, stands, spec, FILE, landing.generated, landing.whole))
         found = counts(compared, spec, FILE)
         refuse_wrong(spec, found)

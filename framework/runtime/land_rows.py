@@ -15,18 +15,19 @@ from framework.errors import DataError, FreshetError, foreign_text, root_cause
 from framework.plan.landing import GENERATED, MARK, UNTOUCHED
 from framework.plan.options import IS_DELETED
 from framework.plan.parts import conform_stage
+from framework.quality.contract import MARK as MARKED
 from framework.quality.contract import conform
 from framework.quality.texts import guess_types, with_types
 from framework.sinks.failures import in_words
 from framework.sources.file_rows import FILE, columns_of, is_nested, lost_fields, may_be_read, read_group, unclosed
 from framework.sources.files import Files, Group, named, shown
-from framework.spec.column_text import parse_columns
 from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.suggest import did_you_mean
-from framework.spec.types import Atomic, Column, DataType, Fit, fit
+from framework.spec.types import PLAIN_NAME, Atomic, Column, DataType, Fit, fit
 
 _FILE_READ = re.compile(r"[Ee]ncountered error while reading file (?P<file>\S+?)\.?(?:\s|$)")
-_MALFORMED = re.compile(r"Malformed CSV record: (?P<row>.*)|(?P<quote>Unescaped quote char)|Malformed records are detected")
+_TORN, _QUOTE = re.compile(r"Malformed CSV record: (.*)"), "Unescaped quote character"
+_MALFORMED = (_QUOTE, "Malformed records are detected", "Malformed CSV record")
 _TO_DO = {
     "OVERFLOW": "Mend the row; or give the column of a new table another type by --columns.",
     "BAD_BYTES": "Convert the file: iconv -f LATIN1 -t UTF-8 FILE",
@@ -51,20 +52,22 @@ class Asked:
     generated: bool
 
 
-def columns_for(spark: SparkSession, files: Files, declared: str, asked: Asked, table: str) -> tuple[Column, ...]:
+def columns_for(
+    spark: SparkSession, files: Files, declared: Sequence[Column], asked: Asked, table: str,
+) -> tuple[Column, ...]:
     """Return the columns that a new table gets: as declared, else as the files have them.
 
     Args:
         spark: The session.
         files: The files.
-        declared: Columns with their types, as ``CREATE TABLE`` has them.
+        declared: Columns whose types are said.
         asked: What else is said.
         table: Its name.
 
     Raises:
-        DataError: UNKNOWN_COLUMN, UNSUPPORTED_TYPE, FILES_DIFFER.
+        DataError: BAD_NAME, UNKNOWN_COLUMN, UNSUPPORTED_TYPE, FILES_DIFFER or ROW_UNREADABLE.
     """
-    said = {c.name.lower(): c for c in parse_columns(table, declared)}
+    said = {c.name.lower(): c for c in declared}
     natural = [_natural(spark, files, group) for group in files.groups]
     names = list(dict.fromkeys(c.name for columns in natural for c in columns))
     known = {name.lower() for name in names}
@@ -132,25 +135,27 @@ def batch_of(
 
 def failed_read(ref: TableRef, text: str, files: Files) -> FreshetError:
     """Return the error of files that could not be read, with the file, as far as it is known, and the cause."""
-    found, row = _FILE_READ.search(text), _MALFORMED.search(text)
-    if found is None and row is None:
-        return of_files(in_words(ref, text, reading=True))
+    found, torn = _FILE_READ.search(text), _TORN.search(text)
+    if MARKED in text or (found is None and not any(words in text for words in _MALFORMED)):
+        return of_files(in_words(ref, text, reading=True), files)
     file = shown(unquote(found["file"].removeprefix("file://"))) if found else named(files)
     cause = foreign_text(root_cause(text))
-    if row is not None and row["quote"]:
+    if _QUOTE in text:
         cause = "a quote stands within quotes, where it is written twice"
-    elif row is not None and row["row"]:
-        cause = f"the row {row['row'][:200]} has another number of values than the header"
+    elif torn is not None:
+        cause = f"the row {torn[1][:200]} has another number of values than the header"
     return DataError("ROW_UNREADABLE", f"{ref.name}: {file} cannot be read: {cause}.", UNTOUCHED,
                      "Mend the row." if files.format != "csv" else "Mend the file: each row has as many values as the header, "
                      "and a value that holds a quote or a line's end stands in quotes.", file=file, cause=cause)
 
 
-def of_files(error: FreshetError) -> FreshetError:
-    """Return an error of a refused value with what is to be done about a file."""
-    if error.code in _TO_DO:
-        return type(error)(error.code, error.message, UNTOUCHED, _TO_DO[error.code], **error.details)
-    return error
+def of_files(error: FreshetError, files: Files) -> FreshetError:
+    """Return an error of a refused value with its file, and with what is to be done about it."""
+    if error.code not in _TO_DO:
+        return error
+    # Rows of texts name theirs.
+    at = f"{named(files)}: " if files.format == "parquet" else ""
+    return type(error)(error.code, f"{at}{error.message}", UNTOUCHED, _TO_DO[error.code], **error.details)
 
 
 def refuse_unclosed(spark: SparkSession, files: Files, table: str) -> None:
@@ -169,7 +174,13 @@ def refuse_unclosed(spark: SparkSession, files: Files, table: str) -> None:
 
 def _natural(spark: SparkSession, files: Files, group: Group) -> tuple[Column, ...]:
     try:
-        return columns_of(spark, files, group)
+        columns = columns_of(spark, files, group)
+        bad = next((c.name for c in columns if not PLAIN_NAME.fullmatch(c.name)), None)
+        if bad is None:
+            return columns
+        raise DataError("BAD_NAME", f"{shown(group.files[0])} has a column '{bad[:80]}', which no table of Hudi can have.",
+                        UNTOUCHED, "Write it with the letters A to Z, digits and '_', no digit first.", file=group.files[0],
+                        column=bad)
     except ValueError as error:
         raise DataError("UNSUPPORTED_TYPE", f"{shown(group.files[0])}: {error}.", UNTOUCHED, "Write it as text or a number.",
                         file=group.files[0]) from error

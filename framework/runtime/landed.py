@@ -101,6 +101,8 @@ def in_words(landed: Landed) -> str:
     """Return what became of files, in one line."""
     parts = [f"{counted(landed.rows, 'row')} read", f"{landed.inserted:,} inserted", f"{landed.updated:,} updated",
              f"{landed.deleted:,} deleted", f"{landed.unchanged:,} unchanged"]
+    if landed.moved:
+        parts.insert(3, f"{landed.moved:,} of them in another partition")
     if landed.older:
         parts.append(f"{landed.older:,} older than what stands there")
     if landed.absent:

@@ -13,9 +13,11 @@ from py4j.protocol import Py4JJavaError
 from pyarrow import parquet
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from framework.errors import DataError
 from framework.plan.landing import MARK, TableAsked, bare_spec, new_spec
+from framework.quality.texts import made_of
 from framework.runtime.land import land
 from framework.runtime.land_rows import Asked, batch_of, columns_for, failed_read
 from framework.runtime.landed import Landed, Landing, refuse_wrong
@@ -26,8 +28,10 @@ from framework.sources.files import find_files
 from framework.spec.column_text import parse_columns
 from framework.spec.model import TableRef
 from framework.spec.seeds import load_seeds
+from framework.spec.types_sql import parse_type
 from framework.spec.warehouse import load_warehouse
 from framework.state.timeline import TimelineState
+from tests.kit.frames import frame
 from tests.kit.lake import Lake
 
 HEAD = "id,amount,name,at,day"
@@ -118,22 +122,54 @@ AT = "2026-01-05 10:00:00"
 COLUMNS = "id STRING, amount BIGINT, name STRING, at TIMESTAMP, day STRING"
 
 
-@pytest.mark.parametrize(("text", "code"), [
-    (f"{HEAD}\na,1,x,{AT}\n", "ROW_UNREADABLE"), (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"),
-    (f'{HEAD}\na,1,x,{AT},"d\nb,1,x,{AT},d\n', "ROW_UNREADABLE"), (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
-    (f"{HEAD}\na,1.5,x,{AT},d\n", "OVERFLOW"), (f"{HEAD}\na,1,x,10:00,d\n", "OVERFLOW"),
-    (f"{HEAD}\na,1,x,2026-01-05 10:00:00.1234567,d\n", "OVERFLOW"), (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
-    (f"{HEAD}\n,1,x,{AT},d\na,1,x,,d\n", "NULL_KEY"), (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"),
-    (f"{HEAD}\na,1,x,{AT},d\na,2,x,{AT},d\n", "ROWS_TIED"), (f"{HEAD},more\n", "UNKNOWN_COLUMN"),
-    (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,\na,1,x,{AT},d,true\n", "ROWS_TIED"), ("id,amount,at,day\n", "COLUMN_MISSING"),
-    (f"{HEAD}\n" + f"a,1,x,{AT},d\n" * 50_000 + f"b,1,caf\udce9,{AT},d\n", "BAD_BYTES"),
-])
-def test_rows_that_are_refused(quick: SparkSession, lake: Lake, text: str, code: str) -> None:
-    """What one row of a file may have against it: with file, column and row in words, and before anything is written."""
+def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> None:
     with pytest.raises(DataError) as refused:
-        looked_at(quick, lake, COLUMNS, "x.csv", text.encode("utf-8", "surrogateescape"))
+        looked_at(spark, lake, COLUMNS, "x.csv", text.encode("utf-8", "surrogateescape"))
     assert (refused.value.code, refused.value.effect) == (code, "Nothing was written."), refused.value
     assert "x.csv" in refused.value.message
+
+
+@pytest.mark.parametrize(("text", "code"), [
+    (f"{HEAD}\na,1,x,{AT}\n", "ROW_UNREADABLE"), (f'{HEAD}\na,1,x,{AT},"d\nb,1,x,{AT},d\n', "ROW_UNREADABLE"),
+    (f"{HEAD}\na,1.5,x,{AT},d\n", "OVERFLOW"), (f"{HEAD}\n,1,x,{AT},d\na,1,x,,d\n", "NULL_KEY"),
+    (f"{HEAD}\na,1,x,{AT},d\na,2,x,{AT},d\n", "ROWS_TIED"), (f"{HEAD},more\n", "UNKNOWN_COLUMN"),
+    (f"{HEAD}\nb,1,caf\udce9,{AT},d\n", "BAD_BYTES"),
+])
+def test_rows_that_are_refused(
+    quick: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch, text: str, code: str,
+) -> None:
+    """What one row of a file may have against it: with file, column and row in words, and before anything is written."""
+    monkeypatch.setattr("framework.sources.files._HEAD_BYTES", len(HEAD) + 1)
+    refused_by(quick, lake, text, code)
+
+
+@pytest.mark.parametrize(("text", "code"), [
+    (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"), (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
+    (f"{HEAD}\na,1,x,10:00,d\n", "OVERFLOW"), (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
+    (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"), ("id,amount,at,day\n", "COLUMN_MISSING"),
+    (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,\na,1,x,{AT},d,true\n", "ROWS_TIED"),
+    (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,perhaps\n", "OVERFLOW"),
+])
+def test_every_way_in_which_a_row_is_refused(quick: SparkSession, lake: Lake, text: str, code: str) -> None:
+    refused_by(quick, lake, text, code)
+
+
+def test_texts_that_lose_nothing_as_a_value(quick: SparkSession) -> None:
+    """Of each type: what fits, and what Spark's own cast would take and cut short, or make something else of."""
+    texts = {
+        "int": (("1", " 12 ", "-5"), ("1.0", "1e3", "2147483648", "x")),
+        "bigint": (("9223372036854775807",), ("9223372036854775808",)),
+        "decimal(5,2)": (("1.500", "-123.45", ".5", "7."), ("1.555", "1234", "1e2", "0x1")),
+        "double": (("1.5", "1e-3", "NaN", "9007199254740992"), ("9007199254740993", "1d")),
+        "date": (("2026-01-05", " 2026-1-5 "), ("2026-01-05 10:00:00", "2026", "2026-02-30", "05.01.2026")),
+        "timestamp": ((AT, "2026-01-05", "2026-01-05T10:00:00.1234560Z"), ("10:00", "2026", "2026-01-05 10:00:00.1234567")),
+        "boolean": (("true", "F", "1", "no"), ("maybe", "2")),
+    }
+    for kind, (good, bad) in texts.items():
+        fits = made_of(F.col("text"), "text", parse_type(kind))[1]
+        rows = frame(quick, [(text,) for text in (*good, *bad, "")], "text string").select("text", fits).collect()
+        # Nothing is null.
+        assert dict(map(tuple, rows)) == {**dict.fromkeys(good, True), **dict.fromkeys(bad, False), "": True}, kind
 
 
 def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake: Lake) -> None:
@@ -148,7 +184,7 @@ def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake:
     }
     lines = [",".join(texts), *(",".join(values[number] for values in texts.values()) for number in range(3))]
     found = find_files([write(lake, "x.csv", "\n".join(lines).encode())])
-    columns = columns_for(quick, found, "", Asked(("id",), "at", (), False), "raw.t")
+    columns = columns_for(quick, found, (), Asked(("id",), "at", (), False), "raw.t")
     kinds = {c.name: str(c.type) for c in columns if str(c.type) != "string"}
     assert kinds == {"whole": "bigint", "real": "double", "zero": "double", "yes": "boolean", "day": "date", "at": "timestamp",
                      "_hoodie_is_deleted": "boolean"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
+from framework.cli.sample_data import order_files
 from tests.unit.cli.conftest import Freshet, parsed
 
 
@@ -64,6 +66,12 @@ def test_a_source_is_named_as_tables_are(freshet: Freshet, tmp_path: Path, sourc
     freshet("init", str(tmp_path), "--source", source)
     found = parsed(freshet("validate", "-C", str(tmp_path), "--output", "json"))["pipelines"]
     assert found[0]["source"] == str(tmp_path / path)
+
+
+def test_the_sample_files_are_the_same_everywhere() -> None:
+    """Whatever the machine and the day: the README and the first hour's test count their rows."""
+    assert [(hashlib.sha256(text.encode()).hexdigest()[:16], text.count("\n")) for text in order_files()] == [
+        ("ee857c2d416232bb", 3001), ("c1111dcf775c85b9", 252)]
 
 
 @pytest.mark.parametrize(("words", "said"), [

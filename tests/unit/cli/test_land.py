@@ -115,6 +115,9 @@ def test_tables_that_cannot_be_landed_in(freshet: Freshet, root: Path, here: Cal
         (("raw.landed", file, "--ordering", "amount"), "ORDERING_CHANGED", 5), (("raw.landed", "nix.csv"), "FILE_NOT_FOUND", 6),
         (("raw.landed", file, "--partition-by", "amount"), "PARTITIONING_CHANGED", 5),
         (("raw.landed", file, "--type", "mor"), "TABLE_TYPE_CHANGED", 5),
+        (("raw.landed", file, "--columns", "amount INT"), "COLUMN_CHANGED", 5),
+        (("raw.landed", file, "--columns", "price INT"), "COLUMN_CHANGED", 5),
+        (("raw.landed", file, "--partition-size", "1GB"), "INDEX_CHANGED", 5),
         (("raw.new", file, "--columns", "id VARCHAR(3)"), "UNSUPPORTED_TYPE", 6),
         (("raw.new", file, "--columns", "id STRING b INT"), "DDL_SYNTAX", 6),
     ):
@@ -184,3 +187,16 @@ def test_an_unchanged_seed_starts_no_spark(freshet: Freshet, root: Path, monkeyp
         assert failed["error"]["code"] == "SPARK_ASKED"
         (root / "seeds/raw.a.csv").write_text("id\n1\n")
         (root / "seeds/raw.a.yml").write_text("key: id\n")
+
+
+def test_a_landed_table_is_shown_before_any_pipeline_reads_it(
+    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    HandMade(root / "data/raw/landed", OF_A_PIPELINE).done(10, commit(LANDED, numInserts=10))
+
+    def asked(*words: object, **more: object) -> None:
+        raise FreshetError("SPARK_ASKED", "Spark was asked for.")
+
+    monkeypatch.setattr("framework.runtime.session.start_session", asked)
+    for name, code in (("raw.landed", "SPARK_ASKED"), ("raw.lande", "TABLE_UNKNOWN"), ("row.landed", "TABLE_UNKNOWN")):
+        assert parsed(freshet("show", name, "--output", "json"))["error"]["code"] == code, name
