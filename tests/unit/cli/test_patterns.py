@@ -19,13 +19,18 @@ CLI = Path(__file__).parents[3] / "framework" / "cli"
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_pattern_makes_a_project_that_validates(freshet: Freshet, tmp_path: Path, pattern: str) -> None:
+def test_a_pattern_makes_a_project_that_validates(
+    freshet: Freshet, tmp_path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Its cases are read too, and every pipeline has some, one of them without rows."""
+    monkeypatch.setattr("framework.cli.test._run", lambda *_: 0)
     folder = tmp_path / "new"
     made = freshet("init", str(folder), "--pattern", pattern, "--output", "json")
     assert parsed(made)["next"] == f"cd {folder}"
     found = parsed(freshet("validate", "-C", str(folder), "--output", "json"))["pipelines"]
     assert PATTERNS[pattern].target in {one["target"] for one in found}
+    read = freshet("test", "-C", str(folder))
+    assert read.exit_code == 0, read.output
     for one in found:
         cases = (folder / f"pipelines/tests/{one['name']}.yml").read_text("utf-8")
         assert "  no_rows:" in cases
