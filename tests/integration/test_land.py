@@ -167,7 +167,7 @@ COLUMNS = "id STRING, amount BIGINT, name STRING, at TIMESTAMP, day STRING"
 
 def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> None:
     with pytest.raises(DataError) as refused:
-        looked_at(spark, lake, COLUMNS, "x.csv", text.encode("utf-8", "surrogateescape"))
+        looked_at(spark, lake, COLUMNS, "x.csv", text.encode("utf-8", "surrogateescape"), ("day",))
     assert (refused.value.code, refused.value.effect) == (code, "Nothing was written."), refused.value
     assert "x.csv" in refused.value.message
 
@@ -190,6 +190,7 @@ def test_rows_that_are_refused(
     (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"), (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
     (f"{HEAD}\na,1,x,10:00,d\n", "OVERFLOW"), (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
     (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"), ("id,amount,at,day\n", "COLUMN_MISSING"),
+    (f"{HEAD}\na,1,x,{AT},\n", "NULL_PARTITION"), (f"{HEAD}\na,1,x,{AT},a:b\n", "BAD_PARTITION"),
     (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,\na,1,x,{AT},d,true\n", "ROWS_TIED"),
     (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,perhaps\n", "OVERFLOW"),
 ])
@@ -271,12 +272,14 @@ def write(lake: Lake, name: str, data: bytes | None) -> str:
     return str(lake.root / name)
 
 
-def looked_at(spark: SparkSession, lake: Lake, columns: str, name: str, data: bytes | None) -> list[tuple[Any, ...]]:
+def looked_at(
+    spark: SparkSession, lake: Lake, columns: str, name: str, data: bytes | None, partition_by: tuple[str, ...] = (),
+) -> list[tuple[Any, ...]]:
     """Return the rows of a file as a table of these columns would hold them, if nothing is wrong with them."""
     spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     warehouse, found = load_warehouse(lake.project_root), find_files([write(lake, name, data)])
     bare = bare_spec(warehouse, TableRef("raw.t", lake.path("raw.t")))
-    spec = new_spec(bare, warehouse, TableAsked(("id",), "at"), (*parse_columns("raw.t", columns), MARK))
+    spec = new_spec(bare, warehouse, TableAsked(("id",), "at", partition_by), (*parse_columns("raw.t", columns), MARK))
     try:
         rows, _ = batch_of(spark, found, spec, Asked(("id",), "at", (), False))
         refuse_wrong(spec, counts(compare(rows, None, spec, FILE, False, False), spec, FILE))
