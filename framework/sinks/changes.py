@@ -148,7 +148,8 @@ def _kind(spec: PipelineSpec, compared: Sequence[str], generated: bool) -> Colum
     return (
         F.when(_b(_PRESENT).isNull(), "missing").when(no_key, "no_key").when(_b(_UNORDERED) > 0, "no_ordering")
         .when(_b(_TIED), "tied").when(no_partition & ~gone, "no_partition")
-        .when(~there & gone, "absent").when(~there, "inserted").when(older, "older").when(gone, "deleted").when(same, "unchanged").when(tied, "replaced").otherwise("updated")
+        .when(~there & gone, "absent").when(~there, "inserted").when(older, "older").when(gone, "deleted")
+        .when(same, "unchanged").when(tied, "replaced").otherwise("updated")
     )
 
 
