@@ -285,4 +285,4 @@ def looked_at(
         refuse_wrong(spec, counts(compare(rows, None, spec, FILE, False, False), spec, FILE))
         return sorted(tuple(row) for row in rows.drop(FILE, "_hoodie_is_deleted").collect())
     except (Py4JJavaError, PySparkException) as error:
-        raise failed_read(spec.target.ref, str(error), found) from error
+        raise failed_read(spec.target.ref, error, found) from error
