@@ -125,7 +125,7 @@ class _Work:
                 self._phase(f"reading {named(self.files)}")
                 return self._landed(spark, spec, table)
             except (Py4JJavaError, PySparkException) as error:
-                raise failed_read(ref, str(error), self.files) from error
+                raise failed_read(ref, error, self.files) from error
 
     def _landed(self, spark: SparkSession, spec: PipelineSpec, table: TableState | None) -> Landed:
         landing, ref = self.landing, spec.target.ref

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from framework.errors import DataError, FreshetError, foreign_text, root_cause
+from framework.errors import DataError, FreshetError, foreign_text
 from framework.plan.landing import GENERATED, MARK, UNTOUCHED
 from framework.plan.options import IS_DELETED
 from framework.plan.parts import conform_stage
@@ -133,13 +133,14 @@ def batch_of(
     return conform(rows, stage, "the table", keep=(FILE,)), told
 
 
-def failed_read(ref: TableRef, text: str, files: Files) -> FreshetError:
+def failed_read(ref: TableRef, error: Exception, files: Files) -> FreshetError:
     """Return the error of files that could not be read, with the file, as far as it is known, and the cause."""
+    text = str(error)
     found, torn = _FILE_READ.search(text), _TORN.search(text)
     if MARKED in text or (found is None and not any(words in text for words in _MALFORMED)):
         return of_files(in_words(ref, text, reading=True), files)
     file = shown(unquote(found["file"].removeprefix("file://"))) if found else named(files)
-    cause = foreign_text(root_cause(text))
+    cause = foreign_text(error)
     if _QUOTE in text:
         cause = "a quote stands within quotes, where it is written twice"
     elif torn is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import unquote
 
 from framework.errors import DataError, StateError
 from framework.plan.landing import UNTOUCHED
@@ -133,7 +134,7 @@ def refuse_wrong(spec: PipelineSpec, found: Mapping[str, Found]) -> None:
         found: What becomes of the files' keys.
 
     Raises:
-        DataError: NULL_KEY, NULL_ORDERING or ROWS_TIED.
+        DataError: NULL_KEY, NULL_ORDERING, NULL_PARTITION or ROWS_TIED.
     """
     key, ordering = ", ".join(spec.target.record_key), spec.target.ordering_field
     what = {
@@ -141,6 +142,8 @@ def refuse_wrong(spec: PipelineSpec, found: Mapping[str, Found]) -> None:
                    "Give each row one, or name another key by --key."),
         "no_ordering": ("NULL_ORDERING", "{unordered} without a value of the ordering field {ordering}",
                         "Give each row one: without it nobody can say which of two rows is newer."),
+        "no_partition": ("NULL_PARTITION", "{keys} without a value of the partition column {partition}",
+                         "Give each row one; a row that is deleted needs none."),
         "tied": ("ROWS_TIED", "{keys} with several rows of the same {ordering} and other values",
                  "Leave one row of each in the files, or order by a column that tells them apart."),
     }
@@ -148,8 +151,9 @@ def refuse_wrong(spec: PipelineSpec, found: Mapping[str, Found]) -> None:
     if not wrong:
         return
     said = "; ".join(what[kind][1].format(rows=counted(one.rows, "row"), unordered=counted(one.unordered, "row"),
-                                          keys=counted(one.keys, "key"), key=key, ordering=ordering)
-                     + f", as {one.example} of {one.file.rpartition('/')[2]}" for kind, one in wrong)
+                                          keys=counted(one.keys, "key"), key=key, ordering=ordering,
+                                          partition=", ".join(spec.target.partition_by))
+                     + f", as {one.example} of {unquote(one.file.rpartition('/')[2])}" for kind, one in wrong)
     code, _, to_do = what[wrong[0][0]]
     raise DataError(code, f"{spec.name}: the files hold {said}.", UNTOUCHED, to_do,
                     **{kind: {"keys": one.keys, "rows": one.rows} for kind, one in wrong})

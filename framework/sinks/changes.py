@@ -19,7 +19,7 @@ from framework.spec.types import Array, DataType, Map, Struct
 #: What becomes of a key, and what is wrong with it.
 KIND = "__freshet_kind"
 WRITTEN = ("inserted", "updated", "replaced", "deleted", "missing")
-WRONG = ("no_key", "no_ordering", "tied")
+WRONG = ("no_key", "no_ordering", "no_partition", "tied")
 _READ, _UNORDERED, _MOVED, _PRESENT = (f"__freshet_{name}" for name in ("read", "unordered", "moved", "present"))
 _RANK, _NUMBER, _TIED, _CONTENT = (f"__freshet_{name}" for name in ("rank", "number", "tied", "content"))
 _BATCH, _TABLE = "b", "t"
@@ -138,6 +138,7 @@ def _kind(spec: PipelineSpec, compared: Sequence[str], generated: bool) -> Colum
     target = spec.target
     types = {c.name: c.type for c in target.columns}
     no_key = reduce(lambda a, b: a | b, (_b(name).isNull() | (_b(name).cast("string") == "") for name in target.record_key))
+    no_partition = reduce(lambda a, b: a | b, (_b(name).isNull() for name in target.partition_by), F.lit(False))
     there = _t(target.record_key[0]).isNotNull()
     ours, theirs = _b(target.ordering_field), _t(target.ordering_field)
     gone = F.coalesce(_b(IS_DELETED), F.lit(False))
@@ -146,8 +147,9 @@ def _kind(spec: PipelineSpec, compared: Sequence[str], generated: bool) -> Colum
     tied = F.lit(False) if generated else ours == theirs
     return (
         F.when(_b(_PRESENT).isNull(), "missing").when(no_key, "no_key").when(_b(_UNORDERED) > 0, "no_ordering")
-        .when(_b(_TIED), "tied").when(~there & gone, "absent").when(~there, "inserted")
-        .when(older, "older").when(gone, "deleted").when(same, "unchanged").when(tied, "replaced").otherwise("updated")
+        .when(_b(_TIED), "tied").when(no_partition & ~gone, "no_partition")
+        .when(~there & gone, "absent").when(~there, "inserted").when(older, "older").when(gone, "deleted")
+        .when(same, "unchanged").when(tied, "replaced").otherwise("updated")
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -22,7 +23,7 @@ from framework.runtime.land import land
 from framework.runtime.land_rows import Asked, batch_of, columns_for, failed_read
 from framework.runtime.landed import Landed, Landing, refuse_wrong
 from framework.runtime.seeds import land_seeds
-from framework.sinks.changes import compare, counts
+from framework.sinks.changes import compare, counts, written
 from framework.sources.file_rows import FILE
 from framework.sources.files import find_files
 from framework.spec.column_text import parse_columns
@@ -97,6 +98,48 @@ def test_what_files_change(files: Files, kind: str) -> None:
     assert sorted(row[:2] for row in files.lake.rows("raw.t")) == [("a", 2), ("n", 9)]
 
 
+def test_any_files_in_any_order(quick: SparkSession, lake: Lake) -> None:
+    """Drawn rows, landed one batch after the other, are what the newest row of each key says; Hudi's part is played by a map.
+
+    Keys in other partitions, rows older and newer than the table's and than each other, repeated and deleted ones, some batches
+    whole: what is not in them goes.
+    """
+    drawn, schema = random.Random(7), "id string, ts bigint, amount bigint, day string, _hoodie_is_deleted boolean"
+    bare = bare_spec(load_warehouse(lake.project_root), TableRef("raw.t", lake.path("raw.t")))
+    columns = (*parse_columns("raw.t", schema.rpartition(",")[0]), MARK)
+    spec = new_spec(bare, load_warehouse(lake.project_root), TableAsked(("id",), "ts", ("day",)), columns)
+    held: dict[tuple[str, str], tuple[Any, ...]] = {}
+    truth: dict[str, tuple[Any, ...]] = {}
+    for number in range(10):
+        times = {key: drawn.sample(range(1, 12), 4) for key in "abcdef"}
+        batch = [(key, times[key].pop(), drawn.randrange(3), drawn.choice("pq"), drawn.random() < 0.2)
+                 for key in drawn.choices("abcdef", k=8) if times[key]]
+        batch += drawn.sample(batch, 2)
+        whole = number % 4 == 3
+        newest = {key: max(row for row in batch if row[0] == key) for key in {row[0] for row in batch}}
+        if whole:
+            truth = {key: row for key, row in truth.items() if key in newest}
+        for key, row in newest.items():
+            if key in truth and truth[key][1] > row[1]:
+                continue
+            truth.pop(key, None)
+            if not row[4]:
+                truth[key] = row
+        rows = frame(quick, batch, schema).withColumn(FILE, F.lit("file:///x.csv"))
+        stands = frame(quick, list(held.values()), schema) if held else None
+        compared = compare(rows, stands, spec, FILE, False, whole).cache()
+        assert sum(one.rows for one in counts(compared, spec, FILE).values()) == len(batch)
+        for row in map(tuple, written(compared, spec, False).collect()):
+            place = (row[0], row[3])
+            if place in held and held[place][1] > row[1]:
+                continue
+            held.pop(place, None)
+            if not row[4]:
+                held[place] = row
+        compared.unpersist()
+        assert sorted(held.values()) == sorted(truth.values()), number
+
+
 def test_seeds_are_all_that_their_tables_hold(files: Files) -> None:
     """Rows that left the file are deleted, those that stand there keep the time at which they last changed."""
     for name, text in (("csv", "id,rate\na,1.5\nb,2\nc,3\n"), ("yml", "key: id\ncolumns: {rate: 'DECIMAL(5,2)'}\n")):
@@ -124,7 +167,7 @@ COLUMNS = "id STRING, amount BIGINT, name STRING, at TIMESTAMP, day STRING"
 
 def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> None:
     with pytest.raises(DataError) as refused:
-        looked_at(spark, lake, COLUMNS, "x.csv", text.encode("utf-8", "surrogateescape"))
+        looked_at(spark, lake, COLUMNS, "x.csv", text.encode("utf-8", "surrogateescape"), ("day",))
     assert (refused.value.code, refused.value.effect) == (code, "Nothing was written."), refused.value
     assert "x.csv" in refused.value.message
 
@@ -147,6 +190,7 @@ def test_rows_that_are_refused(
     (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"), (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
     (f"{HEAD}\na,1,x,10:00,d\n", "OVERFLOW"), (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
     (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"), ("id,amount,at,day\n", "COLUMN_MISSING"),
+    (f"{HEAD}\na,1,x,{AT},\n", "NULL_PARTITION"), (f"{HEAD}\na,1,x,{AT},a:b\n", "BAD_PARTITION"),
     (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,\na,1,x,{AT},d,true\n", "ROWS_TIED"),
     (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,perhaps\n", "OVERFLOW"),
 ])
@@ -228,15 +272,17 @@ def write(lake: Lake, name: str, data: bytes | None) -> str:
     return str(lake.root / name)
 
 
-def looked_at(spark: SparkSession, lake: Lake, columns: str, name: str, data: bytes | None) -> list[tuple[Any, ...]]:
+def looked_at(
+    spark: SparkSession, lake: Lake, columns: str, name: str, data: bytes | None, partition_by: tuple[str, ...] = (),
+) -> list[tuple[Any, ...]]:
     """Return the rows of a file as a table of these columns would hold them, if nothing is wrong with them."""
     spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     warehouse, found = load_warehouse(lake.project_root), find_files([write(lake, name, data)])
     bare = bare_spec(warehouse, TableRef("raw.t", lake.path("raw.t")))
-    spec = new_spec(bare, warehouse, TableAsked(("id",), "at"), (*parse_columns("raw.t", columns), MARK))
+    spec = new_spec(bare, warehouse, TableAsked(("id",), "at", partition_by), (*parse_columns("raw.t", columns), MARK))
     try:
         rows, _ = batch_of(spark, found, spec, Asked(("id",), "at", (), False))
         refuse_wrong(spec, counts(compare(rows, None, spec, FILE, False, False), spec, FILE))
         return sorted(tuple(row) for row in rows.drop(FILE, "_hoodie_is_deleted").collect())
     except (Py4JJavaError, PySparkException) as error:
-        raise failed_read(spec.target.ref, str(error), found) from error
+        raise failed_read(spec.target.ref, error, found) from error

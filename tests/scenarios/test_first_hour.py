@@ -14,7 +14,6 @@ import pytest
 
 from tests.kit.commands import ROOT
 
-pytestmark = pytest.mark.waits
 _OF_THE_WHEEL = ("framework", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
 
 
@@ -32,32 +31,44 @@ def installed(tmp_path: Path) -> Path:
     return site
 
 
+def run(installed: Path, folder: Path, *words: str) -> Any:
+    command = [sys.executable, str(installed / "bin/freshet"), *words, "--output", "json"]
+    done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False,
+                          env={**os.environ, "PYTHONPATH": str(installed)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_wheel_holds_what_a_new_project_is_made_of(installed: Path, tmp_path: Path) -> None:
+    """Templates are no Python, and a wheel may lack them; with data, Spark and changes: below, at night."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    run(installed, folder, "init", ".")
+    assert [one["name"] for one in run(installed, folder, "validate")["pipelines"]] == ["order_totals"]
+
+
 def test_from_a_wheel_to_a_changed_pipeline(installed: Path, tmp_path: Path) -> None:
     """Each command as ``init`` and the README print it; the numbers are those of the sample files."""
     home = tmp_path / "empty"
     home.mkdir()
 
     def freshet(*words: str, folder: Path = home) -> Any:
-        command = [sys.executable, str(installed / "bin/freshet"), *words, "--output", "json"]
-        done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False,
-                              env={**os.environ, "PYTHONPATH": str(installed)})
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
+        return run(installed, folder, *words)
 
     made = freshet("init", "mine", "--with-sample-data")
     assert (made["landed"]["inserted"], made["steps"][0]) == (3000, "cd mine")
     mine = home / "mine"
     steps = [step.split()[1:] for step in made["steps"][1:]]
     assert [step[0] for step in steps] == ["run", "show", "land", "run"]
-    run, show, land, _ = steps
+    first, show, land, then = steps
     freshet("validate", folder=mine)
     assert freshet("test", folder=mine)["failed"] == 0
-    assert freshet(*run, folder=mine)["runs"][0]["inserts"] == 3000
+    assert freshet(*first, folder=mine)["runs"][0]["inserts"] == 3000
     assert len(freshet(*show, folder=mine)["rows"]) == 5
     landed = freshet(*land, folder=mine)
     assert [landed[what] for what in ("inserted", "updated", "deleted")] == [100, 150, 1]
     assert landed["next"] == "freshet run order_totals"
-    changed = freshet(*run, folder=mine)["runs"][0]
+    changed = freshet(*then, folder=mine)["runs"][0]
     assert (changed["inserts"], changed["updates"], changed["deletes"]) == (100, 150, 1)
     assert freshet(*land, folder=mine)["outcome"] == "idle"
     sql = mine / "transformers/order_totals.sql"
