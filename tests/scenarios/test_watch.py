@@ -81,7 +81,7 @@ def test_in_a_pipe(project: Lake, tmp_path: Path) -> None:
         )
     until(lambda: PASSED in out.read_text() and "watching" in err.read_text(), process, every=0.1)
     project.write_file("transformers/lib/money.py", slow)
-    until(lambda: "copy: case 1 of 2: a" in err.read_text().split("saved:")[-1], process, every=0.1)
+    until(lambda: "copy: case 1 of 2: a" in err.read_text().partition("saved:")[2], process, every=0.1)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 130
     assert "INTERRUPTED: stopped by the keyboard." in err.read_text()
