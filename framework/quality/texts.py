@@ -107,7 +107,7 @@ def made_of(text: SparkColumn, name: str, kind: DataType) -> tuple[SparkColumn, 
             fits += [text.rlike(_AS_DECIMAL), F.length(behind) <= scale]
         case Atomic("float" | "double"):
             exact = F.expr(f"try_cast(try_cast(`{name}` AS {kind}) AS decimal(38,0)) = try_cast(`{name}` AS decimal(38,0))")
-            fits += [text.rlike(_AS_REAL), text.rlike("[^0-9+-]") | F.coalesce(exact, F.lit(False))]
+            fits += [text.rlike(_AS_REAL), text.rlike("[.eENI]") | F.coalesce(exact, F.lit(False))]
         case Atomic("date"):
             fits.append(text.rlike(_AS_DATE))
         case Atomic("timestamp"):

@@ -91,13 +91,13 @@ def columns_for(
     refuse_unclosed(spark, files, table)
     if open_ones:
         texts = reduce(DataFrame.unionByName, (
-            read_group(spark, files, group, dict.fromkeys(_spelt(group_columns, open_ones), Atomic("string"))).drop(FILE)
-            for group, group_columns in zip(files.groups, natural, strict=True)))
+            read_group(spark, files, group, {c.name: c.type for c in columns}).select(*_spelt(columns, open_ones))
+            for group, columns in zip(files.groups, natural, strict=True)))
         kinds |= guess_types(texts, open_ones, times_alone=files.format == "json")
-    columns = [Column(said[n.lower()].name if n.lower() in said else n, k) for n, k in kinds.items() if n.lower() != IS_DELETED]
+    found = [Column(said[n.lower()].name if n.lower() in said else n, k) for n, k in kinds.items() if n.lower() != IS_DELETED]
     if asked.generated:
-        columns.append(Column(GENERATED, Atomic("timestamp")))
-    return (*columns, MARK)
+        found.append(Column(GENERATED, Atomic("timestamp")))
+    return (*found, MARK)
 
 
 def batch_of(
@@ -154,8 +154,8 @@ def of_files(error: FreshetError, files: Files) -> FreshetError:
     """Return an error of a refused value with its file, and with what is to be done about it."""
     if error.code not in _TO_DO:
         return error
-    # Rows of texts name theirs.
-    at = f"{named(files)}: " if files.format == "parquet" else ""
+    # A value that was a text names its file.
+    at = "" if any(path.rpartition("/")[2] in error.message for path in files.paths) else f"{named(files)}: "
     return type(error)(error.code, f"{at}{error.message}", UNTOUCHED, _TO_DO[error.code], **error.details)
 
 
