@@ -61,12 +61,9 @@ def read_group(spark: SparkSession, files: Files, group: Group, types: Mapping[s
     if files.format == "parquet":
         rows = reader.parquet(*paths).select(*(F.col(f"`{name}`") for name in types))
     else:
-        # Spark gives the values of a row of CSV to the columns in their order, whatever the header says.
-        every = {name: types.get(name, Atomic("string")) for name in group.columns} if files.format == "csv" else types
         reader = reader.schema(", ".join(f"`{name.replace('`', '``')}` {kind if is_nested(kind) else 'string'}"
-                                         for name, kind in every.items()))
+                                         for name, kind in types.items()))
         rows = reader.csv(list(paths)) if files.format == "csv" else reader.json(list(paths))
-        rows = rows.select(*(F.col(f"`{name}`") for name in types))
     return rows.withColumn(FILE, F.input_file_name())
 
 
