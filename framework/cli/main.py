@@ -27,6 +27,7 @@ _COMMANDS = {
     "service": "framework.cli.service",
     "index": "framework.cli.index",
     "show": "framework.cli.show",
+    "preview": "framework.cli.preview",
     "status": "framework.cli.state",
     "checkpoint": "framework.cli.state",
     "dev": "framework.cli.dev",

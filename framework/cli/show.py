@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import shutil
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from framework.cli.options import load, project_options
-from framework.cli.output import Output, message, reporting, table
+from framework.cli.output import Output, message, reporting
+from framework.cli.rows import csv_of, grid
 from framework.errors import Exit, FreshetError, StateError
 from framework.plan.reads import counted
 from framework.spec.fixtures import tables_of
@@ -22,8 +19,6 @@ from framework.state.timeline import TimelineState
 
 if TYPE_CHECKING:
     from framework.runtime.show import Shown
-
-_LONGEST_CELL = 60
 
 
 @click.command(short_help="Show rows of a target, a source or an input.")
@@ -103,32 +98,8 @@ def _text(ref: TableRef, shown: Shown) -> str:
     if not shown.rows:
         return f"no row of {ref.name}"
     count = f"{counted(len(shown.rows), 'row')} of {ref.name}{', and there are more' * shown.more}"
-    cells = [tuple(_cell(value) for value in row) for row in shown.rows]
-    grid = table(shown.columns, cells)
-    # What is wider than the terminal is torn by it; a pipe takes any width.
-    if not sys.stdout.isatty() or max(map(len, grid.splitlines())) <= shutil.get_terminal_size().columns:
-        return f"{grid}\n{count}"
-    width = max(map(len, shown.columns))
-    lines: list[str] = []
-    for number, row in enumerate(cells, 1):
-        lines.append(f"-- row {number} --")
-        lines += [f"{name.ljust(width)}  {cell}" for name, cell in zip(shown.columns, row, strict=True)]
-    return "\n".join([*lines, count])
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "null"
-    text = value.hex() if isinstance(value, bytes | bytearray) else str(value)
-    # A control character would move the cursor, or worse.
-    text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
-    return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[:_LONGEST_CELL - 3] + "..."
+    return f"{grid(shown.columns, shown.rows)}\n{count}"
 
 
 def _csv(shown: Shown) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(shown.columns)
-    writer.writerows(["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
-                     for row in shown.rows)
-    return text.getvalue().rstrip("\n")
+    return csv_of(shown.columns, shown.rows)

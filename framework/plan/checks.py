@@ -34,12 +34,17 @@ class CheckBatch:
         record_key: Columns that name a row in a report.
         history: Rows of the pipeline's last commits, newest first; for checks of volume.
         quarantine: Where dropped rows go; None where no check drops, and where rows come from there.
+        located: Columns that tell the target's rows apart. Empty where no dropped row leaves an older one published: where no
+            check drops, and where the commit inserts, deletes or replaces partitions.
+        ordering: The column that says which of two rows is the older one.
     """
 
     checks: tuple[CheckSpec, ...]
     record_key: tuple[str, ...]
     history: tuple[int, ...]
     quarantine: TableRef | None
+    located: tuple[str, ...] = ()
+    ordering: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,10 +115,15 @@ def check_stages(
         kept = (c for c in of_batch if not isinstance(c.rule, MalformedRule))
         of_batch = (REPLAYED, *(replace(c, most_rows=None, most_share=None) for c in kept))
     drops = window.kind != "replay" and any(c.severity == "drop" for c in of_batch)
+    changes = drops and (operation in ("upsert", "bulk_insert") or spec.write.strategy != "rows")
+    if not changes:
+        # What a replay drops has done so before, and what a chunk replaces goes anyway.
+        of_batch = tuple(replace(c, deletes=False) for c in of_batch)
     volumes = [c.rule.last for c in of_batch if isinstance(c.rule, VolumeRule)]
     batch = CheckBatch(
         of_batch, spec.target.record_key, _history(spec, target, max(volumes)) if volumes else (),
-        spec.quarantine if drops else None,
+        spec.quarantine if drops else None, located_by(spec) if changes else (),
+        (spec.write.ordering or spec.target.ordering_field) if changes else "",
     )
     # Without a look at the target it counts as there: `compile` shows what most runs do.
     exists = target is not None or window.kind == "deferred"
@@ -121,13 +131,31 @@ def check_stages(
     if inserts:
         reason = "Hudi takes every row of a bucket that has a file for a duplicate"
         checks = (TableCheck(_new_keys(spec), "freshet", reason), *checks)
+    return batch, table_after(spec, exists, operation, overwritten, checks) if checks else None
+
+
+def table_after(
+    spec: PipelineSpec, exists: bool, operation: str, overwritten: Sequence[str] = (), checks: tuple[TableCheck, ...] = (),
+) -> CheckTable:
+    """Return how a commit changes the target, and what is asked of the table as it would stand.
+
+    Args:
+        spec: The pipeline.
+        exists: Whether there is a target.
+        operation: The commit's write operation.
+        overwritten: Values of the partitions that the commit replaces.
+        checks: What is asked.
+    """
     merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
-    table = CheckTable(
+    return CheckTable(
         checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
-        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global,
-        tuple(overwritten), exists,
+        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global, tuple(overwritten), exists,
     )
-    return batch, table if checks else None
+
+
+def located_by(spec: PipelineSpec) -> tuple[str, ...]:
+    """Return the columns by which the target tells its rows apart."""
+    return (*spec.target.record_key, *(() if spec.index.is_global else spec.target.partition_by))
 
 
 def _new_keys(spec: PipelineSpec) -> CheckSpec:

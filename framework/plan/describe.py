@@ -171,8 +171,10 @@ def _stage_text(stage: Stage) -> str:
             where = f" where {stage.where}" if stage.where else ""
             return f"read <SRC>: the rows that wait in {stage.table.name}{where}"
         case CheckBatch():
-            names = ", ".join(f"{check.name} ({check.severity})" for check in stage.checks)
-            return f"check the batch in one pass: {names or 'its size'}"
+            names = ", ".join(f"{c.name} ({c.severity}{', deletes the older row' * c.deletes})" for c in stage.checks)
+            keeps = stage.located and any(c.severity == "drop" and not c.deletes for c in stage.checks)
+            older = "; the older row that stands under a dropped row's key stays published" if keeps else ""
+            return f"check the batch in one pass: {names or 'its size'}{older}"
         case CheckTable():
             return "check what the commit makes: " + "; ".join(
                 f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")

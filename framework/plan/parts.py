@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from framework.errors import StateError
-from framework.plan.checks import REPLAYED, check_stages, validator_options
+from framework.plan.checks import REPLAYED, check_stages, located_by, validator_options
 from framework.plan.options import IS_DELETED, columns_record, index_record, writer_options
 from framework.plan.reads import Window
 from framework.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
@@ -129,8 +129,7 @@ def publish_stages(
     merge, guard = merge_stages(spec, target)
     commit = replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
     stages = checked_stages(spec, target, window, merge, commit)
-    located = (*spec.target.record_key, *(() if spec.index.is_global else spec.target.partition_by))
-    return tuple(replace(s, alive_by=located) if moves and isinstance(s, Conform) else s for s in stages)
+    return tuple(replace(s, alive_by=located_by(spec)) if moves and isinstance(s, Conform) else s for s in stages)
 
 
 def checked_stages(

@@ -16,8 +16,9 @@ from framework.spec.types_json import OWN_PREFIX, type_from_spark
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
 MARK, OF_CHECK = "FRESHET_REFUSED", " (check "
-# Columns that go along until the checks are done: why a row cannot be published, and the row as it was.
-REASONS, ORIGINAL = "__freshet_reasons", "__freshet_original"
+# Columns that go along until the checks are done: why a row cannot be published, the row as it was, and whether it says no
+# place in the table: its key or partition is missing, or none that the table can hold.
+REASONS, ORIGINAL, NOWHERE = "__freshet_reasons", "__freshet_original", "__freshet_nowhere"
 _SHOWN = 200
 
 
@@ -79,6 +80,8 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
     carried = [F.col(f"`{name}`") for name in keep]
     if stage.marks:
         carried.append(F.array_compact(F.array(*_reasons(fits, stage))).alias(REASONS))
+        located = {name: one for name, one in fits.items() if name in (*stage.keys, *stage.paths.columns)}
+        carried.append((F.size(F.array_compact(F.array(*_reasons(located, stage)))) > 0).alias(NOWHERE))
     if stage.keeps_original:
         written = F.struct(*(F.col(f"`{name}`") for name, _ in found if name not in keep))
         carried.append(F.to_json(written, {"ignoreNullFields": "false"}).alias(ORIGINAL))

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import FreshetError
 from framework.plan import quarantine as q
-from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.checks import CheckBatch, CheckTable, table_after
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -26,7 +26,9 @@ from framework.plan.reads import (
 from framework.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql
 from framework.quality.contract import conform
 from framework.quality.gate import Gated, check_batch
+from framework.quality.older import count_older
 from framework.quality.outcome import Outcome, outcome
+from framework.quality.preview import before, touched_partitions
 from framework.quality.queries import check_table
 from framework.sinks.failures import in_words
 from framework.sinks.hudi import empty_batch, newest_of_each_key, use_large_tasks, without_moved
@@ -43,6 +45,7 @@ from framework.transform.sql import run_sql
 
 Phase = Callable[[str], None]
 _VALIDATORS = "hoodie.precommit.validators"
+_FEW_DROPPED = 100_000
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Batch:
         gated: What the checks of the batch found; None where the pipeline has none.
         outcomes: Of every check, those that Hudi evaluates within the commit as passed.
         table_checks: The checks of the table; None where there are none.
+        older_kept: Keys of dropped rows under which an older row stays published.
     """
 
     rows: DataFrame
@@ -62,6 +66,7 @@ class Batch:
     gated: Gated | None = None
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None
+    older_kept: int = 0
 
 
 def make_batch(
@@ -146,12 +151,12 @@ def _walked(
                     # Nothing will be published: what it would make of the table is not worth the look.
                     continue
                 table_checks = stage
-                empty = gated is not None and gated.count == gated.dropped_count
+                empty = gated is not None and gated.is_empty
                 outcomes = (*outcomes, *_table_outcomes(spark, stage, inputs[MAIN], phase, all_here, empty))
             case Commit():
                 if stage.empty:
                     return Batch(empty_batch(spark, spec.target.columns), stage)
-                if gated is not None and gated.count == gated.dropped_count:
+                if gated is not None and gated.is_empty:
                     # A rule that names a column fails on an empty batch, which Hudi 1.0 gives no columns.
                     stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
                 if stage.options["hoodie.datasource.write.operation"] == "bulk_insert":
@@ -162,7 +167,8 @@ def _walked(
                 own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")
                 told = sorted((one for one in outcomes if one.name in order), key=lambda one: order.index(one.name))
                 outcomes = (*own, *told)
-                return Batch(inputs[MAIN], stage, gated, outcomes, table_checks)
+                older = _older_kept(plan, spec, spark, gated, outcomes)
+                return Batch(inputs[MAIN], stage, gated, outcomes, table_checks, older)
             case _:
                 assert_never(stage)
     raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
@@ -187,6 +193,21 @@ def _table_outcomes(
         *found, *(outcome(one.check, False, seen="held within the commit") for one in later),
         *(Outcome(one.check.name, kind_of(one.check.rule), one.check.severity, "skipped", seen="no row") for one in idle),
     )
+
+
+def _older_kept(
+    plan: Plan, spec: PipelineSpec, spark: SparkSession, gated: Gated | None, outcomes: tuple[Outcome, ...],
+) -> int:
+    stage = next((one for one in plan.stages if isinstance(one, CheckBatch)), None)
+    if stage is None or not stage.located or gated is None or gated.dropped is None or plan.first_run or \
+            gated.dropped_count == gated.deletes or any(one.status == "failed" for one in outcomes):
+        return 0
+    table = table_after(spec, True, "upsert")
+    # Of a global index the older row may lie elsewhere: to find it there, all of the table would have to be read.
+    partitions = touched_partitions(replace(table, global_index=False), gated.dropped, gated.dropped) if table.partition_by \
+        else None
+    stands = before(table, standing(spark, table), partitions)
+    return count_older(stage, gated.dropped, gated.rows, stands, few=gated.dropped_count <= _FEW_DROPPED)
 
 
 def standing(spark: SparkSession, stage: CheckTable) -> DataFrame:

@@ -42,6 +42,8 @@ class Committed:
         sync_error: Why a catalogue was not told of the commit; None where it was, or where there is none.
         outcomes: What the checks found.
         quarantined: Rows that went to the quarantine.
+        older_kept: Older rows that stay published under their keys.
+        undeletable: Rows that went there and whose older row cannot be deleted: they name none.
     """
 
     instant: Instant
@@ -51,6 +53,8 @@ class Committed:
     outcomes: tuple[Outcome, ...] = ()
     quarantined: int = 0
     sync_error: SyncError | None = None
+    older_kept: int = 0
+    undeletable: int = 0
 
 
 def execute(
@@ -85,7 +89,7 @@ def execute(
         # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
         opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.bootstrap) if spec.index.hbase else None
         with _timed(seconds, "transform"):
-            phase(_reading(plan))
+            phase(reading(plan))
             batch = make_batch(plan, spec, spark, root, env, phase)
             refuse_failed(spec, batch.outcomes)
             refuse_empty_replay(plan, spec, batch)
@@ -126,13 +130,14 @@ def execute(
         now = state.table(plan.target)
         assert now is not None
         guard(spec, now, held, found[0].completed, "The chunk was written, and what came between is overwritten.")
-    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error)
+    undeletable = batch.gated.undeletable if batch.gated is not None else 0
+    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, batch.older_kept, undeletable)
 
 
 def _with_results(batch: Batch, quarantined: int) -> Commit:
     if batch.gated is None:
         return batch.commit
-    found = metadata_of(batch.outcomes, batch.gated.count, quarantined)
+    found = metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older_kept)
     return replace(batch.commit, metadata={**batch.commit.metadata, **found})
 
 
@@ -179,7 +184,8 @@ def name_jobs(spark: SparkSession, pipeline: str) -> None:
     spark.sparkContext.addJobTag(pipeline)
 
 
-def _reading(plan: Plan) -> str:
+def reading(plan: Plan) -> str:
+    """Return what a run reads, in words."""
     window = plan.window
     if window.kind == "increment":
         commits, rows = counted(len(window.requested), "commit"), counted(window.rows, "row")

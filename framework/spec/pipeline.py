@@ -207,7 +207,8 @@ def build(
     names = tuple(item.name for item in inputs)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, one.place, problems)
     checks = read_checks(
-        settings.checks if settings else (), table, files, targets, one.warehouse, one.place, problems,
+        settings.checks if settings else (), table, files, targets, one.warehouse, one.place, problems, operation,
+        write.strategy,
     )
     if index.is_global:
         check_overwrites(operation, write, backfill, index, one.place("hoodie"), problems, partition_is_stable=stable)
@@ -238,6 +239,7 @@ def build(
         "write": [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering],
         "index": [index.type, dict(index.parameters)],
         **({"checks": [repr(replace(check, line=0)) for check in checks]} if checks else {}),
+        **({"on_drop": [check.name for check in checks if check.deletes]} if any(check.deletes for check in checks) else {}),
         **({"schema_contract": settings.schema_contract} if settings.schema_contract != "nothing" else {}),
         "write_options": write_options,
     }
