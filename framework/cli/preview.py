@@ -137,7 +137,7 @@ def _json(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -
     return {
         "pipeline": plan.pipeline, "reads": found.reads, "batch": found.batch, "superseded": found.superseded,
         "counts": {kind: found.counts.get(kind, 0) for kind in _KINDS}, "quarantined": found.quarantined,
-        "older_kept": found.older_kept, "undeletable": found.undeletable, "not_known": list(found.unknown),
+        "older_kept": found.older.kept, "undeletable": found.older.undeletable, "not_known": list(found.unknown),
         "rows": {kind: [{"row": dict(one.row), "was": dict(one.was)} for one in of] for kind, of in rows.items()},
         "checks": [one.as_json() for one in found.outcomes],
         "error": found.error.as_json() if found.error is not None else None,
@@ -160,7 +160,8 @@ def _text(spec: PipelineSpec, plan: Plan, found: Preview, rows: Mapping[str, tup
     if found.superseded:
         lines.append(f"  {found.superseded:>9,} of the batch ignored: it holds a newer row of the key")
     if found.quarantined:
-        lines.append(f"  {found.quarantined:>9,} to the quarantine{older_in_words(found.older_kept, found.undeletable)}")
+        older = older_in_words(found.older.kept, found.older.undeletable, found.older.at_least)
+        lines.append(f"  {found.quarantined:>9,} to the quarantine{older}")
     lines += [f"  schema: {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
     lines += [f"  {n.code}: {n.message}" for n in plan.notices]
     lines += [f"  not known: {said}" for said in found.unknown]

@@ -115,7 +115,7 @@ def check_stages(
         kept = (c for c in of_batch if not isinstance(c.rule, MalformedRule))
         of_batch = (REPLAYED, *(replace(c, most_rows=None, most_share=None) for c in kept))
     drops = window.kind != "replay" and any(c.severity == "drop" for c in of_batch)
-    changes = drops and (operation in ("upsert", "bulk_insert") or spec.write.strategy != "rows")
+    changes = drops and _changes_rows(spec, operation)
     if not changes:
         # What a replay drops has done so before, and what a chunk replaces goes anyway.
         of_batch = tuple(replace(c, deletes=False) for c in of_batch)
@@ -151,6 +151,15 @@ def table_after(
         checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
         "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global, tuple(overwritten), exists,
     )
+
+
+def _changes_rows(spec: PipelineSpec, operation: str) -> bool:
+    return operation in ("upsert", "bulk_insert") or spec.write.strategy != "rows"
+
+
+def keeping_older(spec: PipelineSpec) -> tuple[str, ...]:
+    """Return the checks that drop rows of which an older one stays published."""
+    return tuple(c.name for c in spec.checks if c.severity == "drop" and not c.deletes and _changes_rows(spec, spec.operation))
 
 
 def located_by(spec: PipelineSpec) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -16,6 +17,21 @@ from framework.quality.rows import live
 #: True in a dropped row whose older row is deleted.
 DELETES = "__freshet_deletes"
 _AT, _LIVES = "__freshet_at", "__freshet_lives"
+
+
+@dataclass(frozen=True)
+class Older:
+    """What becomes of the rows that are older than dropped ones.
+
+    Args:
+        kept: Keys of dropped rows under which an older row stays published.
+        at_least: True where an older row may stand elsewhere, too: nobody looked into the other partitions.
+        undeletable: Dropped rows whose older row should be deleted, and that name none.
+    """
+
+    kept: int = 0
+    at_least: bool = False
+    undeletable: int = 0
 
 
 def wants_delete(stage: CheckBatch, bad: Sequence[str], carried: Sequence[str]) -> tuple[Column, Column]:

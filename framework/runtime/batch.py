@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from py4j.protocol import Py4JJavaError
@@ -26,7 +26,7 @@ from framework.plan.reads import (
 from framework.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql
 from framework.quality.contract import conform
 from framework.quality.gate import Gated, check_batch
-from framework.quality.older import count_older
+from framework.quality.older import Older, count_older
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.preview import before, touched_partitions
 from framework.quality.queries import check_table
@@ -58,7 +58,7 @@ class Batch:
         gated: What the checks of the batch found; None where the pipeline has none.
         outcomes: Of every check, those that Hudi evaluates within the commit as passed.
         table_checks: The checks of the table; None where there are none.
-        older_kept: Keys of dropped rows under which an older row stays published.
+        older: What becomes of the rows that are older than dropped ones.
     """
 
     rows: DataFrame
@@ -66,7 +66,7 @@ class Batch:
     gated: Gated | None = None
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None
-    older_kept: int = 0
+    older: Older = field(default_factory=Older)
 
 
 def make_batch(
@@ -167,7 +167,7 @@ def _walked(
                 own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")
                 told = sorted((one for one in outcomes if one.name in order), key=lambda one: order.index(one.name))
                 outcomes = (*own, *told)
-                older = _older_kept(plan, spec, spark, gated, outcomes)
+                older = _older(plan, spec, spark, gated, outcomes)
                 return Batch(inputs[MAIN], stage, gated, outcomes, table_checks, older)
             case _:
                 assert_never(stage)
@@ -195,19 +195,22 @@ def _table_outcomes(
     )
 
 
-def _older_kept(
+def _older(
     plan: Plan, spec: PipelineSpec, spark: SparkSession, gated: Gated | None, outcomes: tuple[Outcome, ...],
-) -> int:
+) -> Older:
     stage = next((one for one in plan.stages if isinstance(one, CheckBatch)), None)
-    if stage is None or not stage.located or gated is None or gated.dropped is None or plan.first_run or \
-            gated.dropped_count == gated.deletes or any(one.status == "failed" for one in outcomes):
-        return 0
+    if stage is None or not stage.located or gated is None or gated.dropped is None:
+        return Older()
+    none_is_kept = plan.first_run or gated.dropped_count == gated.deletes
+    if none_is_kept or any(one.status == "failed" for one in outcomes):
+        return Older(undeletable=gated.undeletable)
     table = table_after(spec, True, "upsert")
     # Of a global index the older row may lie elsewhere: to find it there, all of the table would have to be read.
-    partitions = touched_partitions(replace(table, global_index=False), gated.dropped, gated.dropped) if table.partition_by \
-        else None
-    stands = before(table, standing(spark, table), partitions)
-    return count_older(stage, gated.dropped, gated.rows, stands, few=gated.dropped_count <= _FEW_DROPPED)
+    there = replace(table, global_index=False)
+    partitions = touched_partitions(there, gated.dropped, gated.dropped) if table.partition_by else None
+    few = gated.dropped_count <= _FEW_DROPPED
+    kept = count_older(stage, gated.dropped, gated.rows, before(table, standing(spark, table), partitions), few=few)
+    return Older(kept, table.global_index and partitions is not None, gated.undeletable)
 
 
 def standing(spark: SparkSession, stage: CheckTable) -> DataFrame:

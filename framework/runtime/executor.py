@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,10 @@ from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, RetryableError, SyncError
 from framework.index.opening import open_index, with_index
+from framework.plan.instants import readable
 from framework.plan.reads import counted
 from framework.plan.stages import Commit, Plan
+from framework.quality.older import Older
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
 from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
@@ -42,8 +44,7 @@ class Committed:
         sync_error: Why a catalogue was not told of the commit; None where it was, or where there is none.
         outcomes: What the checks found.
         quarantined: Rows that went to the quarantine.
-        older_kept: Older rows that stay published under their keys.
-        undeletable: Rows that went there and whose older row cannot be deleted: they name none.
+        older: What becomes of the rows that are older than these.
     """
 
     instant: Instant
@@ -53,8 +54,7 @@ class Committed:
     outcomes: tuple[Outcome, ...] = ()
     quarantined: int = 0
     sync_error: SyncError | None = None
-    older_kept: int = 0
-    undeletable: int = 0
+    older: Older = field(default_factory=Older)
 
 
 def execute(
@@ -130,14 +130,13 @@ def execute(
         now = state.table(plan.target)
         assert now is not None
         guard(spec, now, held, found[0].completed, "The chunk was written, and what came between is overwritten.")
-    undeletable = batch.gated.undeletable if batch.gated is not None else 0
-    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, batch.older_kept, undeletable)
+    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, batch.older)
 
 
 def _with_results(batch: Batch, quarantined: int) -> Commit:
     if batch.gated is None:
         return batch.commit
-    found = metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older_kept)
+    found = metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older.kept)
     return replace(batch.commit, metadata={**batch.commit.metadata, **found})
 
 
@@ -189,9 +188,9 @@ def reading(plan: Plan) -> str:
     window = plan.window
     if window.kind == "increment":
         commits, rows = counted(len(window.requested), "commit"), counted(window.rows, "row")
-        return f"reading {commits} ({rows}) up to {window.end_inclusive}"
+        return f"reading {commits} ({rows}) up to {readable(window.end_inclusive, plan.source_zone)}"
     if window.kind == "whole_table":
-        return f"reading the whole source as of {window.end_inclusive}"
+        return f"reading the whole source as of {readable(window.end_inclusive, plan.source_zone)}"
     if window.kind == "replay":
         return "reading the quarantine"
     if window.kind == "driven":

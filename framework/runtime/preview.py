@@ -19,6 +19,7 @@ from framework.plan.stages import Plan
 from framework.plan.target import evolved
 from framework.quality.changes import CHANGED, KIND, ROWS, TIED, WAS, changes_of
 from framework.quality.kept import keep_rows
+from framework.quality.older import Older
 from framework.quality.outcome import Outcome, refuse_failed
 from framework.runtime.batch import Batch, make_batch, standing, tables_read
 from framework.runtime.executor import reading, session_for
@@ -55,7 +56,8 @@ class Preview:
         superseded: Of these, those of which the batch has a newer one.
         rows: Some rows of each kind.
         outcomes: What the checks found.
-        quarantined, older_kept, undeletable: As a run's result has them.
+        quarantined: Rows for the quarantine.
+        older: What becomes of the rows that are older than these.
         unknown: What only Hudi knows, in sentences.
         error: Why the run would publish nothing; None where it would publish.
     """
@@ -67,8 +69,7 @@ class Preview:
     rows: Mapping[str, tuple[Changed, ...]]
     outcomes: tuple[Outcome, ...]
     quarantined: int
-    older_kept: int
-    undeletable: int
+    older: Older
     unknown: tuple[str, ...]
     error: FreshetError | None
 
@@ -137,8 +138,8 @@ def _compared(
     dropped = gated.dropped_count if gated is not None and plan.window.kind != "replay" else 0
     return Preview(
         reading(plan), counts, gated.count if gated is not None and not where else written,
-        written - sum(int(row[3]) for row in told), shown, batch.outcomes, dropped, batch.older_kept,
-        gated.undeletable if gated is not None else 0, _unknown(spec, counts, sum(int(row[4]) for row in told)), error,
+        written - sum(int(row[3]) for row in told), shown, batch.outcomes, dropped, batch.older,
+        _unknown(spec, counts, sum(int(row[4]) for row in told)), error,
     )
 
 

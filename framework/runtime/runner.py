@@ -151,8 +151,9 @@ def run_once(
     result = RunResult(
         spec.name, "committed", run_id, (done.instant.completed,), rows.inserts, rows.updates, rows.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
-        tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error, moves=rows.moves, mixed=rows.mixed,
-        zone=plan.source_zone, older_kept=done.older_kept, undeletable=done.undeletable,
+        tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error, moves=rows.moves,
+        mixed=(*rows.mixed, *(("older_kept",) if done.older.at_least else ())), zone=plan.source_zone,
+        older_kept=done.older.kept, undeletable=done.older.undeletable,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result

@@ -1,6 +1,6 @@
 """What `freshet preview` foretells is what the run then does, and looking leaves nothing behind.
 
-What becomes of each row is told on frames; that it comes true, on real tables, beside `test_preview.py`'s table as it would stand.
+What becomes of each row is told on frames, that it comes true on real tables. The table as it would stand: `test_preview.py`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def test_what_becomes_of_each_row(quick: SparkSession, operation: str, is_global
 
 def test_partitions_that_are_replaced_whatever_the_batch_holds(quick: SparkSession) -> None:
     columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
-    how = CheckTable((), TableRef("derived.t", "/t"), columns, ("id",), ("day",), "ts", "insert_overwrite", True, ("sun",), True)
+    table = TableRef("derived.t", "/t")
+    how = CheckTable((), table, columns, ("id",), ("day",), "ts", "insert_overwrite", True, ("sun",), True)
     found = changes_of(how, frame(quick, [row("new", 1, day="sat")], SCHEMA), frame(quick, STANDS, SCHEMA))
     assert sorted((one.id, one[KIND]) for one in found.collect()) == [("far", "deleted"), ("new", "inserted")]
 
@@ -107,7 +108,7 @@ DELETES = {"columns": ",\n  _hoodie_is_deleted BOOLEAN",
                   "if(id = 'moved' AND amount > 1, '2026-01-06', day) AS day, id = 'gone' AND amount > 1 AS _hoodie_is_deleted "
                   "FROM <SRC>"}
 FIRST = rows(*((key, 5, "1.00") for key in ("a", "same", "late", "gone", "moved", "bad")))
-THEN = [*rows(*((key, 6, "2.00") for key in ("a", "late", "gone", "moved", "new"))), *rows(("same", 5, "1.00"), ("bad", 6, "-2"))]
+THEN = rows(*((key, 6, "2.00") for key in ("a", "late", "gone", "moved", "new")), ("same", 5, "1.00"), ("bad", 6, "-2"))
 NEGATIVE = "checks: [{name: negative, where: amount < 0, severity: %s}]\n"
 
 
