@@ -16,7 +16,7 @@ from framework.quality.rows import live
 
 #: True in a dropped row whose older row is deleted.
 DELETES = "__freshet_deletes"
-_AT, _LIVES = "__freshet_at", "__freshet_lives"
+_AT, _LIVES, _OURS = "__freshet_at", "__freshet_lives", "__freshet_ours"
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,11 @@ def count_older(stage: CheckBatch, dropped: DataFrame, kept: DataFrame, stands: 
     names, order = [F.col(f"`{name}`") for name in stage.located], F.col(f"`{stage.ordering}`")
     bad = dropped.where(~F.col(DELETES)).groupBy(*names).agg(F.max(order).alias(_AT))
     alive = live() if IS_DELETED in kept.columns else F.lit(True)
-    there = kept.select(*names, order, alive.alias(_LIVES)).unionByName(stands.select(*names, order, F.lit(True).alias(_LIVES)))
+    there = kept.select(*names, order, alive.alias(_LIVES), F.lit(True).alias(_OURS)).unionByName(
+        stands.select(*names, order, F.lit(True).alias(_LIVES), F.lit(False).alias(_OURS)))
     keys = bad.select(*names)
     # Only what is of a dropped row's key is grouped, and not the table.
     newest = there.join(F.broadcast(keys) if few else keys, list(stage.located), "left_semi").groupBy(*names).agg(
-        F.max(order).alias("newest"), F.max_by(F.col(_LIVES), F.struct(order, _LIVES)).alias(_LIVES))
+        F.max(order).alias("newest"), F.max_by(F.col(_LIVES), F.struct(order, _OURS, _LIVES)).alias(_LIVES))
     older = F.col("newest").isNull() | F.col(_AT).isNull() | (F.col("newest") <= F.col(_AT))
     return newest.join(bad, list(stage.located)).where(F.col(_LIVES) & older).count()

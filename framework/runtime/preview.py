@@ -23,6 +23,7 @@ from framework.quality.older import Older
 from framework.quality.outcome import Outcome, refuse_failed
 from framework.runtime.batch import Batch, make_batch, standing, tables_read
 from framework.runtime.executor import reading, session_for
+from framework.runtime.runner import FEW_ROWS
 from framework.sinks.failures import in_words
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
@@ -94,7 +95,8 @@ def preview_run(
         DataError: BAD_CONDITION.
     """
     phase("starting Spark")
-    spark = session_for(spec, project.root, phase, short=True)
+    few = plan.window.kind in ("increment", "driven") and plan.window.rows <= FEW_ROWS
+    spark = session_for(spec, project.root, phase, short=few)
     target = state.table(spec.target.ref)
     spec = evolved(spec, target)
     try:

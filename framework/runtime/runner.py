@@ -23,7 +23,7 @@ from framework.state.table import StateReader
 # Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
 _MOST_CONFLICTS = 5
 # Of a window that is read and written before an optimising compiler pays.
-_FEW_ROWS = 200_000
+FEW_ROWS = 200_000
 CONFLICTS = ("COMMIT_CONFLICT", "PARTITION_CHANGED")
 
 
@@ -177,7 +177,7 @@ def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> Fresh
 
 def _is_short(project: Project, spec: PipelineSpec, plan: Plan, state: StateReader) -> bool:
     # Of COPY_ON_WRITE, and of a compaction, the work follows from the files that are written again, whatever the window holds.
-    few = plan.window.kind in ("increment", "driven") and plan.window.rows <= _FEW_ROWS
+    few = plan.window.kind in ("increment", "driven") and plan.window.rows <= FEW_ROWS
     appends = len(project.pipelines) == 1 and spec.target.table_type == "MERGE_ON_READ"
     return few and appends and not compaction_is_due(spec, state.table(spec.target.ref))
 
