@@ -111,7 +111,10 @@ def _without_rows(output: Output, plan: Plan, as_csv: bool) -> Exit:
     if as_csv:
         output.result("_change", None)
     else:
-        output.result(f"{plan.pipeline}: {said}", {"pipeline": plan.pipeline, "reads": "", "reason": plan.window.reason})
+        output.result(f"{plan.pipeline}: {said}", {
+            "pipeline": plan.pipeline, "reads": "", "reason": plan.window.reason, "batch": 0, "superseded": 0,
+            "counts": dict.fromkeys(_KINDS, 0), "quarantined": 0, "rows": {}, "checks": [], "error": None,
+        })
     return Exit.OK
 
 
@@ -135,7 +138,8 @@ def _narrowed(changed: Changed, key: Sequence[str], wanted: Sequence[str]) -> Ch
 
 def _json(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> dict[str, Any]:
     return {
-        "pipeline": plan.pipeline, "reads": found.reads, "batch": found.batch, "superseded": found.superseded,
+        "pipeline": plan.pipeline, "reads": found.reads, "reason": plan.window.reason, "batch": found.batch,
+        "superseded": found.superseded, "mixed": ["older_kept"] if found.older.at_least else [],
         "counts": {kind: found.counts.get(kind, 0) for kind in _KINDS}, "quarantined": found.quarantined,
         "older_kept": found.older.kept, "undeletable": found.older.undeletable, "not_known": list(found.unknown),
         "rows": {kind: [{"row": dict(one.row), "was": dict(one.was)} for one in of] for kind, of in rows.items()},

@@ -19,6 +19,7 @@ from framework.quality.preview import before, touched_partitions
 #: not there, ``unsure`` is of a row that stands without its ordering value.
 Kind = Literal["inserted", "updated", "moved", "deleted", "unchanged", "older", "nothing", "unsure"]
 KIND, CHANGED, WAS, ROWS, TIED = (f"__freshet_{name}" for name in ("kind", "changed", "was", "rows", "tied"))
+_NESTED = (ArrayType, MapType, StructType)
 _IN_BATCH, _IN_TABLE, _GONE, _PLACE, _RANK, _TEXT = (
     f"__freshet_{name}" for name in ("in_batch", "in_table", "gone", "place", "rank", "text"))
 
@@ -57,8 +58,7 @@ def changes_of(stage: CheckTable, rows: DataFrame, stands: DataFrame) -> DataFra
     changed = F.array_compact(F.array(F.lit(None).cast("string"), *(
         F.when(~_equal(name, rows.schema[name].dataType), F.lit(name)) for name in differ)))
     found = joined.select(
-        *(_shown(name, name in carried, name in table, there & (F.col(f"b.{_IN_BATCH}").isNull() | gone)).alias(name)
-          for name in names),
+        *(_shown(name, rows, held, kind == "deleted").alias(name) for name in names),
         kind.alias(KIND), changed.alias(CHANGED), F.struct(*(F.col(f"t.`{name}`") for name in table)).alias(WAS),
         F.coalesce(F.col(f"b.{ROWS}"), F.lit(0)).alias(ROWS), F.coalesce(F.col(f"b.{TIED}"), F.lit(False)).alias(TIED),
     )
@@ -100,16 +100,22 @@ def _one_for_each_key(stage: CheckTable, rows: DataFrame, by: Sequence[str]) -> 
     return rows.where(F.col(_PLACE) == 1).drop(_PLACE, _RANK, _TEXT)
 
 
-def _shown(name: str, in_batch: bool, in_table: bool, as_it_stood: Column) -> Column:
-    if not in_batch:
+def _shown(name: str, rows: DataFrame, held: DataFrame, as_it_stood: Column) -> Column:
+    if name not in rows.columns:
         return F.col(f"t.`{name}`")
-    ours = F.col(f"b.`{name}`")
-    return F.when(as_it_stood, F.col(f"t.`{name}`")).otherwise(ours) if in_table else ours
+    ours, kind = F.col(f"b.`{name}`"), rows.schema[name].dataType
+    if name not in held.columns:
+        return ours
+    theirs = F.col(f"t.`{name}`")
+    if isinstance(kind, _NESTED) and held.schema[name].dataType != kind:
+        # A struct has gained a field, by which Spark does not take the two for one type.
+        theirs = F.from_json(F.to_json(theirs), kind.simpleString())
+    return F.when(as_it_stood, theirs).otherwise(ours)
 
 
 def _equal(name: str, kind: DataType) -> Column:
     ours, theirs = F.col(f"b.`{name}`"), F.col(f"t.`{name}`")
-    if isinstance(kind, ArrayType | MapType | StructType):
+    if isinstance(kind, _NESTED):
         # A map is not comparable, and a struct may have gained a field.
         ours, theirs = F.to_json(F.struct(ours.alias("v"))), F.to_json(F.struct(theirs.alias("v")))
     return ours.eqNullSafe(theirs)

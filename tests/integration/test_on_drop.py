@@ -28,10 +28,12 @@ CHECKS = """checks:
   - {name: negative, where: amount < 0, severity: drop, on_drop: delete}
   - {name: huge, where: amount > 100, severity: drop}
 """
-# A late row of a key, one whose key is not there, and one in another day: what the raw table itself would not give.
-SQL = """SELECT nullif(id, 'nokey') AS id, if(id = 'late' AND amount < 0, 0, ts) AS ts, amount,
-  if(id = 'moved' AND amount < 0, '2026-01-06', day) AS day, false AS _hoodie_is_deleted FROM <SRC>"""
-COLUMN = ",\n  _hoodie_is_deleted BOOLEAN"
+# A late row of a key, one without a key, in another day, or that the table cannot hold: what the raw table would not give.
+SQL = """SELECT nullif(id, 'nokey') AS id, if(id = 'late' AND amount < 0, 0, ts) AS ts,
+  if(id = 'wide' AND amount < 0, 99999999999, cast(amount AS decimal(20,2))) AS amount,
+  if(id = 'moved' AND amount < 0, '2026-01-06', day) AS day, if(id = 'wide' AND amount < 0, null, id) AS name,
+  false AS _hoodie_is_deleted FROM <SRC>"""
+COLUMN = ",\n  name STRING NOT NULL,\n  _hoodie_is_deleted BOOLEAN"
 
 
 def declare(lake: Lake, table_type: str, checks: str = CHECKS, **more: Any) -> None:
@@ -48,22 +50,23 @@ def ids(lake: Lake, table: str = "derived.copy") -> list[str]:
 def test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back(lake: Lake, table_type: str, index: str) -> None:
     """A newer and an equally new bad row delete, a late one does not, one whose key never stood has nothing to delete.
 
-    Of the same kind: a row without a key names nothing; one that a check without `on_drop` drops leaves the older row and is
-    counted; one that says another partition deletes where the key is looked for (by a global index everywhere).
+    Of the same kind: a row whose values the table cannot hold deletes too; one without a key names nothing; one that a check
+    without `on_drop` drops leaves the older row and is counted; one that says another partition deletes where the key is
+    looked for (by a global index everywhere).
     """
     declare(lake, table_type, hoodie=RECORD_INDEX if index == "RECORD_INDEX" else None)
-    stand = ("newer", "equal", "late", "moved", "huge", "good")
+    stand = ("newer", "equal", "late", "moved", "huge", "good", "wide")
     lake.land(rows(*((key, 5, "1.00") for key in stand)))
     lake.run_ok()
     before = lake.state().commits[-1].completed
-    bad = (("newer", 6), ("equal", 5), ("late", 6), ("moved", 6), ("never", 6), ("nokey", 6))
+    bad = (("newer", 6), ("equal", 5), ("late", 6), ("moved", 6), ("never", 6), ("nokey", 6), ("wide", 6))
     lake.land([*rows(*((key, ts, "-1.00") for key, ts in bad)), *rows(("huge", 6, "500.00"), ("good", 6, "2.00"))])
     done = lake.run_ok()
-    gone = ["equal", "newer", *(["moved"] if index == "RECORD_INDEX" else [])]
+    gone = ["equal", "newer", "wide", *(["moved"] if index == "RECORD_INDEX" else [])]
     assert ids(lake) == sorted(set(stand) - set(gone))
-    assert (done.quarantined, done.older_kept, done.undeletable) == (7, 1, 1)
+    assert (done.quarantined, done.older_kept, done.undeletable) == (8, 1, 1)
     told = json.loads(lake.state().info(lake.state().data_commits[-1]).extra[CHECKS_KEY])
-    assert (told["quarantined"], told["older_kept"]) == (7, 1)
+    assert (told["quarantined"], told["older_kept"]) == (8, 1)
 
     # Downstream sees them as rows that are gone.
     changed = show_rows(lake.spark, lake.state(), Wanted(columns=("id", "_hoodie_is_deleted"), since=before)).rows
@@ -74,7 +77,7 @@ def test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back(lake: L
     assert replayed.error is None, replayed.error
     found = dict(lake.rows("derived.copy", "id", "amount"))
     assert (found["newer"], found["equal"], found["late"]) == (Decimal("8.00"), Decimal("8.00"), Decimal("1.00"))
-    assert ids(lake, "derived.copy_quarantine") == ["huge", "moved", "never", "None"]
+    assert ids(lake, "derived.copy_quarantine") == ["huge", "moved", "never", "wide", "None"]
 
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])

@@ -79,6 +79,8 @@ def test_what_becomes_of_each_row(quick: SparkSession, operation: str, is_global
         assert {one.id: one[CHANGED] for one in found}["newer"] == ["ts", "amount"]
         (gone,) = (one for one in found if one.id == "gone")
         assert (gone.amount, gone[WAS].ts) == (1, 5)
+        (ignored,) = (one for one in found if one.id == "gone-late")
+        assert (ignored.ts, ignored[WAS].ts) == (4, 5)
 
 
 def test_partitions_that_are_replaced_whatever_the_batch_holds(quick: SparkSession) -> None:
@@ -89,13 +91,15 @@ def test_partitions_that_are_replaced_whatever_the_batch_holds(quick: SparkSessi
     assert sorted((one.id, one[KIND]) for one in found.collect()) == [("far", "deleted"), ("new", "inserted")]
 
 
-def test_of_no_table_all_is_new_and_a_column_that_the_ddl_gained_is_null(quick: SparkSession) -> None:
+def test_a_column_or_a_field_that_the_ddl_gained_is_null_in_what_stands(quick: SparkSession) -> None:
     columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
     how = CheckTable((), TableRef("derived.t", "/t"), columns, ("id",), (), "ts", "upsert", False, (), True)
-    batch = frame(quick, [row("same", 5), row("new", 1)], SCHEMA).withColumn("more", F.lit(7))
-    older = frame(quick, STANDS, SCHEMA).drop("amount")
-    found = {one.id: (one[KIND], one[CHANGED], one.more) for one in changes_of(how, batch, older).collect()}
-    assert found == {"same": ("updated", ["amount"], 7), "new": ("inserted", found["new"][1], 7)}
+    batch = frame(quick, [row("same", 5), row("new", 1), row("gone", 5, gone=True)], SCHEMA)
+    batch = batch.withColumn("more", F.lit(7)).withColumn("tags", F.expr("named_struct('a', 1, 'b', cast(null as string))"))
+    older = frame(quick, STANDS, SCHEMA).drop("amount").withColumn("tags", F.expr("named_struct('a', 1)"))
+    found = {one.id: (one[KIND], one[CHANGED], one.more, one.tags.a) for one in changes_of(how, batch, older).collect()}
+    assert found == {"same": ("updated", ["amount"], 7, 1), "new": ("inserted", found["new"][1], 7, 1),
+                     "gone": ("deleted", ["amount"], 7, 1)}
 
 
 def everything(lake: Lake) -> dict[str, tuple[int, int]]:
