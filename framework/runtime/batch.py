@@ -167,7 +167,7 @@ def _walked(
                 own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")
                 told = sorted((one for one in outcomes if one.name in order), key=lambda one: order.index(one.name))
                 outcomes = (*own, *told)
-                older = _older(plan, spec, spark, gated, outcomes)
+                older = _older(plan, spec, spark, gated, outcomes, phase)
                 return Batch(inputs[MAIN], stage, gated, outcomes, table_checks, older)
             case _:
                 assert_never(stage)
@@ -196,7 +196,7 @@ def _table_outcomes(
 
 
 def _older(
-    plan: Plan, spec: PipelineSpec, spark: SparkSession, gated: Gated | None, outcomes: tuple[Outcome, ...],
+    plan: Plan, spec: PipelineSpec, spark: SparkSession, gated: Gated | None, outcomes: tuple[Outcome, ...], phase: Phase,
 ) -> Older:
     stage = next((one for one in plan.stages if isinstance(one, CheckBatch)), None)
     if stage is None or not stage.located or gated is None or gated.dropped is None:
@@ -204,6 +204,7 @@ def _older(
     none_is_kept = plan.first_run or gated.dropped_count == gated.deletes
     if none_is_kept or any(one.status == "failed" for one in outcomes):
         return Older(undeletable=gated.undeletable)
+    phase(f"looking what stands under the keys of {counted(gated.dropped_count, 'dropped row')}")
     table = table_after(spec, True, "upsert")
     # Of a global index the older row may lie elsewhere: to find it there, all of the table would have to be read.
     there = replace(table, global_index=False)
