@@ -86,7 +86,8 @@ def test_a_batch_of_bad_rows_alone(lake: Lake, table_type: str) -> None:
 
     On COPY_ON_WRITE Hudi's validators look at a commit that only deletes, and at one that empties the table.
     """
-    declare(lake, table_type, CHECKS + "  - {name: small, sql: select count(*) from <TABLE_NAME> where amount > 50, expect: 0}\n")
+    small = "  - {name: small, sql: select count(*) from <TABLE_NAME> where amount > 50, expect: 0}\n"
+    declare(lake, table_type, CHECKS + small)
     lake.land(rows(("a", 1, "-1.00")))
     lake.run_ok()
     assert (ids(lake), lake.position()) == ([], lake.state("raw.events").commits[-1].completed)
