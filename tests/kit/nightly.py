@@ -46,6 +46,6 @@ NIGHTLY = frozenset((
     "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-cow]",
     "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-mor]",
     "test_a_batch_of_bad_rows_alone", "test_what_stays_published_is_counted_on_every_way_that_updates",
-    "test_the_run_does_what_was_foretold[mor-RECORD_INDEX]", "test_of_a_strategy_and_of_a_backfill",
+    "test_the_run_does_what_the_preview_told[mor-RECORD_INDEX]", "test_of_a_strategy_and_of_a_backfill",
     "test_what_is_shown_and_how_it_ends",
 ))
