@@ -99,7 +99,7 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
     how = _declared(spec)
     granularity = how.granularity if how.partition else None
     length = request.chunk or length_of(granularity or "day")
-    chunks = cut(request.start, request.end, length, granularity, how.write == "insert_overwrite")
+    chunks = cut(request.start, request.end, length, granularity)
     name = f"{request.start:{_TIME}}/{request.end:{_TIME}}/{length}"
     target = _target(spec, state)
     mode = concurrency_of(spec)

@@ -31,17 +31,17 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Step:
-    """The length of a chunk: calendar months, or hours."""
+    """The length of a chunk: calendar months, of which a range may cut the first and the last, or hours."""
 
     months: int = 0
     hours: int = 0
 
     def after(self, moment: datetime) -> datetime:
-        """Return the moment one step later."""
+        """Return the moment one step later; of months the beginning of one."""
         if not self.months:
             return moment + timedelta(hours=self.hours)
         month = moment.month - 1 + self.months
-        return moment.replace(year=moment.year + month // 12, month=month % 12 + 1)
+        return datetime(moment.year + month // 12, month % 12 + 1, 1)
 
 
 ONE: Mapping[Granularity, Step] = {"hour": Step(hours=1), "day": Step(hours=24), "month": Step(months=1)}
@@ -60,17 +60,14 @@ def step_of(text: str) -> Step | None:
     return Step(months=int(match[1])) if match[2] == "mo" else Step(hours=int(match[1]) * _HOURS[match[2]])
 
 
-def cut(
-    start: datetime, end: datetime, chunk: str, granularity: Granularity | None, single: bool = False,
-) -> tuple[Chunk, ...]:
+def cut(start: datetime, end: datetime, chunk: str, granularity: Granularity | None) -> tuple[Chunk, ...]:
     """Cut ``[start, end)`` into chunks, in order.
 
     Args:
         start: Begin, inclusive, UTC.
         end: End, exclusive.
-        chunk: Length of a chunk; the last one may be shorter.
+        chunk: Length of a chunk; the last one may be shorter, and of months the first one.
         granularity: What one partition of the target holds, where chunks must be whole partitions; None where any will do.
-        single: True where a chunk must be one partition.
 
     Raises:
         BadRange: BAD_RANGE.
@@ -87,11 +84,6 @@ def cut(
     if (granularity == "month" and not step.months) or (granularity == "day" and step.hours % 24):
         raise _bad(f"A chunk of {chunk} is no whole partition of the target, which holds a {granularity}.",
                    f"Write --chunk {length_of(granularity)}.")
-    if single and granularity and step != ONE[granularity]:
-        raise _bad(f"insert_overwrite replaces one partition at a time, and a chunk of {chunk} is no single {granularity}.",
-                   f"Write --chunk {length_of(granularity)}, or leave it out.")
-    if step.months and start.day > 28:
-        raise _bad("Chunks of months must begin by the 28th day, which every month has.", "Begin with the month.")
     found: list[Chunk] = []
     while start < end:
         found.append(Chunk(start, min(step.after(start), end)))

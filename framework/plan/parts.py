@@ -145,13 +145,13 @@ def checked_stages(
         window: What was read.
         merge: What makes whole rows.
         commit: The commit.
-        overwritten: Values of the partitions that it replaces.
+        overwritten: Values of the partitions that it replaces; a row of any other is refused.
     """
     operation = commit.options["hoodie.datasource.write.operation"]
     of_batch, of_table = check_stages(spec, target, window, operation, overwritten)
     if of_table is not None:
         commit = replace(commit, options=dict(sorted({**commit.options, **validator_options(of_table.checks)}.items())))
-    conform = conform_stage(spec)
+    conform = replace(conform_stage(spec), only=tuple(overwritten))
     if window.kind == "replay":
         # What does not fit yet stays where it is; nothing of it is needed twice.
         conform = replace(conform, rule=conform.rule or REPLAYED.name, marks=True, keeps_original=False)

@@ -71,6 +71,7 @@ class Conform:
         alive_by: Columns that tell the target's rows apart: of a row that the batch holds alive it drops the deleted ones. That
             row has moved to where the target sees the same. Empty where no row has moved.
         paths: How the partition's path is made of the row.
+        only: Values of the partition column that a row may have: of what is overwritten; empty for any.
     """
 
     columns: tuple[Column, ...]
@@ -84,6 +85,7 @@ class Conform:
     optional: tuple[str, ...] = ()
     alive_by: tuple[str, ...] = ()
     paths: Paths = Paths()
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from framework.errors import DataError
+from framework.plan.options import IS_DELETED
 from framework.plan.stages import Conform
 from framework.quality.partitions import cannot_be_kept
 from framework.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
@@ -149,6 +150,16 @@ def _ambiguous(column: Column, value: SparkColumn, stage: Conform) -> SparkColum
     return F.coalesce(value.contains(f",{after[column.name]}:"), F.lit(False))
 
 
+def _outside(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+    """Return the condition that a row would be added to a partition that is not overwritten, and stand there twice."""
+    if not stage.only or column.name not in stage.paths.columns:
+        return None
+    outside = ~value.cast("string").isin(*stage.only)
+    # An overwrite leaves out what is deleted, wherever that was.
+    deletes = any(one.name == IS_DELETED for one in stage.columns)
+    return outside & ~F.coalesce(F.col(IS_DELETED).cast("boolean"), F.lit(False)) if deletes else outside
+
+
 def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
     if column.name not in stage.required:
         return None
@@ -174,6 +185,9 @@ def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
         ambiguous = _ambiguous(column, value, stage)
         if ambiguous is not None:
             value = F.when(ambiguous, _refuse("KEY_AMBIGUOUS", column, stage)).otherwise(value)
+    outside = _outside(column, value, stage)
+    if outside is not None:
+        value = F.when(outside, _refuse("OUTSIDE_CHUNK", column, stage)).otherwise(value)
     # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.
     return F.when(F.lit(True), value)
 

@@ -23,7 +23,7 @@ from framework.state.table import StateReader
 #: Gives the project with the pipeline alone, rendered with ``start`` and ``end``.
 Load = Callable[[tuple[str, str]], Project]
 # Of the data of one chunk; what is wrong with the files is wrong in every chunk, and ends the backfill.
-_OF_THE_DATA = ("CHECK_FAILED", "NULL_VALUE", "OVERFLOW", "BAD_PARTITION", "KEY_AMBIGUOUS", "DUPLICATE_KEY",
+_OF_THE_DATA = ("CHECK_FAILED", "NULL_VALUE", "OVERFLOW", "BAD_PARTITION", "OUTSIDE_CHUNK", "KEY_AMBIGUOUS", "DUPLICATE_KEY",
                 "SQL_RUNTIME_ERROR", "TOO_MANY_PARTITIONS")
 # What passes by itself: another writer's commit, a clustering that is planned and will be executed, a source just cleaned.
 _REPEATED = (*CONFLICTS, "CLUSTERING_PENDING", "LOCK_NOT_TAKEN", "SOURCE_CHANGED_UNDER_READ")

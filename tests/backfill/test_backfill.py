@@ -161,6 +161,45 @@ def test_a_partition_is_replaced_whole_and_an_empty_day_is_emptied(days: Lake) -
     assert list(amounts(days)) == ["a5", "a6", "a7"]
 
 
+MONTHS = ("2026-01-30", "2026-01-31", "2026-02-01", "2026-02-28", "2026-03-01")
+
+
+@pytest.mark.parametrize(("granularity", "value", "table_type", "start"), [
+    ("day", "day", "cow", "2026-01-31"),
+    pytest.param("hour", "concat(day, '-13')", "mor", "2026-01-31T00:00", marks=pytest.mark.nightly),
+    pytest.param("month", "substr(day, 1, 7)", "cow", "2026-02-01", marks=pytest.mark.nightly),
+])
+def test_a_month_of_partitions_is_replaced_by_one_commit_and_no_other_partition(
+    lake: Lake, granularity: str, value: str, table_type: str, start: str,
+) -> None:
+    """Months that the range cuts, partitions that get no row or never were, and a row that belongs to no partition of its chunk."""
+    by = f"backfill: {{event_time: day, partition: day, granularity: {granularity}, write: insert_overwrite}}\n"
+    lake.land([row for day in MONTHS for row in rows((f"a{day}", 1, "1.00"), (f"b{day}", 1, "2.00"), day=day)])
+
+    def written(sql: str) -> None:
+        lake.pipeline(sql=sql.replace("{day}", value), top=by, hoodie=OCC, table_type=table_type)
+
+    written("SELECT id, ts, amount, {day} AS day FROM <SRC>")
+    lake.run_ok()
+    written("SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, {day} AS day FROM <SRC> "
+            "WHERE day <> '2026-02-28' AND id LIKE 'a%'")
+    result = backfill(lake, start, "2026-03-01", chunk="1mo")
+    assert (result.error, result.done) == (None, 2 if start < "2026-02" else 1)
+    left = [day for day in MONTHS[:4] if day < start[:10]] + [MONTHS[4]]
+    tenfold = {f"a{day}": 10 for day in MONTHS[:3] if day not in left}
+    assert amounts(lake) == {**tenfold, **{f"{key}{day}": n for day in left for key, n in (("a", 1), ("b", 2))}}
+
+    lake.land(rows(("b2026-02-28", 2, "3.00"), day="2026-02-28"))
+    written("SELECT id, ts, amount, {day} AS day FROM <SRC>")
+    lake.run_ok()
+    assert amounts(lake)["b2026-02-28"] == 3
+    written("SELECT id, ts, amount, replace({day}, '2026-02', '2026-03') AS day FROM <SRC>")
+    before = lake.files()
+    outside = backfill(lake, "2026-02-01", "2026-03-01", chunk="1mo")
+    assert outside.failed == {"2026-02-01 to 2026-03-01": "OUTSIDE_CHUNK"}
+    assert lake.files() == before
+
+
 def test_a_replaced_partition_that_the_incremental_writer_changed_is_done_again(days: Lake) -> None:
     days.pipeline(sql=TENFOLD, top=BY_DAY % "insert_overwrite", hoodie=OCC)
 
