@@ -28,6 +28,7 @@ _COMMANDS = {
     "index": "framework.cli.index",
     "show": "framework.cli.show",
     "status": "framework.cli.state",
+    "history": "framework.cli.history",
     "checkpoint": "framework.cli.state",
     "dev": "framework.cli.dev",
 }

@@ -14,6 +14,7 @@ import click
 from framework.cli.options import load, project_options
 from framework.cli.output import Output, message, reporting, table
 from framework.errors import Exit, FreshetError, StateError
+from framework.plan.instants import instant_of
 from framework.plan.reads import counted
 from framework.spec.fixtures import tables_of
 from framework.spec.model import PipelineSpec, Project, TableRef
@@ -90,8 +91,6 @@ def _found(project: Project, name: str) -> tuple[PipelineSpec, TableRef]:
 
 
 def _time(text: str, option: str) -> str:
-    from framework.runtime.show import instant_of
-
     found = instant_of(text)
     if text and not found:
         said = f"{text!r} is no time: write an instant, or one such as 2026-11-25 23:54:37."

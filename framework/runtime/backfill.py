@@ -14,6 +14,7 @@ from framework.plan.backfill import BackfillPlan, BackfillRequest, PlannedChunk,
 from framework.plan.reads import counted
 from framework.plan.stages import Plan
 from framework.runtime.lease import Lease, backfill_lease, hold_lease, is_running
+from framework.runtime.records import error_of, remember_killed, remembered
 from framework.runtime.runner import CONFLICTS, new_run_id
 from framework.runtime.stale_lock import clear_stale_lock
 from framework.runtime.watchdog import watched
@@ -95,13 +96,29 @@ def run_backfill(
     Raises:
         FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``hold_lease``.
     """
-    started = time.monotonic()
     spec = load(window_of(request.start, request.end)).pipelines[0]
+    with remembered(spec.target.ref, spec.name, "backfill") as record:
+        result = _under_lease(load, spec, request, state, listen, max_conflicts)
+        record.update(
+            backfill=result.backfill, chunks=result.chunks, done=result.done, skipped=result.skipped, failed=result.failed,
+            commits=list(result.commits), conflicts=result.conflicts, seconds={"total": result.seconds},
+            rows={"written": result.rows}, error=error_of(result.error) if result.error else None,
+            outcome="failed" if result.error or result.failed else "done" if result.commits else "idle",
+        )
+    return result
+
+
+def _under_lease(
+    load: Load, spec: PipelineSpec, request: BackfillRequest, state: StateReader, listen: Listener, max_conflicts: int,
+) -> BackfillResult:
+    started = time.monotonic()
 
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
-    with hold_lease(backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill") as lease:
+    with hold_lease(backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill",
+                    pipeline=spec.name) as lease:
+        remember_killed(spec.target.ref, lease.left)
         listen = lease.noting(listen)
         if clear_stale_lock(spec.target.ref, lease, waiting):
             listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))

@@ -13,6 +13,7 @@ from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
 from framework.runtime.java_end import java_ended
 from framework.runtime.lease import Lease, hold_lease
+from framework.runtime.records import of_run, remember_killed, remembered
 from framework.runtime.result import RunResult, in_words, row_counts, summed
 from framework.runtime.stale_lock import clear_stale_lock
 from framework.runtime.sync_due import is_due
@@ -35,14 +36,14 @@ def run_pipeline(
     def planned() -> Plan:
         return compile_plan(spec, state, RunRequest())
 
-    return _leased(project, spec, state, listen, planned, drain, wait_seconds)
+    return _leased(project, spec, state, listen, planned, "run", drain, wait_seconds)
 
 
 def set_checkpoint(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, instant: str | None,
 ) -> RunResult:
     """Publish a commit without rows that sets the checkpoint to ``instant``, or resets it where that is None."""
-    return _leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), False, None)
+    return _leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), "checkpoint")
 
 
 def replay_quarantine(
@@ -62,10 +63,20 @@ def replay_quarantine(
         where: SQL condition over the quarantine's columns; empty for all rows.
         repairs: Columns that are set, each to a SQL expression over the quarantine's row.
     """
-    return _leased(project, spec, state, listen, lambda: compile_replay(spec, state, where, repairs), False, None)
+    return _leased(project, spec, state, listen, lambda: compile_replay(spec, state, where, repairs), "replay")
 
 
 def _leased(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan], what: str,
+    drain: bool = False, wait_seconds: float | None = None,
+) -> RunResult:
+    with remembered(spec.target.ref, spec.name, what) as record:
+        result = _under_lease(project, spec, state, listen, planned, drain, wait_seconds)
+        record.update(of_run(result))
+    return result
+
+
+def _under_lease(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan],
     drain: bool, wait_seconds: float | None,
 ) -> RunResult:
@@ -77,7 +88,8 @@ def _leased(
         listen(Event("waiting", spec.name, words))
 
     try:
-        with hold_lease(spec.target.ref, new_run_id(), wait, waiting) as lease:
+        with hold_lease(spec.target.ref, new_run_id(), wait, waiting, pipeline=spec.name) as lease:
+            remember_killed(spec.target.ref, lease.left)
             listen = lease.noting(listen)
             if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
                 listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))

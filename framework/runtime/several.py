@@ -7,6 +7,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from framework.metrics.events import Event, Listener
+from framework.runtime.records import of_run, remembered
 from framework.runtime.result import RunResult
 from framework.runtime.runner import run_pipeline
 from framework.spec.model import PipelineSpec, Project
@@ -61,6 +62,8 @@ def run_project(
             if blocking:
                 reason = f"upstream {', '.join(blocking)} did not finish"
                 results[spec.name] = RunResult(spec.name, "skipped", reason=reason)
+                with remembered(spec.target.ref, spec.name, "run") as record:
+                    record.update(of_run(results[spec.name]))
                 listen(Event("skipped", spec.name, f"skipped: {reason}"))
                 continue
             running[spec.name] = spec

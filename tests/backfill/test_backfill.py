@@ -172,7 +172,7 @@ MONTHS = ("2026-01-30", "2026-01-31", "2026-02-01", "2026-02-28", "2026-03-01")
 def test_a_month_of_partitions_is_replaced_by_one_commit_and_no_other_partition(
     lake: Lake, granularity: str, value: str, table_type: str, start: str,
 ) -> None:
-    """Months that the range cuts, partitions that get no row or never were, and a row that belongs to no partition of its chunk."""
+    """Months that the range cuts, partitions that get no row or never were, and rows of no partition of their chunk."""
     by = f"backfill: {{event_time: day, partition: day, granularity: {granularity}, write: insert_overwrite}}\n"
     lake.land([row for day in MONTHS for row in rows((f"a{day}", 1, "1.00"), (f"b{day}", 1, "2.00"), day=day)])
 
