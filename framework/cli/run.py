@@ -14,6 +14,7 @@ from framework.cli.upstream import waits_for
 from framework.errors import Exit, unforeseen
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
+from framework.plan.logic_report import logic_lines, report_logic
 from framework.runtime.result import RunResult, in_words
 from framework.runtime.several import PARALLEL, run_project
 from framework.spec.model import Project
@@ -29,6 +30,9 @@ def plan(
     overrides: tuple[str, ...],
 ) -> Exit:
     """Show what the next run will do: window, rows waiting, checkpoint before and after, schema changes.
+
+    Where the SQL, the Python or what else makes the rows is another than that of the last commit, it says since when, which
+    partitions still hold rows of an older one, and the command that computes them again.
 
     Reads only timelines, starts no Spark and writes nothing. The same as `run --dry-run`.
 
@@ -102,8 +106,10 @@ def _show_plans(project: Project, output: Output, more: Callable[[tuple[str, ...
             found.append({"pipeline": spec.name, "error": error.as_json()})
             code = code or error.exit_code
             continue
-        texts.append(plan_text(made, now=datetime.now(UTC)))
-        found.append(plan_json(made))
+        now = datetime.now(UTC)
+        logic = report_logic(spec, TimelineState())
+        texts.append(plan_text(made, now=now, logic=logic_lines(logic, now)))
+        found.append({**plan_json(made), "logic": logic.as_json() if logic else None})
     output.result("\n\n".join(texts), {"plans": found})
     return code
 

@@ -1,4 +1,4 @@
-"""Cut a range of dates into chunks. Pure."""
+"""A range of dates that is asked for, and its chunks. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 
 from framework.errors import Exit, FreshetError
 from framework.spec.model import Granularity
@@ -13,6 +14,7 @@ from framework.spec.model import Granularity
 _STEP = re.compile(r"(\d{1,4})(h|d|w|mo)")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 MOST_CHUNKS = 10_000
+Reprocess = Literal["none", "failed", "all"]
 
 
 class BadRange(FreshetError):
@@ -27,6 +29,25 @@ class Chunk:
 
     start: datetime
     end: datetime
+
+
+@dataclass(frozen=True)
+class BackfillRequest:
+    """What the caller wants.
+
+    Args:
+        start: Begin of the range of event times, inclusive, UTC.
+        end: End, exclusive.
+        chunk: Length of a chunk, such as ``1d``; empty for one partition of the target, or a day.
+        reprocess: ``none`` does what was not tried; ``failed`` also what failed; ``all`` everything again.
+        accept_changes: Go on although the pipeline's files changed since the backfill began.
+    """
+
+    start: datetime
+    end: datetime
+    chunk: str = ""
+    reprocess: Reprocess = "none"
+    accept_changes: bool = False
 
 
 @dataclass(frozen=True)

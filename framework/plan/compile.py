@@ -8,6 +8,7 @@ from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from framework.plan.instants import zone_of
 from framework.plan.late import position_at
+from framework.plan.logic import with_logic
 from framework.plan.notices import notices_of
 from framework.plan.options import bulk_insert_options
 from framework.plan.partitions import touched_partitions
@@ -133,7 +134,8 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
     changes = compare_target(spec, target)
     read = ReadQuarantine(spec.quarantine, conform_stage(spec).columns, where, repairs, hidden_runs(spec, state))
     merge, guard = merge_stages(spec, target)
-    commit = replace(commit_stage(spec, window, None), guard=guard)
+    # Its rows were made when they were quarantined, by whatever the logic was then.
+    commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
     operation = "hoodie.datasource.write.operation"
     if spec.write.strategy == "rows" and commit.options[operation] in ("insert", "insert_overwrite"):
         # Of rows that were published by a replay that was killed, an insert would make a second one.
@@ -207,6 +209,10 @@ def _plan(
             *(transform_stage(step) for step in spec.transform),
             *publish_stages(spec, target, window, after, bool(read.before)),
         )
+    if window.kind != "deferred":
+        overwrites = spec.operation == "insert_overwrite" and spec.write.strategy == "rows"
+        stages = tuple(with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
+                       if isinstance(stage, Commit) else stage for stage in stages)
     return Plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
         first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,

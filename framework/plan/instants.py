@@ -30,6 +30,17 @@ def instant_of(text: str) -> str:
     return digits.ljust(17, "0") if re.fullmatch(r"[0-9]{8}([0-9]{2}){0,3}([0-9]{3})?", digits) else ""
 
 
+def is_instant(text: str) -> bool:
+    """Say whether a text is a time as Hudi names instants, with all its digits or some of the milliseconds."""
+    if not re.fullmatch(r"[0-9]{14,17}", text):
+        return False
+    try:
+        datetime.strptime(text[:14], "%Y%m%d%H%M%S")
+    except ValueError:
+        return False
+    return True
+
+
 def readable(instant: str, zone: str = UTC_ZONE, now: datetime | None = None, to_the_millisecond: bool = False) -> str:
     """Return an instant such as ``2026-11-25 23:54:37Z (3 min ago)``.
 

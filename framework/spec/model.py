@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from framework.spec.limits import DEFAULT_LIMITS, RunLimits
+from framework.spec.logic import Logic
 from framework.spec.rules import CheckSpec, Evolution
 from framework.spec.statements import Statement
 from framework.spec.types import Column
@@ -250,6 +251,7 @@ class PipelineSpec:
         lease_wait_seconds: How long a run waits for another run of the same target.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits: How long a run may take.
+        logic: What makes the rows.
     """
 
     name: str
@@ -277,6 +279,7 @@ class PipelineSpec:
     lease_wait_seconds: float
     fingerprint: str
     limits: RunLimits = DEFAULT_LIMITS
+    logic: Logic = ()
 
 
 @dataclass(frozen=True)

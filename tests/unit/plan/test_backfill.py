@@ -10,12 +10,12 @@ import pytest
 from framework.errors import StateError
 from framework.plan.backfill import (
     BackfillPlan,
-    BackfillRequest,
     ChunkStatus,
     compile_chunk,
     compile_failure,
     plan_backfill,
 )
+from framework.plan.chunks import BackfillRequest
 from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot
 from framework.plan.stages import Commit, Guard
 from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec
