@@ -6,7 +6,7 @@ a chunk of a backfill wrote it, or a run overwrote it. What a commit does not te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from framework.errors import FreshetError
@@ -90,9 +90,8 @@ def known_logic(spec: PipelineSpec, target: TableState, search: bool = False) ->
             replaced = True
             break
     else:
-        if record is not None and not target.commits[0].completed <= record.base:
-            seen = frozenset(instant.requested for instant, _ in newest)
-            newest += sorted(target.load_archived(record.base, seen), key=lambda pair: pair[0], reverse=True)
+        if record is not None:
+            newest += sorted(_archived(target, record.base), key=lambda pair: pair[0], reverse=True)
     if record is None and not replaced:
         if not search:
             return None
@@ -157,9 +156,16 @@ def _makes_rows(spec: PipelineSpec, info: CommitInfo) -> bool:
 
 
 def _meanwhile(spec: PipelineSpec, target: TableState, base: str, completed: str) -> Iterator[CommitInfo]:
-    for instant in target.commits_between(begin_exclusive=base):
-        if instant.completed < completed and _makes_rows(spec, info := target.info(instant)):
+    pairs = [(instant, target.info(instant)) for instant in target.commits_between(begin_exclusive=base)]
+    for instant, info in (*pairs, *_archived(target, base)):
+        if instant.completed < completed and _makes_rows(spec, info):
             yield info
+
+
+def _archived(target: TableState, base: str) -> Sequence[tuple[Instant, CommitInfo]]:
+    if target.commits and target.commits[0].completed <= base:
+        return ()
+    return target.load_archived(base, frozenset(instant.requested for instant in target.commits))
 
 
 def _both(one: str, other: str) -> str:

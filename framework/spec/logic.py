@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from framework.spec.model import InputSpec, TransformSpec
 
 _NO_MATTER = ("name", "line", "severity", "rule", "most_rows", "most_share")
-# Settings of the writer that decide which of two rows stays, or what a row's key or partition is.
-_OF_ROWS = ("payload", "merge.mode", "merge.strategy", "keygenerator", "drop.duplicates", "precombine", "combine.before")
 # What a backfill renders otherwise than a run.
 _WINDOW = re.compile(r"\{[{%](?:(?![}%]\}).)*\b(?:start|end)\b", re.DOTALL)
 # Of keyword tokens the text is one of several ways to write the same.
@@ -91,11 +89,6 @@ def of_checks(checks: Sequence[CheckSpec]) -> list[str]:
         (field.name, getattr(one, field.name)) for one in (check, check.rule) for field in fields(one)
         if field.name not in _NO_MATTER and getattr(one, field.name) != field.default
     )]) for check in checks if check.severity == "drop"]
-
-
-def of_options(options: Mapping[str, str]) -> dict[str, str]:
-    """Return what of the writer's options decides about rows."""
-    return {key: value for key, value in options.items() if any(word in key for word in _OF_ROWS)}
 
 
 def windowed(node: Node) -> Iterator[str]:

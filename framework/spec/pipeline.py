@@ -243,8 +243,7 @@ def build(
         **{f"{one.file} ({matter})": value for matter, value in (
             ("source", [main.table.name, main.incremental_format]), ("inputs", logic.of_inputs(inputs)),
             ("write", [operation, *written]), ("checks", logic.of_checks(checks)), ("vars", defining["vars"]),
-            ("schema_contract", settings.schema_contract), ("hoodie", logic.of_options(write_options)),
-            ("start and end", one.windowed))},
+            ("schema_contract", settings.schema_contract), ("start and end", one.windowed))},
     }
     return PipelineSpec(
         name=one.name,
