@@ -74,7 +74,8 @@ def known_logic(spec: PipelineSpec, target: TableState, search: bool = False) ->
     Args:
         spec: The pipeline.
         target: The target's state.
-        search: Go through its whole history where no commit tells. Without, that is not known, and answered at once.
+        search: Go through its whole history where no commit tells, as of a table of before there were records: once, because
+            the next commit tells then. Without, that is not known, and answered at once.
     """
     newest: list[tuple[Instant, CommitInfo]] = []
     record: LogicRecord | None = None
@@ -136,8 +137,10 @@ def _after(
         return replace(before, held=dict.fromkeys(info.partitions, digest), whole=True), parts
     held = dict(before.held or {})
     for path in info.partitions:
-        ranged = record is not None and record.ranged and held.get(path, digest) != digest
-        held[path] = UNKNOWN if ranged else _both(held.get(path, digest), digest)
+        # One that nobody named before is new, unless the history may have forgotten it.
+        stood = held.get(path, digest if before.whole else UNKNOWN)
+        ranged = record is not None and record.ranged and stood != digest
+        held[path] = UNKNOWN if ranged else _both(stood, digest)
     if record is not None and digest:
         renewed = {path for path in held if _is_of(path, record.renews)} | set(info.partitions if record.whole else ())
         # What others wrote there meanwhile is not of what this one read.

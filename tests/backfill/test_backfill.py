@@ -11,7 +11,9 @@ import pytest
 
 from framework.errors import DataError, StateError
 from framework.metrics.events import Event
+from framework.plan.logic_report import report_logic
 from framework.plan.reads import ReadRange
+from framework.runtime.history import read_history
 from framework.runtime.service import run_services
 from framework.sources.ranges import read_range
 from framework.spec.model import TableRef
@@ -30,22 +32,40 @@ def days(lake: Lake) -> Lake:
     return lake
 
 
+def older(lake: Lake) -> tuple[bool, tuple[str, ...]]:
+    """Return whether the logic has changed since the last commit, and which days hold rows of an older one."""
+    report = report_logic(lake.spec(), TimelineState())
+    assert report is not None
+    return report.changed, report.older
+
+
 def test_each_chunk_is_a_commit_that_says_so_and_the_checkpoint_stays(days: Lake) -> None:
     before = days.position()
+    assert older(days) == (False, ())
     days.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie=OCC)
+    assert older(days) == (True, DAYS)
+    assert backfill(days, DAYS[0], DAYS[1]).rows == 2
+    assert older(days) == (False, DAYS[1:])
     result = backfill(days)
     assert (result.error, result.done, result.rows, len(result.commits)) == (None, 3, 6, 3)
+    assert older(days) == (False, ())
     assert list(amounts(days).values()) == [10, 10, 10, 20, 20, 20]
     assert days.position() == before
-    assert chunks(days) == [(day, "done") for day in DAYS]
+    assert chunks(days) == [(day, "done") for day in (DAYS[0], *DAYS)]
     told = [event.fields for event in days.events if event.name == "chunk"]
-    assert [(f["number"], f["of"], f["rows"]) for f in told] == [(1, 3, 2), (2, 3, 4), (3, 3, 6)]
+    assert [(f["number"], f["of"], f["rows"]) for f in told[1:]] == [(1, 3, 2), (2, 3, 4), (3, 3, 6)]
 
     commits = days.state().commits
     again = backfill(days)
     assert (again.done, again.skipped, again.commits) == (3, 3, ())
     assert days.state().commits == commits
     assert days.run_ok().outcome == "idle"
+    idle, skipped, done, first, run = read_history(days.spec(), TimelineState(), 9)[0]
+    assert [(one.what, one.outcome) for one in (idle, skipped, done, first, run)] == [
+        ("run", "idle"), ("backfill", "idle"), ("backfill", "done"), ("backfill", "done"), ("run", "committed")]
+    assert [set(done.commits), {*first.commits, *run.commits}] == [set(result.commits), {i.completed for i in commits[:2]}]
+    assert set(run.seconds) == {"session", "transform", "write", "total"}
+    assert (run.rows["inserts"], done.rows["written"], done.more["chunks"]) == (6, 6, 3)
 
 
 def test_a_chunk_whose_data_is_bad_is_recorded_and_the_others_are_done(days: Lake) -> None:

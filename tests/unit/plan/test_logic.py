@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from framework.plan.logic import known_logic, with_logic
@@ -191,6 +191,10 @@ def test_a_history_that_does_not_begin_with_the_table_is_said() -> None:
     table = Table()
     table.put(DAYS[:2], {PIPELINE_KEY: "earnings", ORIGIN_KEY: "increment"})
     table.run("A", DAYS[2])
+    table.run("A", DAYS[2], DAYS[3], whole=True)
+    assert table.held() == {**dict.fromkeys(DAYS[:2], UNKNOWN), **dict.fromkeys(DAYS[2:4], digest("A"))}
+    table.run("A", DAYS[4])
+    assert table.held()[DAYS[4]] == UNKNOWN, "it may have been there before what is known began"
     report = table.report("B")
     assert not report.complete
     assert "there may be more of it in partitions that no commit names any longer" in logic_lines(report)
@@ -255,6 +259,7 @@ PATHS = st.lists(st.one_of(
 ), unique=True)
 
 
+@settings(deadline=None)
 @given(paths=PATHS, digests=st.lists(st.sampled_from(["a", "b", SEVERAL, UNKNOWN]), min_size=1), renews=PATHS)
 def test_a_record_is_read_as_it_was_written(paths: list[str], digests: list[str], renews: list[str]) -> None:
     held = {path: digests[number % len(digests)] for number, path in enumerate(paths)}
@@ -274,6 +279,7 @@ STEPS = st.lists(st.tuples(
 ), max_size=14)
 
 
+@settings(deadline=None)
 @given(first=st.booleans(), steps=STEPS, active=st.integers(1, 5))
 def test_any_history_is_told_as_its_rows_are(first: bool, steps: list[tuple[str, str, list[str], int]], active: int) -> None:
     """Beside a model that keeps each partition's rows by the logic that made them; chunks are planned some commits before."""
