@@ -86,7 +86,7 @@ def _details(entry: Entry) -> list[str]:
         checks = "checks: " + ", ".join(part for part in (f"{passed} passed" if passed else "", named) if part)
     first = f"the first at {readable(entry.begun)}" if entry.count > 1 else ""
     error = f"{entry.error['code']}: {entry.error['message']}" if entry.error else ""
-    return ["; ".join(part for part in (_rows(entry), _more(entry), phases, checks) if part),
+    return ["; ".join(part for part in (_rows(entry), _more(entry), checks) if part), phases,
             "; ".join(part for part in (entry.reason, first) if part), error]
 
 
@@ -99,7 +99,7 @@ def _more(entry: Entry) -> str:
     if "start" in more:
         return f"chunk {more['start']} to {more['end']}"
     done = more.get("done")
-    return ", ".join(f"{service} {what}" for service, what in done.items()) if isinstance(done, dict) else ""
+    return ", ".join(f"{service} {readable(what)}" for service, what in done.items()) if isinstance(done, dict) else ""
 
 
 def _rows(entry: Entry) -> str:

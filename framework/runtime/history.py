@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from framework.errors import FreshetError
 from framework.runtime.records import read_records
 from framework.runtime.result import row_counts
 from framework.spec.model import PipelineSpec
@@ -14,7 +15,7 @@ from framework.state.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIP
 from framework.state.table import CommitInfo, Instant, StateReader, TableState
 
 _OF_HUDI = {"COMPACT": "compaction", "LOG_COMPACT": "compaction", "CLUSTER": "clustering"}
-_OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill"}
+_OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill", "index": "index"}
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Entry:
 
     Args:
         begun: When, UTC, as Hudi names instants; of a commit that no record tells of, its request time.
-        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``service``, ``table services``, ``compaction``, ``clustering``
-            or ``other writer``.
+        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``service``, ``compaction``, ``clustering`` or
+            ``other writer``.
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
         seconds: Wall time as ``total``, and by phase; empty where nobody recorded it.
         rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a
@@ -72,7 +73,7 @@ def read_history(
     """
     records, unreadable = read_records(spec.target.ref, spec.name, limit, since, failed)
     entries = [_of_record(record) for record in records]
-    target = None if failed else state.table(spec.target.ref)
+    target = None if failed else _table(spec, state, bool(records))
     if target is not None:
         told = {commit for entry in entries for commit in entry.commits}
         # What began before the oldest record that was read may be told of by one that was not.
@@ -83,6 +84,16 @@ def read_history(
             if instant.completed not in told and info.extra.get(PIPELINE_KEY, spec.name) not in spec.partners:
                 entries.append(_of_commit(spec, instant, info))
     return sorted(entries, key=lambda entry: entry.last or entry.begun, reverse=True)[:limit], unreadable
+
+
+def _table(spec: PipelineSpec, state: StateReader, is_told: bool) -> TableState | None:
+    try:
+        return state.table(spec.target.ref)
+    except FreshetError:
+        # What went wrong with the table is in the records.
+        if is_told:
+            return None
+        raise
 
 
 def _commits(target: TableState, since: str) -> Iterator[tuple[Instant, CommitInfo]]:

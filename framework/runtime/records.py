@@ -89,11 +89,12 @@ def remember_killed(target: TableRef, left: Mapping[str, Any]) -> None:
         left: See ``Lease.left``; one that failed has told it itself.
     """
     begun, pipeline = left.get("begun"), left.get("pipeline")
-    if left.get("failed") or left.get("what") == CHUNK or not isinstance(begun, float) or not isinstance(pipeline, str):
+    if left.get("failed") or left.get("what") == CHUNK or not isinstance(begun, float) or not pipeline:
         return
     doing = f", while {left['doing']}" if left.get("doing") else ""
-    write_record(target, pipeline, {
-        "what": left.get("what", "run"), "begun": datetime.fromtimestamp(begun, UTC).strftime("%Y%m%d%H%M%S%f")[:17],
+    what = str(left.get("what", "run")).replace("table services", "service")
+    write_record(target, str(pipeline), {
+        "what": what, "begun": datetime.fromtimestamp(begun, UTC).strftime("%Y%m%d%H%M%S%f")[:17],
         "outcome": "killed", "reason": f"pid {left.get('pid')} on {left.get('host')} was killed{doing}",
     })
 

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from framework.plan.backfill import compile_chunk, compile_failure, plan_backfill
+from framework.plan.chunks import BackfillRequest
+from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from framework.plan.logic import known_logic, with_logic
 from framework.plan.logic_record import SEVERAL, UNKNOWN, LogicRecord, Standing, decode_record, encode_record
 from framework.plan.logic_report import LogicReport, logic_in_short, logic_lines, report_logic
@@ -19,7 +22,7 @@ from framework.spec.logic import Part, digest_of
 from framework.spec.model import BackfillSpec, PipelineSpec
 from framework.state.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
 from framework.state.table import MemoryState, TableState
-from tests.kit.memory import TARGET, Loaded, a_commit, a_spec, a_table_state, at
+from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 DAYS = tuple(f"2026-01-{day:02d}" for day in range(1, 32))
 
@@ -323,3 +326,38 @@ def test_any_history_is_told_as_its_rows_are(first: bool, steps: list[tuple[str,
     table.run("A")
     assert table.held() == {day: UNKNOWN if UNKNOWN in made else SEVERAL if len(made) > 1 else next(iter(made))
                             for day, made in rows.items()}
+
+
+def test_each_kind_of_run_tells_what_it_computes() -> None:
+    """Increments, first loads, runs that overwrite, checkpoints by hand, rows of the quarantine, chunks."""
+    mode = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+    spec = spec_of("A", inputs=(), transform=(), write_options=mode)
+    source = a_table_state([a_commit(10), a_commit(20)], ref=SOURCE)
+    target = a_target((15, a_checkpoint(10)))
+    quarantine = a_table_state([a_commit(12)], ref=spec.quarantine)
+    first, later = (MemoryState({table.ref.path: table for table in tables})
+                    for tables in ((source,), (source, target, quarantine)))
+    asked = BackfillRequest(datetime(2026, 1, 1), datetime(2026, 2, 1), "1mo")
+    backfill = plan_backfill(spec, later, asked, spec.logic)
+    overwriting = replace(spec, operation="insert_overwrite")
+    told = {}
+    for name, plan in (
+        ("increment", compile_plan(spec, later, RunRequest())), ("first", compile_plan(spec, first, RunRequest())),
+        ("overwrites", compile_plan(overwriting, later, RunRequest())), ("by hand", compile_override(spec, later, at(10))),
+        ("replay", compile_replay(spec, later, "", ())),
+        ("chunk", compile_chunk(spec, later, backfill, backfill.chunks[0].chunk)),
+        ("failed", compile_failure(spec, later, backfill, backfill.chunks[0].chunk, "OVERFLOW")),
+    ):
+        commit = plan.stages[-1]
+        assert isinstance(commit, Commit)
+        record = decode_record(commit.metadata[LOGIC_KEY])
+        assert record is not None
+        told[name] = (bool(record.digest), record.whole, record.renews, record.base)
+    assert told == {
+        "increment": (True, False, (), at(15)), "first": (True, True, (), ""), "overwrites": (True, True, (), at(15)),
+        "by hand": (False, False, (), at(15)), "replay": (False, False, (), at(15)), "chunk": (True, False, DAYS, at(15)),
+        "failed": (False, False, DAYS, at(15)),
+    }
+    deferred = compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)).stages[-1]
+    assert isinstance(deferred, Commit)
+    assert LOGIC_KEY not in deferred.metadata

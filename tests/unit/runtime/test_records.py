@@ -121,7 +121,8 @@ def test_a_killed_run_is_told_by_the_next_one(table: TableRef) -> None:
     """By what it left in its lease; not one that failed, which told it itself, nor a chunk, whose backfill has a lease too."""
     left = {"run_id": "r", "what": "run", "pipeline": "copy", "pid": 7, "host": "here", "begun": 1785579300.5,
             "doing": "writing"}
-    for other in ({}, {**left, "failed": True}, {**left, "what": "chunk of a backfill"}, {"run_id": "of an older freshet"}):
+    for other in ({}, {**left, "failed": True}, {**left, "what": "chunk of a backfill"}, {"run_id": "of an older freshet"},
+                  {**left, "pipeline": ""}):
         remember_killed(table, other)
     assert read(table) == []
     remember_killed(table, left)
