@@ -79,7 +79,6 @@ def known_logic(spec: PipelineSpec, target: TableState, search: bool = False) ->
     """
     newest: list[tuple[Instant, CommitInfo]] = []
     record: LogicRecord | None = None
-    replaced = False
     for instant in reversed(target.commits):
         if record is not None and instant.completed <= record.base:
             break
@@ -88,19 +87,18 @@ def known_logic(spec: PipelineSpec, target: TableState, search: bool = False) ->
         if record is None and (found := _record_of(spec, info)) is not None:
             record = found
         if _replaces_all(spec, info):
-            replaced = True
             break
     else:
         if record is not None:
             newest += sorted(_archived(target, record.base), key=lambda pair: pair[0], reverse=True)
-    if record is None and not replaced:
+    if record is None:
         if not search:
             return None
         newest = list(target.newest_first())
         first = newest[-1][1] if newest else CommitInfo()
         standing = Standing({}, first.extra.get(ORIGIN_KEY) in _FIRST)
     else:
-        standing = Standing() if replaced or record is None else record.standing
+        standing = record.standing
     parts: dict[str, str] = {}
     for instant, info in reversed(newest):
         standing, parts = _after(spec, target, standing, parts, instant, info)

@@ -28,7 +28,7 @@ class LogicReport:
     """What a target's commits tell of its logic.
 
     Args:
-        known: False where no commit tells by which logic its rows were made.
+        known: False where it is not known which rows were made by which logic; then ``why``.
         changed: True where the last commit was made by another logic than the pipeline has now.
         since: Completion time of the last commit by another logic; empty where there is none.
         parts: What has changed since that commit, by name; empty where that is not known.
@@ -56,6 +56,7 @@ class LogicReport:
     unit: str = ""
     periods: Mapping[str, int] = field(default_factory=dict)
     command: str = ""
+    why: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a JSON-serialisable mapping."""
@@ -77,14 +78,17 @@ def report_logic(spec: PipelineSpec, state: StateReader) -> LogicReport | None:
     with suppress(FreshetError):
         found = known_logic(spec, target)
     refresh = f"freshet run {spec.name} --full-refresh"
-    if found is None or found.standing.held is None or not found.standing.digest:
-        return LogicReport(False, command=refresh)
+    if found is None or not found.standing.digest:
+        return LogicReport(False, why="the commits do not tell by which logic their rows were made; the next ones will")
     now, standing = digest_of(spec.logic), found.standing
     changed = standing.digest != now
     names = digests_by_name(spec.logic) if changed and found.parts else {}
     parts = tuple(name for name in (*names, *(name for name in found.parts if name not in names))
                   if names and names.get(name) != found.parts.get(name))
-    held = found.standing.held
+    held = standing.held
+    if held is None:
+        return LogicReport(False, changed, standing.at if changed else "", parts,
+                           why="the table has more partitions than each commit can tell of, or a history that cannot be read")
     unknown = tuple(sorted(path for path, one in held.items() if one == UNKNOWN))
     older = tuple(sorted(path for path, one in held.items() if one not in (now, UNKNOWN)))
     moments = _moments(spec, (*older, *unknown))
@@ -106,13 +110,13 @@ def logic_lines(report: LogicReport | None, now: datetime | None = None) -> list
     """Return a report as lines of text; none where every row is of the present logic."""
     if report is None:
         return []
-    if not report.known:
-        return ["not known: the commits do not tell by which logic their rows were made; the next ones will"]
     lines = []
     if report.changed:
         more = f" and {len(report.parts) - _MOST_PARTS} more" if len(report.parts) > _MOST_PARTS else ""
         what = f": {', '.join(report.parts[:_MOST_PARTS])}{more}" if report.parts else ""
         lines.append(f"changed since the commit of {readable(report.since, now=now)}{what}")
+    if not report.known:
+        return [*lines, f"{'what stands by an older one is ' * report.changed}not known: {report.why}"]
     told = [words for words in (_count(report, "older", report.older), _count(report, "unknown", report.unknown)) if words]
     if told:
         lines.append("; ".join(told) + (f"; {report.first} to {report.last}" if report.first else ""))
@@ -125,7 +129,7 @@ def logic_lines(report: LogicReport | None, now: datetime | None = None) -> list
 
 def logic_in_short(report: LogicReport | None) -> str:
     """Return a report in one line; empty where every row is of the present logic, or nothing is known."""
-    if report is None or not report.known:
+    if report is None:
         return ""
     told = [_count(report, "older", report.older), _count(report, "unknown", report.unknown)]
     return "; ".join(words for words in ("its logic has changed" * report.changed, *told) if words)

@@ -131,6 +131,8 @@ def test_a_backfill_renews_what_it_computes_whether_rows_came_or_not() -> None:
     table.run("A", DAYS[2])
     table.put(DAYS[2:4], chunk)
     assert table.report("B").older == (DAYS[2],)
+    table.active = 1
+    assert table.report("B").older == (DAYS[2],), "what came between is in the archive by now"
     table.run("B", DAYS[2], origin="backfill", renews=(DAYS[2],))
     assert table.report("B").older == ()
 
@@ -153,7 +155,7 @@ def test_what_else_renews(renew: Any, older: tuple[str, ...]) -> None:
     table = Table()
     table.load("A", *DAYS[:3])
     renew(table)
-    assert table.report("B").older == older
+    assert (table.report("B").older, table.report("B").unknown) == (older, ())
 
 
 def test_what_makes_no_row_changes_nothing() -> None:
@@ -252,7 +254,10 @@ def test_too_many_partitions_are_not_listed_in_each_commit() -> None:
     assert len(table.planned("A")[LOGIC_KEY]) < 2_000
     table.run("B", DAYS[0])
     report = table.report("B")
-    assert (report.known, report.older) == (False, ())
+    assert (report.known, report.changed, report.older) == (False, False, ())
+    assert "not known: the table has more partitions" in logic_lines(report)[0]
+    assert [line[:8] for line in logic_lines(table.report("A"))] == ["changed ", "what sta"]
+    assert logic_in_short(table.report("A")) == "its logic has changed"
 
 
 PATHS = st.lists(st.one_of(
