@@ -87,7 +87,7 @@ def test_nothing_keeps_a_run_from_its_result(table: TableRef, tmp_path: Path, mo
     class Hanging(storage.LocalStorage):
         def names(self, folder: str) -> list[str]:
             never.wait()
-            return []
+            raise TimeoutError
 
     monkeypatch.setattr(records, "storage_for", lambda path: Hanging())
     monkeypatch.setattr(records, "_PATIENCE_SECONDS", 0.01)
