@@ -215,7 +215,7 @@ def test_a_month_of_partitions_is_replaced_by_one_commit_and_no_other_partition(
     assert amounts(lake)["b2026-02-28"] == 3
     written("SELECT id, ts, amount, replace({day}, '2026-02', '2026-03') AS day FROM <SRC>")
     before = lake.files()
-    outside = backfill(lake, "2026-02-01", "2026-03-01", chunk="1mo")
+    outside = backfill(lake, "2026-02-01", "2026-03-01", chunk="1mo", reprocess="all")
     assert outside.failed == {"2026-02-01 to 2026-03-01": "OUTSIDE_CHUNK"}
     assert lake.files() == before
 
