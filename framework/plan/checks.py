@@ -119,18 +119,26 @@ def check_stages(
     exists = target is not None or window.kind == "deferred"
     checks = tuple(_placed(check, spec, operation, exists) for check in of_table)
     if inserts:
-        reason = "Hudi takes every row of a bucket that has a file for a duplicate"
-        checks = (TableCheck(_new_keys(spec), "freshet", reason), *checks)
+        checks = (_new_keys(spec), *checks)
+    return batch, _of_table(spec, checks, operation, tuple(overwritten), exists) if checks else None
+
+
+def key_check(spec: PipelineSpec) -> CheckTable:
+    """Return the stage that checks that an insert into an empty table makes no key stand twice."""
+    return _of_table(spec, (_new_keys(spec),), "insert", (), exists=False)
+
+
+def _of_table(
+    spec: PipelineSpec, checks: tuple[TableCheck, ...], operation: str, overwritten: tuple[str, ...], exists: bool,
+) -> CheckTable:
     merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
-    table = CheckTable(
+    return CheckTable(
         checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
-        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global,
-        tuple(overwritten), exists,
+        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global, overwritten, exists,
     )
-    return batch, table if checks else None
 
 
-def _new_keys(spec: PipelineSpec) -> CheckSpec:
+def _new_keys(spec: PipelineSpec) -> TableCheck:
     """Return the check that an insert makes no key stand twice.
 
     Hudi 1.0 asks the index whether a key is there, and a bucket index answers for the bucket.
@@ -138,7 +146,8 @@ def _new_keys(spec: PipelineSpec) -> CheckSpec:
     named = [f"`{name}`" for name in (*spec.target.record_key, *spec.target.partition_by)]
     keys = ", ".join(f"'{name}=', cast(`{name}` AS string)" for name in spec.target.record_key)
     twice = f"SELECT concat({keys}) AS k FROM {_TABLE} GROUP BY {', '.join(named)} HAVING count(*) > 1"
-    return CheckSpec(NEW_KEYS, "fail", 0, SqlRule(f"SELECT min(k) FROM ({twice})", "NULL", "", "partitions"))
+    check = CheckSpec(NEW_KEYS, "fail", 0, SqlRule(f"SELECT min(k) FROM ({twice})", "NULL", "", "partitions"))
+    return TableCheck(check, "freshet", "Hudi takes every row of a bucket that has a file for a duplicate")
 
 
 def _history(spec: PipelineSpec, target: TableState | None, last: int) -> tuple[int, ...]:

@@ -23,6 +23,7 @@ from framework.plan.parts import (
 )
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
+from framework.plan.refresh import REPLACES_ALL, refuse_refresh, replacing
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
@@ -39,9 +40,11 @@ class RunRequest:
 
     Args:
         look_at_tables: False compiles from the files alone, so that the result depends on nothing else.
+        full_refresh: True computes the target anew from the whole source, and replaces what stands.
     """
 
     look_at_tables: bool = True
+    full_refresh: bool = False
 
 
 def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) -> Plan:
@@ -64,10 +67,25 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     target = state.table(spec.target.ref)
     before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     source = source_of(spec, state)
+    if request.full_refresh:
+        return hold_services(_refresh(spec, state, target, before, source), spec, state, target)
     tables = look_at_inputs(spec, state, before)
     main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
     window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
     return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
+
+
+def _refresh(
+    spec: PipelineSpec, state: StateReader, target: TableState | None, before: Checkpoint | None, source: TableState,
+) -> Plan:
+    refuse_refresh(spec)
+    # What the run after it would be refused for.
+    with_deletes(spec, source)
+    tables = look_at_inputs(spec, state, None)
+    window = next_window(spec.name, source, replace(spec.source, missing_checkpoint="READ_UPTO_LATEST_COMMIT"), None)
+    if target is None or not target.commits or window.kind == "idle":
+        return _plan(spec, target, before, window, (source, tables))
+    return replacing(_plan(replace(spec, operation=REPLACES_ALL), target, None, window, (source, tables)), spec, target, before)
 
 
 def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None) -> Plan:

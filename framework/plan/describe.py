@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from framework.plan.checks import CheckBatch, CheckTable
 from framework.plan.instants import readable
+from framework.plan.options import NO_ENTRIES
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -186,6 +187,8 @@ def _stage_text(stage: Stage) -> str:
             if index == "HBASE":
                 index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
             rows = "a checkpoint without rows" if stage.empty else stage.options["hoodie.datasource.write.operation"]
+            if index == NO_ENTRIES:
+                index = "its index is made afterwards"
             return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
         case _:
             assert_never(stage)

@@ -171,7 +171,7 @@ def writer_options(
     if creates and concurrency_of(spec) == NON_BLOCKING:
         # Which Hudi takes for a table that exists only.
         options[CONCURRENCY] = "OPTIMISTIC_CONCURRENCY_CONTROL"
-    if whole_table:
+    if whole_table and spec.operation != "insert_overwrite_table":
         options["hoodie.datasource.write.operation"] = "insert_overwrite"
     if overwrite:
         options["hoodie.datasource.write.operation"] = "insert_overwrite"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.options import NO_ENTRIES
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -211,7 +212,13 @@ class Plan:
     source_zone: str = ""
 
     @property
-    def bootstrap(self) -> bool:
-        """Return True for a first load that looks no key up, and whose index is made afterwards."""
+    def index_follows(self) -> bool:
+        """Return True for a load that looks no key up, and whose index is made afterwards."""
         commit = self.stages[-1] if self.stages else None
-        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == "bulk_insert"
+        return isinstance(commit, Commit) and commit.options["hoodie.index.type"] == NO_ENTRIES
+
+    @property
+    def replaces_all(self) -> bool:
+        """Return True for a full refresh: no row that stands outlives the commit."""
+        commit = self.stages[-1] if self.stages else None
+        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == "insert_overwrite_table"

@@ -61,6 +61,8 @@ def after(stage: CheckTable, rows: DataFrame, stands: DataFrame, partitions: Par
     if stage.operation == "insert":
         return _live(held.unionByName(batch), names)
     batch = _newest(stage, batch, names)
+    if stage.operation == "insert_overwrite_table":
+        return _live(batch, names)
     if stage.operation == "insert_overwrite":
         kept = held.where(F.lit(False)) if partitions is not None or not stage.partition_by else _untouched(stage, rows, held)
         return _live(kept.unionByName(batch), names)

@@ -47,7 +47,8 @@ def check_table(
     for one in checks:
         rule = _unique_query(one.check.rule) if isinstance(one.check.rule, UniqueRule) else one.check.rule
         assert isinstance(rule, SqlRule)
-        whole = rule.scope == "table" or not stage.partition_by
+        # What replaces the table touches all of it.
+        whole = rule.scope == "table" or not stage.partition_by or stage.operation == "insert_overwrite_table"
         if not whole and touched is None:
             touched = touched_partitions(stage, rows, stands)
         if not whole and not touched:

@@ -20,7 +20,7 @@ from framework.quality.queries import check_table
 from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from framework.runtime.catalogue import sync_if_due
 from framework.runtime.fence import check_clock, fence, guard
-from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
+from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release, release_earlier
 from framework.runtime.session import at_work, start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
 from framework.runtime.sync_due import mark_due
@@ -83,7 +83,7 @@ def execute(
         spark = session_for(spec, root, phase, short)
     with at_work(), jvm_lock(spark, writer_file):
         # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
-        opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.bootstrap) if spec.index.hbase else None
+        opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.index_follows) if spec.index.hbase else None
         with _timed(seconds, "transform"):
             phase(_reading(plan))
             batch = make_batch(plan, spec, spark, root, env, phase)
@@ -108,6 +108,8 @@ def execute(
                 raise service_error
             if found is not None and plan.window.kind == "replay":
                 release(spec, spark, batch, state, run_id, phase)
+            if found is not None and plan.replaces_all:
+                release_earlier(spec, spark, state, run_id, phase)
         sync_error = sync_if_due(spec, spark, phase) if found is not None else None
     if found is None:
         raise FreshetError(

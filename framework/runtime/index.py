@@ -138,14 +138,20 @@ def bootstrap_index(
             return IndexResult(spec.name, said, spec.index.type, rows, seconds=seconds)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
-            if found is not None and found.state == "ready" and found.generation == generation:
-                return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
-            start = time.monotonic()
-            with jvm_lock(work.spark, work.lease.writer_file):
-                built = build_index(
-                    work.spark, cluster, target.ref, generation, layout, work.phase, target.has_no_logs)
-            seconds["index"] = round(time.monotonic() - start, 3)
+        if found is not None and found.state == "ready" and found.generation == generation:
+            return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
+        start = time.monotonic()
+        built = index_after_load(work, layout)
+        seconds["index"] = round(time.monotonic() - start, 3)
         return result_of(spec, "bootstrapped", built, seconds, rows)
+
+
+def index_after_load(work: Work, layout: Layout) -> Built:
+    """Make an HBase index from the rows of a load that asked it nothing, under the generation that its commit names."""
+    assert work.spec.index.hbase is not None
+    target = require_rows(work.spec, work.state)
+    with connect(work.spark, work.spec.index.hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
+        return build_index(work.spark, cluster, target.ref, recorded_generation(target), layout, work.phase, target.has_no_logs)
 
 
 def rebuild_index(

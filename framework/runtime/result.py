@@ -37,6 +37,7 @@ class RunResult:
         mixed: Of which of these numbers Hudi does not tell all: ``updates`` hold inserted rows too, ``inserts`` and
             ``deletes`` a moved row each.
         zone: Zone of the checkpoint's instant, UTC or LOCAL; empty where nobody looked.
+        replaced_all: True where the rows inserted replaced every row that stood.
     """
 
     pipeline: str
@@ -56,6 +57,7 @@ class RunResult:
     moves: int = 0
     mixed: tuple[str, ...] = ()
     zone: str = ""
+    replaced_all: bool = False
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
@@ -82,6 +84,8 @@ def in_words(result: RunResult, now: datetime | None = None) -> str:
 
 
 def _rows_in_words(result: RunResult) -> str:
+    if result.replaced_all:
+        return f"{counted(result.inserts, 'row')} replaced all that stood"
     found = [f"{result.inserts:,} inserted", f"{result.updates:,} updated", f"{result.deletes:,} deleted"]
     if "updates" in result.mixed:
         found[:2] = [*found[:bool(result.inserts)], f"{result.updates:,} inserted or updated"]
@@ -136,5 +140,5 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         first.updates + then.updates, first.deletes + then.deletes, then.checkpoint or first.checkpoint,
         then.waiting_commits, then.seconds or first.seconds, then.checks or first.checks,
         first.quarantined + then.quarantined, then.error, then.reason, first.moves + then.moves,
-        tuple(sorted({*first.mixed, *then.mixed})), then.zone or first.zone,
+        tuple(sorted({*first.mixed, *then.mixed})), then.zone or first.zone, then.replaced_all or first.replaced_all,
     )

@@ -35,14 +35,14 @@ def run_pipeline(
     def planned() -> Plan:
         return compile_plan(spec, state, RunRequest())
 
-    return _leased(project, spec, state, listen, planned, drain, wait_seconds)
+    return leased(project, spec, state, listen, planned, drain, wait_seconds)
 
 
 def set_checkpoint(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, instant: str | None,
 ) -> RunResult:
     """Publish a commit without rows that sets the checkpoint to ``instant``, or resets it where that is None."""
-    return _leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), False, None)
+    return leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), False, None)
 
 
 def replay_quarantine(
@@ -62,13 +62,26 @@ def replay_quarantine(
         where: SQL condition over the quarantine's columns; empty for all rows.
         repairs: Columns that are set, each to a SQL expression over the quarantine's row.
     """
-    return _leased(project, spec, state, listen, lambda: compile_replay(spec, state, where, repairs), False, None)
+    return leased(project, spec, state, listen, lambda: compile_replay(spec, state, where, repairs), False, None)
 
 
-def _leased(
+def leased(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan],
-    drain: bool, wait_seconds: float | None,
+    drain: bool = False, wait_seconds: float | None = None,
+    then: Callable[[Lease, Listener], None] = lambda lease, listen: None,
 ) -> RunResult:
+    """Run what is planned under the target's lease; failures become the result.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        planned: Makes the plan.
+        drain: Repeat until the source has nothing left.
+        wait_seconds: How long to wait for another run of the target; None takes the pipeline's own setting.
+        then: Called after a commit, while the lease is held.
+    """
     start = time.monotonic()
     wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
     result = RunResult(spec.name, "idle")
@@ -93,6 +106,8 @@ def _leased(
                     listen(Event("conflict", spec.name, f"{lost.code}: {lost.message} Repeating.", lost.as_json()))
                     continue
                 result = summed(result, done)
+                if done.outcome == "committed":
+                    then(lease, listen)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
@@ -152,7 +167,7 @@ def run_once(
         spec.name, "committed", run_id, (done.instant.completed,), rows.inserts, rows.updates, rows.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
         tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error, moves=rows.moves, mixed=rows.mixed,
-        zone=plan.source_zone,
+        zone=plan.source_zone, replaced_all=plan.replaces_all,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result

@@ -14,8 +14,8 @@ from framework.spec.types import Column
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 MissingCheckpoint = Literal["READ_UPTO_LATEST_COMMIT", "READ_LATEST", "ERROR"]
 IncrementalFormat = Literal["latest_state", "cdc", "auto"]
-# A user never writes bulk_insert: `freshet index bootstrap` does, through the same checks.
-Operation = Literal["upsert", "insert", "delete", "insert_overwrite", "bulk_insert"]
+# A user never writes the last two: `freshet index bootstrap` and a full refresh do, through the same checks.
+Operation = Literal["upsert", "insert", "delete", "insert_overwrite", "bulk_insert", "insert_overwrite_table"]
 ReadStrategy = Literal["snapshot", "incremental", "affected_partitions"]
 AsOf = Literal["latest", "run_start", "checkpoint"]
 WriteStrategy = Literal["rows", "merge", "partial_update", "full_outer_join"]

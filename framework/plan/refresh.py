@@ -1,0 +1,103 @@
+"""A full refresh: the target anew from the whole source, in one commit that replaces every row that stands. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from framework.errors import StateError
+from framework.plan.checks import CheckBatch, key_check
+from framework.plan.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
+from framework.plan.stages import Commit, Conform, MergeColumns, Notice, Plan, Stage
+from framework.spec.model import Operation, PipelineSpec
+from framework.spec.options import INDEX_TYPE
+from framework.spec.paths import same_place
+from framework.state.checkpoint import Checkpoint
+from framework.state.table import TableState
+
+_UNTOUCHED = "Nothing was read or written."
+#: Hudi's operation that replaces every file group of a table.
+REPLACES_ALL: Operation = "insert_overwrite_table"
+
+
+def refuse_refresh(spec: PipelineSpec) -> None:
+    """Refuse a pipeline whose target holds what no recompute of it gives, or that Hudi cannot replace.
+
+    Args:
+        spec: The pipeline.
+
+    Raises:
+        StateError: COLUMNS_NOT_OWNED, READS_ITS_TARGET, NOT_RECOMPUTABLE or OVERWRITES_BESIDE_WRITERS.
+    """
+    name, target = spec.name, spec.target
+    read_anew = (f"To read the whole source again over what stands: freshet checkpoint reset {name}, with "
+                 "READ_UPTO_LATEST_COMMIT; rows that the source no longer has stay.")
+    located = {*target.record_key, *target.partition_by, target.ordering_field}
+    others = [c.name for c in target.columns if c.name not in located and c.name not in spec.write.columns]
+    if spec.partners or (spec.write.strategy != "rows" and (others or not spec.write.insert_missing)):
+        who = f"{', '.join(spec.partners)} writes it too" if spec.partners else (
+            f"it does not write {', '.join(others)}" if others else "it changes rows that others have put there")
+        raise StateError(
+            "COLUMNS_NOT_OWNED", f"{name}: a full refresh would replace whole rows of {target.ref.path}, and {who}.",
+            _UNTOUCHED, read_anew, columns=others, partners=list(spec.partners),
+        )
+    if spec.operation == "delete":
+        raise StateError(
+            "NOT_RECOMPUTABLE", f"{name}: its operation deletes rows that others have put there; nothing can be loaded anew.",
+            _UNTOUCHED, read_anew,
+        )
+    own = next((one.name for one in spec.inputs if same_place(one.table.path) == same_place(target.ref.path)), "")
+    if own:
+        raise StateError(
+            "READS_ITS_TARGET", f"{name}: input {own} is the target itself: what it holds may come from runs that no "
+            "recompute repeats.", _UNTOUCHED, f"Where a recompute from nothing is right: move {target.ref.path} away, then "
+            f"freshet run {name}", input=own,
+        )
+    if concurrency_of(spec) == NON_BLOCKING:
+        # Writers name a bucket's first file alike. Of one that was replaced, no later row would be seen.
+        raise StateError(
+            "OVERWRITES_BESIDE_WRITERS", f"{name}: Hudi 1.0 replaces no rows by {NON_BLOCKING}.", _UNTOUCHED,
+            f"Make the table anew beside this one: freshet migrate {name} --anyway",
+        )
+
+
+def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkpoint | None) -> Plan:
+    """Return the plan of a first run as one that replaces what stands.
+
+    Args:
+        plan: The plan of a run that reads the whole source, by the operation ``REPLACES_ALL``.
+        spec: The pipeline as its files declare it.
+        target: The target as it stands.
+        before: The checkpoint that it carries.
+    """
+    stages: list[Stage] = []
+    for stage in plan.stages:
+        match stage:
+            case MergeColumns():
+                # All that stands goes, so that there is nothing to keep another's columns from.
+                stages.append(replace(stage, target_exists=False))
+            case Conform() if spec.operation == "insert" and not any(isinstance(one, CheckBatch) for one in plan.stages):
+                # The check of keys reads the batch, which is computed once.
+                stages += (stage, CheckBatch((), spec.target.record_key, (), None))
+            case Commit():
+                if spec.operation == "insert":
+                    stages.append(key_check(spec))
+                options = {**stage.options, "hoodie.combine.before.insert": "false"}
+                if spec.index.hbase is not None:
+                    # Hudi would leave the entries of rows that go. The index is made anew afterwards, from the rows.
+                    options[INDEX_TYPE] = NO_ENTRIES
+                stages.append(replace(stage, options=dict(sorted(options.items())), guard=None))
+            case _:
+                stages.append(stage)
+    window = replace(plan.window, reason="full refresh: the whole source, which replaces every row that stands")
+    return replace(plan, window=window, checkpoint_before=before, notices=(*plan.notices, *_notices(spec, target)),
+                   stages=tuple(stages))
+
+
+def _notices(spec: PipelineSpec, target: TableState) -> tuple[Notice, ...]:
+    if not spec.readers:
+        return ()
+    names = ", ".join(reader.name for reader in spec.readers)
+    gone = ("rows that go are deleted for those that pass deletes on" if target.config.records_changes else
+            "rows that go are not told to them (DELETES_NOT_SEEN), because the table keeps no change data: "
+            + "; ".join(f"freshet run {reader.name} --full-refresh" for reader in spec.readers))
+    return (Notice("READERS_READ_ALL", f"{spec.name}: {names} will read every row of {spec.target.ref.name} anew; {gone}"),)
