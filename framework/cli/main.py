@@ -26,6 +26,7 @@ _COMMANDS = {
     "quarantine": "framework.cli.checks",
     "service": "framework.cli.service",
     "index": "framework.cli.index",
+    "migrate": "framework.cli.migrate",
     "show": "framework.cli.show",
     "status": "framework.cli.state",
     "checkpoint": "framework.cli.state",

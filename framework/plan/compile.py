@@ -23,7 +23,7 @@ from framework.plan.parts import (
 )
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
-from framework.plan.refresh import REPLACES_ALL, refuse_refresh, replacing
+from framework.plan.refresh import REPLACES_ALL, pinned, refuse_recompute, refuse_unmigrated, replacing
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
@@ -41,10 +41,14 @@ class RunRequest:
     Args:
         look_at_tables: False compiles from the files alone, so that the result depends on nothing else.
         full_refresh: True computes the target anew from the whole source, and replaces what stands.
+        upto: Of such a load: read the source as it stood then, by a commit's completion time; empty for now.
+        migrates: True for the load of a table that takes the place of another.
     """
 
     look_at_tables: bool = True
     full_refresh: bool = False
+    upto: str = ""
+    migrates: bool = False
 
 
 def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) -> Plan:
@@ -67,8 +71,10 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     target = state.table(spec.target.ref)
     before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     source = source_of(spec, state)
+    if target is None and not request.migrates:
+        refuse_unmigrated(spec, state)
     if request.full_refresh:
-        return hold_services(_refresh(spec, state, target, before, source), spec, state, target)
+        return hold_services(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
     main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
     window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
@@ -76,13 +82,14 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
 
 
 def _refresh(
-    spec: PipelineSpec, state: StateReader, target: TableState | None, before: Checkpoint | None, source: TableState,
+    spec: PipelineSpec, state: StateReader, target: TableState | None, before: Checkpoint | None, source: TableState, upto: str,
 ) -> Plan:
-    refuse_refresh(spec)
+    refuse_recompute(spec)
     # What the run after it would be refused for.
     with_deletes(spec, source)
     tables = look_at_inputs(spec, state, None)
     window = next_window(spec.name, source, replace(spec.source, missing_checkpoint="READ_UPTO_LATEST_COMMIT"), None)
+    window = pinned(window, source, upto)
     if target is None or not target.commits or window.kind == "idle":
         return _plan(spec, target, before, window, (source, tables))
     return replacing(_plan(replace(spec, operation=REPLACES_ALL), target, None, window, (source, tables)), spec, target, before)

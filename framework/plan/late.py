@@ -83,7 +83,7 @@ def refuse_late(name: str, source: TableState, window: Window) -> None:
             f"{name}: {what_is_late(source, window.late)}. They deleted or replaced rows, or the pipeline needs the rows as "
             "they stood before them: no version of the table shows these.",
             "Nothing was read or written.",
-            f"To have the target hold what the table holds now, move the target away and run {name} anew; to go on without "
+            f"To have the target hold what the table holds now: freshet run {name} --full-refresh; to go on without "
             f"what they deleted: freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT. Set the writer's clock, and "
             "let it write in UTC (hoodie.timeline.timezone or -Duser.timezone).",
             source=source.ref.path, commits=list(window.late),

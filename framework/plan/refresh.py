@@ -7,57 +7,86 @@ from dataclasses import replace
 from framework.errors import StateError
 from framework.plan.checks import CheckBatch, key_check
 from framework.plan.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
+from framework.plan.reads import Version, Window
 from framework.plan.stages import Commit, Conform, MergeColumns, Notice, Plan, Stage
-from framework.spec.model import Operation, PipelineSpec
+from framework.plan.versions import is_kept, version_at_end
+from framework.spec.model import Operation, PipelineSpec, TableRef
 from framework.spec.options import INDEX_TYPE
-from framework.spec.paths import same_place
+from framework.spec.paths import place_before, same_place
 from framework.state.checkpoint import Checkpoint
-from framework.state.table import TableState
+from framework.state.table import StateReader, TableState
 
 _UNTOUCHED = "Nothing was read or written."
 #: Hudi's operation that replaces every file group of a table.
 REPLACES_ALL: Operation = "insert_overwrite_table"
 
 
-def refuse_refresh(spec: PipelineSpec) -> None:
-    """Refuse a pipeline whose target holds what no recompute of it gives, or that Hudi cannot replace.
+def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
+    """Refuse a pipeline whose target holds what no recompute of it gives.
 
     Args:
         spec: The pipeline.
+        remedy: What to do instead; empty for a run that reads the source again over what stands.
 
     Raises:
-        StateError: COLUMNS_NOT_OWNED, READS_ITS_TARGET, NOT_RECOMPUTABLE or OVERWRITES_BESIDE_WRITERS.
+        StateError: COLUMNS_NOT_OWNED, NOT_RECOMPUTABLE or READS_ITS_TARGET.
     """
     name, target = spec.name, spec.target
-    read_anew = (f"To read the whole source again over what stands: freshet checkpoint reset {name}, with "
-                 "READ_UPTO_LATEST_COMMIT; rows that the source no longer has stay.")
+    remedy = remedy or (f"To read the whole source again over what stands: freshet checkpoint reset {name}, with "
+                        "READ_UPTO_LATEST_COMMIT; rows that the source no longer has stay.")
     located = {*target.record_key, *target.partition_by, target.ordering_field}
     others = [c.name for c in target.columns if c.name not in located and c.name not in spec.write.columns]
     if spec.partners or (spec.write.strategy != "rows" and (others or not spec.write.insert_missing)):
         who = f"{', '.join(spec.partners)} writes it too" if spec.partners else (
             f"it does not write {', '.join(others)}" if others else "it changes rows that others have put there")
         raise StateError(
-            "COLUMNS_NOT_OWNED", f"{name}: a full refresh would replace whole rows of {target.ref.path}, and {who}.",
-            _UNTOUCHED, read_anew, columns=others, partners=list(spec.partners),
+            "COLUMNS_NOT_OWNED", f"{name}: a recompute gives whole rows of {target.ref.path}, and {who}.", _UNTOUCHED, remedy,
+            columns=others, partners=list(spec.partners),
         )
     if spec.operation == "delete":
         raise StateError(
             "NOT_RECOMPUTABLE", f"{name}: its operation deletes rows that others have put there; nothing can be loaded anew.",
-            _UNTOUCHED, read_anew,
+            _UNTOUCHED, remedy,
         )
     own = next((one.name for one in spec.inputs if same_place(one.table.path) == same_place(target.ref.path)), "")
     if own:
         raise StateError(
-            "READS_ITS_TARGET", f"{name}: input {own} is the target itself: what it holds may come from runs that no "
-            "recompute repeats.", _UNTOUCHED, f"Where a recompute from nothing is right: move {target.ref.path} away, then "
-            f"freshet run {name}", input=own,
+            "READS_ITS_TARGET", f"{name}: input {own} is the target itself: what that holds may come from runs that no "
+            "recompute repeats.", _UNTOUCHED, f"{remedy} Where a recompute from nothing is right, move {target.ref.path} away, "
+            f"then: freshet run {name}", input=own,
         )
-    if concurrency_of(spec) == NON_BLOCKING:
-        # Writers name a bucket's first file alike. Of one that was replaced, no later row would be seen.
+
+
+def refuse_unmigrated(spec: PipelineSpec, state: StateReader) -> None:
+    """Refuse a first run into a table whose predecessor stands here: its rows would be neither compared nor kept.
+
+    Raises:
+        StateError: MIGRATION_NOT_DONE.
+    """
+    before = place_before(spec.target.ref.path)
+    if before and state.table(TableRef(spec.target.ref.name, before)) is not None:
         raise StateError(
-            "OVERWRITES_BESIDE_WRITERS", f"{name}: Hudi 1.0 replaces no rows by {NON_BLOCKING}.", _UNTOUCHED,
-            f"Make the table anew beside this one: freshet migrate {name} --anyway",
+            "MIGRATION_NOT_DONE", f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is not there yet, and "
+            f"the table that it takes the place of stands at {before}.", _UNTOUCHED, f"freshet migrate {spec.name} --dry-run",
+            before=before,
         )
+
+
+def pinned(window: Window, source: TableState, upto: str) -> Window:
+    """Return a window of the whole source as it stood when a commit had completed, where it can be read so.
+
+    Args:
+        window: The whole source as it stands.
+        source: The source.
+        upto: The commit's completion time; empty for the window as it is.
+    """
+    if window.kind != "whole_table" or not upto or upto >= window.end_inclusive:
+        return window
+    as_of = version_at_end(source, upto)
+    if not as_of or not is_kept(source, Version(as_of)):
+        return window
+    newest = [i.requested for i in source.data_commits if i.completed <= upto][-1:]
+    return replace(window, end_inclusive=upto, requested=tuple(newest), reason=f"{window.reason}, as of {upto}")
 
 
 def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkpoint | None) -> Plan:
@@ -68,7 +97,16 @@ def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkp
         spec: The pipeline as its files declare it.
         target: The target as it stands.
         before: The checkpoint that it carries.
+
+    Raises:
+        StateError: OVERWRITES_BESIDE_WRITERS.
     """
+    if concurrency_of(spec) == NON_BLOCKING:
+        # Writers name a bucket's first file alike. Of one that was replaced, no later row would be seen.
+        raise StateError(
+            "OVERWRITES_BESIDE_WRITERS", f"{spec.name}: Hudi 1.0 replaces no rows by {NON_BLOCKING}.", _UNTOUCHED,
+            f"Make the table anew beside this one: freshet migrate {spec.name} --anyway",
+        )
     stages: list[Stage] = []
     for stage in plan.stages:
         match stage:

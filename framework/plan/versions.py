@@ -111,7 +111,7 @@ def _unknown_deletes(name: str, source: TableState, read_upto: str) -> StateErro
         f"{name}: the checkpoint {read_upto} has expired, and {source.ref.name} has cleaned its rows as they stood then: rows "
         "that it has deleted since cannot be told, and a read of the whole source would leave them in the target for ever.",
         "Nothing was read or written.",
-        "To have them gone: move the target away and run the pipeline anew. To let them stay: "
+        f"To have them gone: freshet run {name} --full-refresh. To let them stay: "
         f"freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT, reads the whole source; or take no deletes "
         "from it, by hoodie.datasource.query.incremental.format: latest_state.",
         checkpoint=read_upto, retained_from=source.retained_from,

@@ -120,7 +120,7 @@ def execute(
         raise FreshetError(
             "ROWS_NOT_WRITTEN", f"{spec.name}: Hudi left {counted(found[1].errors, 'row')} out of {found[0].completed}.",
             "The commit stands, and its checkpoint with it.",
-            f"Load the table anew: delete it, then freshet run {spec.name}. FRESHET_JVM_LOG=warn prints why.",
+            f"Load the table anew: freshet run {spec.name} --full-refresh. FRESHET_JVM_LOG=warn prints why.",
         )
     held = batch.commit.guard
     if held is not None and held.after_write:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +19,7 @@ from framework.plan.compile import compile_bootstrap
 from framework.plan.options import index_record
 from framework.plan.parts import commit_stage
 from framework.plan.reads import Window
+from framework.plan.stages import Plan
 from framework.runtime.executor import jvm_lock, session_for
 from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.runner import new_run_id, run_once
@@ -100,6 +101,7 @@ def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen:
 
 def bootstrap_index(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, layout: Layout,
+    planned: Callable[[], Plan] | None = None,
 ) -> IndexResult:
     """Load a target for the first time without looking a key up, then make its index, where that is not the buckets.
 
@@ -109,6 +111,7 @@ def bootstrap_index(
         state: Reader of the tables.
         listen: Told what happens.
         layout: How HFiles are written.
+        planned: Makes the plan of the load; None for that of an ordinary first one.
 
     Raises:
         StateError: TARGET_NOT_EMPTY, or what a first run is refused for.
@@ -122,7 +125,8 @@ def bootstrap_index(
             target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index))
         if not ours:
             start = time.monotonic()
-            done = run_once(project, spec, state, listen, lambda: compile_bootstrap(spec, state), work.lease)
+            done = run_once(project, spec, state, listen, planned or (lambda: compile_bootstrap(spec, state)),
+                            work.lease)
             rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
             if done.outcome == "idle":
                 return IndexResult(spec.name, f"nothing to do: {done.reason}", spec.index.type)

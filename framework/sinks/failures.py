@@ -20,8 +20,8 @@ _WHY = {
     "KEY_AMBIGUOUS": "is '{value}', in which the next part of the record key seems to begin: Hudi would take two keys for one,",
 }
 _TO_DO = {
-    "BAD_PARTITION": "Replace the character in the SQL, as by replace(value, ':', '-'); or make a new table with "
-    "'hoodie.datasource.write.partitionpath.urlencode' = 'true' in its TBLPROPERTIES.",
+    "BAD_PARTITION": "Replace the character in the SQL, as by replace(value, ':', '-'); or write "
+    "'hoodie.datasource.write.partitionpath.urlencode' = 'true' into TBLPROPERTIES, then freshet migrate.",
     "KEY_AMBIGUOUS": "Replace the text in the SQL, as by replace(value, ',', ';'); or "
     "make one column of the parts, and that the key.",
 }

@@ -19,7 +19,7 @@ from framework.spec.inputs import read_inputs
 from framework.spec.lineage import Neighbour
 from framework.spec.model import PipelineSpec, Reader, TableRef
 from framework.spec.models import validate_settings
-from framework.spec.paths import normal_path, same_place
+from framework.spec.paths import migration_suffix, normal_path, same_place
 from framework.spec.secrets import Redactor
 from framework.spec.shares import Shares
 from framework.spec.suggest import Problems, did_you_mean
@@ -271,10 +271,12 @@ def build(
 
 
 def _quarantine(name: str, target: TableRef) -> TableRef:
-    # Beside the target, and of the pipeline: two that write one table have each their own.
+    # Beside the target, and of the pipeline: two that write one table have each their own, and so has a migrated table,
+    # whose columns may be others.
     database, dot, _ = target.name.rpartition(".")
     short = f"{name}_quarantine"
-    return TableRef(f"{database}{dot}{short}", f"{target.path.rstrip('/').rpartition('/')[0]}/{short}")
+    place = target.path.rstrip("/").rpartition("/")[0]
+    return TableRef(f"{database}{dot}{short}", f"{place}/{short}{migration_suffix(target.path)}")
 
 
 def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:

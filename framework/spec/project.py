@@ -40,6 +40,7 @@ def load_project(
     tags: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
     window: tuple[str, str] | None = None,
+    instead: Mapping[str, str] | None = None,
 ) -> Project:
     """Load and check a project's pipelines.
 
@@ -51,6 +52,7 @@ def load_project(
         tags: Load the pipelines that carry one of these tags; with neither names nor tags, all.
         environ: What templates read as ``env.*``; the process's environment by default.
         window: ``start`` and ``end`` for templates, during a backfill.
+        instead: Texts that are read instead of those of the files, by the files' names.
 
     Returns:
         The project with the selected pipelines, upstream before downstream. Files of the others are read only for
@@ -61,9 +63,8 @@ def load_project(
         SpecError: With every problem of every file that was asked for, without secrets.
     """
     problems = Problems()
-    loader = _Loader(
-        ProjectFiles(Path(os.path.realpath(root))), dict(os.environ) if environ is None else environ, window, problems
-    )
+    files = ProjectFiles(Path(os.path.realpath(root)), instead or {})
+    loader = _Loader(files, dict(os.environ) if environ is None else environ, window, problems)
     project = loader.load(env, overrides, names, tags)
     if problems.found or project is None:
         raise SpecError([_without_secrets(p) for p in _without_consequences(problems.found, loader.broken_config)])

@@ -29,6 +29,8 @@ COLUMNS_KEY = "streamer.freshet.columns"
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY = "streamer.freshet.backfill"
 CHECKS_KEY = "streamer.freshet.checks"
+# Of the first commit of a table that a migration made: what it takes the place of.
+MIGRATION_KEY = "streamer.freshet.migration"
 # HoodieStreamer's own keys: V2 holds a completion time (table version 8), V1 a request time (version 6).
 STREAMER_V2_KEY = "streamer.checkpoint.key.v2"
 STREAMER_V1_KEY = "deltastreamer.checkpoint.key"
