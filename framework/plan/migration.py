@@ -206,7 +206,7 @@ def check_renames(spec: PipelineSpec, stands: Mapping[str, str], renames: Mappin
     wrong = [f"{old}={new}" for old, new in renames.items() if old.lower() not in stands or new.lower() not in declared]
     if wrong:
         raise StateError(
-            "UNKNOWN_COLUMN", f"{spec.name}: --rename {', '.join(wrong)}: the old name is to be a column of the table that stands, "
+            "UNKNOWN_COLUMN", f"{spec.name}: --rename {', '.join(wrong)}: the old name is to be a column of the old table, "
             f"and the new one of {spec.target.file}.", _UNTOUCHED,
             f"Columns that stand: {', '.join(stands.values())}; declared: {', '.join(c.name for c in spec.target.columns)}.",
         )

@@ -119,18 +119,15 @@ def bootstrap_index(
     """
     with index_work(project, spec, state, listen) as work:
         seconds: dict[str, float] = {}
-        target = state.table(spec.target.ref)
-        rows, generation = 0, recorded_generation(target)
-        ours = bool(generation) if spec.index.hbase is not None else (
+        rows, target = 0, state.table(spec.target.ref)
+        ours = bool(recorded_generation(target)) if spec.index.hbase is not None else (
             target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index))
         if not ours:
             start = time.monotonic()
-            done = run_once(project, spec, state, listen, planned or (lambda: compile_bootstrap(spec, state)),
-                            work.lease)
+            done = run_once(project, spec, state, listen, planned or (lambda: compile_bootstrap(spec, state)), work.lease)
             rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
             if done.outcome == "idle":
                 return IndexResult(spec.name, f"nothing to do: {done.reason}", spec.index.type)
-            generation = recorded_generation(state.table(spec.target.ref))
         target = require_rows(spec, state)
         if spec.index.hbase is None:
             if spec.index.is_global and not has_record_index(work.spark, target.ref.path):
@@ -142,7 +139,7 @@ def bootstrap_index(
             return IndexResult(spec.name, said, spec.index.type, rows, seconds=seconds)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
-        if found is not None and found.state == "ready" and found.generation == generation:
+        if found is not None and found.state == "ready" and found.generation == recorded_generation(target):
             return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
         start = time.monotonic()
         built = index_after_load(work, layout)

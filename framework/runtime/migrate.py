@@ -109,8 +109,8 @@ def prepare(
     if spec.partners:
         raise StateError(
             "WRITTEN_BY_SEVERAL", f"{spec.name}: {', '.join(spec.partners)} writes {ref.path} too: a table that one of them "
-            "loads would lack what the others own.", _UNTOUCHED, "Declare the new table in a DDL of its own, and move one pipeline "
-            "after the other to it.", partners=list(spec.partners),
+            "loads would lack what the others own.", _UNTOUCHED, "Declare the new table in a DDL of its own, and move one "
+            "pipeline after the other to it.", partners=list(spec.partners),
         )
     found = differences(spec, stands)
     if stands.ref.path == ref.path:

@@ -70,8 +70,9 @@ def compare_rows(
     there, here = F.col(f"{_OLD}.{_THERE}").isNotNull(), F.col(f"{_NEW}.{_THERE}").isNotNull()
     apart = {name: there & here & ~_equal(old, new, before, name) for before, name in columns}
     differs = reduce(lambda one, other: one | other, apart.values(), F.lit(False))
-    texts = ((F.col(f"{_NEW}.`{name}`").cast("string"), F.col(f"{_OLD}.`{before}`").cast("string"), name) for before, name in key)
-    named = F.to_json(F.struct(*(F.coalesce(ours, theirs).alias(name) for ours, theirs, name in texts)))
+    texts = [(f"{_NEW}.`{name}`", f"{_OLD}.`{before}`", name) for before, name in key]
+    named = F.to_json(F.struct(*(F.coalesce(F.col(ours).cast("string"), F.col(theirs).cast("string")).alias(name)
+                                 for ours, theirs, name in texts)))
     kinds = {"only_old": there & ~here, "only_new": here & ~there, "differing": differs}
     counts = [F.sum(F.when(condition, 1).otherwise(0)).alias(name) for name, condition in
               (("old_rows", there), ("new_rows", here), *kinds.items())]

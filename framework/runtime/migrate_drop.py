@@ -91,7 +91,8 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
                                  f"{spec.target.ref.path} has made.", _KEPT, "Look whose it is.", path=new.path)
             if _runs_since(there):
                 raise StateError("NEW_TABLE_IN_USE", f"{spec.name}: {new.path} has commits of runs: another checkout of the "
-                                 "project has switched to it.", _KEPT, f"Take its files: LOCATION in {spec.target.file}", path=new.path)
+                                 "project has switched to it.", _KEPT, f"Take its files: LOCATION in {spec.target.file}",
+                                 path=new.path)
         return _deleted(spec, new.path, listen)
 
 

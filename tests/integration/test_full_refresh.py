@@ -85,7 +85,8 @@ def test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops
     lake.pipeline(top=checks, sql="SELECT id, ts, if(id = 'b', -1, amount) AS amount, day FROM <SRC>")
     (run,) = freshet(lake, "run", "copy", "--full-refresh")["runs"]
     assert (run["inserts"], run["quarantined"]) == (1, 1)
-    lake.pipeline(top=checks.replace("changed", "unchanged"), sql="SELECT id, ts, if(id = 'b', -2, 3) AS amount, day FROM <SRC>")
+    lake.pipeline(top=checks.replace("changed", "unchanged"),
+                  sql="SELECT id, ts, if(id = 'b', -2, 3) AS amount, day FROM <SRC>")
     freshet(lake, "run", "copy", "--full-refresh")
     assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["b"], "once, though two refreshes dropped it"
 
