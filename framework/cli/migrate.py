@@ -55,9 +55,8 @@ def migrate(
         raise click.UsageError("Say --abandon, before the switch, or --drop-old, after it.")
     project = load(root, env, overrides, (name,))
     spec, state = project.pipelines[0], TimelineState()
-    every = _every(lambda: load(root, env, overrides), spec)
     if gives_up or drops:
-        return _delete(output, spec, every, state, drops, yes)
+        return _delete(output, spec, load(root, env, overrides).pipelines if drops else (spec,), state, drops, yes)
 
     def reload(texts: Mapping[str, str]) -> Project:
         return load(root, env, overrides, (name,), instead=texts)
@@ -65,7 +64,7 @@ def migrate(
     found = prepare(project, state, reload, copy=copy, anyway=anyway, renames=_renames(renames))
     if found is None:
         return _nothing(output, spec, state)
-    readers = reader_notes(project.root, every, found.old.ref.path)
+    readers = _readers(lambda: load(root, env, overrides), found, project.root)
     if dry_run:
         _show(output, found, readers, state)
         return Exit.OK
@@ -135,12 +134,14 @@ def _bytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
-def _every(everything: Callable[[], Project], spec: PipelineSpec) -> tuple[PipelineSpec, ...]:
+def _readers(everything: Callable[[], Project], found: Migration, root: str) -> tuple[ReaderNote, ...]:
     try:
-        return everything().pipelines
+        return reader_notes(root, everything().pipelines, found.old.ref.path)
     except SpecError:
-        # What is wrong with another pipeline is told when that is asked for.
-        return (spec,)
+        # What is wrong with another pipeline keeps nobody from migrating this one.
+        unknown = "mend the project's files, and see how"
+        return tuple(ReaderNote(one.name, unknown, f"freshet validate; freshet migrate {found.spec.name} --dry-run")
+                     for one in found.spec.readers)
 
 
 def _renames(texts: tuple[str, ...]) -> dict[str, str]:

@@ -71,8 +71,8 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     target = state.table(spec.target.ref)
     before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     source = source_of(spec, state)
-    if target is None and not request.migrates:
-        refuse_unmigrated(spec, state)
+    if not request.migrates:
+        refuse_unmigrated(spec, state, target)
     if request.full_refresh:
         return hold_services(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
@@ -112,6 +112,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     target = state.table(spec.target.ref)
     if target is None and instant is None:
         return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
+    refuse_unmigrated(spec, state, target)
     before: Checkpoint | None = None
     try:
         before = target.latest_checkpoint(spec.partners, spec.name) if target else None

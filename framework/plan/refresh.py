@@ -57,13 +57,18 @@ def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
         )
 
 
-def refuse_unmigrated(spec: PipelineSpec, state: StateReader) -> None:
+def refuse_unmigrated(spec: PipelineSpec, state: StateReader, target: TableState | None) -> None:
     """Refuse a first run into a table whose predecessor stands here: its rows would be neither compared nor kept.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        target: Its target's state; None before the first run.
 
     Raises:
         StateError: MIGRATION_NOT_DONE.
     """
-    before = place_before(spec.target.ref.path)
+    before = place_before(spec.target.ref.path) if target is None else ""
     if before and state.table(TableRef(spec.target.ref.name, before)) is not None:
         raise StateError(
             "MIGRATION_NOT_DONE", f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is not there yet, and "

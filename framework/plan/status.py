@@ -13,6 +13,7 @@ from framework.plan.inputs import look_at_inputs, with_drivers
 from framework.plan.instants import zone_of
 from framework.plan.late import late_commits
 from framework.plan.reads import counted
+from framework.plan.refresh import refuse_unmigrated
 from framework.plan.window import completion_of, horizon, next_window
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import chunk_commits
@@ -97,6 +98,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
     last = position = zone = ""
     try:
         target = state.table(spec.target.ref)
+        refuse_unmigrated(spec, state, target)
         last = _last_commit(spec, target) if target else ""
         checkpoint = target.latest_checkpoint(spec.partners, spec.name) if target else None
         source = state.table(spec.source.table)

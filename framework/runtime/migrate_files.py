@@ -17,6 +17,7 @@ from framework.spec.ddl import location_text, with_location
 from framework.spec.model import PipelineSpec
 from framework.spec.options import SOURCE_PATH
 from framework.spec.paths import next_place, normal_path, same_place
+from framework.spec.secrets import redact
 
 _SOURCE_LINE = re.compile(
     r"^\s*[\"']?hoodie\.(?:streamer|deltastreamer)\.source\.hoodieincr\.path[\"']?\s*:\s*(?P<value>.+?)\s*(?:\s#.*)?$")
@@ -62,7 +63,8 @@ def text_after(root: str, spec: PipelineSpec, text: str) -> tuple[str, str]:
     said = location_text(text)
     location = next_place(said) if said is not None else _named(root, next_place(spec.target.ref.path), spec.variables)
     found = with_location(text, location)
-    if found is None:
+    # A path that holds a secret must not be written into a file.
+    if found is None or redact(location) != location:
         raise not_written(spec, location)
     return found, location
 

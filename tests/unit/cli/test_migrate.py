@@ -192,3 +192,23 @@ def test_a_full_refresh_of_what_is_not_named_needs_a_word(freshet: Freshet, root
     shown = freshet("run", "--all", "--full-refresh", "--dry-run")
     assert (shown.exit_code, "full refresh" in shown.stdout) == (0, True)
     assert freshet("plan", "payments", "--full-refresh").stdout == shown.stdout
+
+
+def test_a_place_that_only_a_secret_tells_is_not_written(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKE", "data/derived")
+    base = root / "configs/base.yml"
+    base.write_text('warehouse: {raw: data/raw, derived: "{{ env.LAKE }}"}\nvars: {raw_root: data/raw}\n')
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10))
+    change_key(root)
+    error = parsed(freshet("migrate", "payments", "--dry-run", "--output", "json"))["error"]
+    assert (error["code"], "data/derived" in str(error)) == ("LOCATION_NOT_WRITTEN", False)
+
+
+def test_another_pipelines_mistake_hides_no_reader_from_a_deletion(freshet: Freshet, root: Path) -> None:
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10))
+    change_key(root)
+    a_project(root, "down", files={"pipelines/down.yml": "ddl: ddl/none.sql\n"})
+    assert freshet("migrate", "payments", "--dry-run").exit_code == 0
+    assert freshet("migrate", "payments", "--drop-old").exit_code == 3
