@@ -20,7 +20,8 @@ _CHANGED = "org.apache.hudi.client.validator.SqlQueryInequalityPreCommitValidato
 _PREFIX = "hoodie.precommit.validators"
 #: A check of freshet's own.
 NEW_KEYS = "keys_are_new"
-_OF_NOW = (FreshnessRule, VolumeRule)
+#: Rules that speak of what has come since the last run.
+OF_NOW = (FreshnessRule, VolumeRule)
 #: What keeps a row in the quarantine whose values do not fit still, whatever the pipeline's own checks are.
 REPLAYED = CheckSpec("fits_the_table", "drop", 0, MalformedRule())
 
@@ -93,7 +94,7 @@ def check_stages(
     Args:
         spec: The pipeline.
         target: The target's state; None before its first run, or where nobody looked.
-        window: What was read: of a backfill or a replay, neither age nor volume says anything.
+        window: What was read: of a backfill, a replay or a full refresh, neither age nor volume says anything.
         operation: The commit's write operation.
         overwritten: Values of the partitions that the commit replaces.
     """
@@ -103,8 +104,8 @@ def check_stages(
         return None, None
     of_table = tuple(c for c in spec.checks if (isinstance(c.rule, SqlRule) and c.rule.scope != "batch")
                      or (isinstance(c.rule, UniqueRule) and c.rule.within == "table"))
-    live = window.kind not in ("backfill", "replay")
-    of_batch = tuple(c for c in spec.checks if c not in of_table and (live or not isinstance(c.rule, _OF_NOW)))
+    live = window.kind not in ("backfill", "replay") and operation != "insert_overwrite_table"
+    of_batch = tuple(c for c in spec.checks if c not in of_table and (live or not isinstance(c.rule, OF_NOW)))
     if window.kind == "replay":
         # Bad rows are what a quarantine holds; they simply stay in it, however many they are.
         kept = (c for c in of_batch if not isinstance(c.rule, MalformedRule))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from framework.errors import StateError
+from framework.plan.checks import OF_NOW
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.options import IS_DELETED, bulk_insert_options
 from framework.plan.parts import commit_stage, conform_stage
@@ -16,6 +17,7 @@ from framework.plan.stages import Commit, Plan, RunSql
 from framework.plan.target import evolved, made_otherwise, schema_differences
 from framework.plan.versions import version_at_end
 from framework.spec.model import PipelineSpec
+from framework.spec.rules import SqlRule
 from framework.spec.statements import Statement
 from framework.spec.types_json import from_avro
 from framework.state.checkpoint import MAIN, MIGRATION_KEY
@@ -142,6 +144,10 @@ def compile_load(spec: PipelineSpec, state: StateReader, note: Note, upto: str) 
     """
     refuse_recompute(spec, f"Copy the rows that stand: freshet migrate {spec.name} --copy")
     bulk = is_bulk(spec)
+    # What stands before is in another table, with which the new one is compared as a whole.
+    spec = replace(spec, checks=tuple(
+        check for check in spec.checks
+        if not isinstance(check.rule, OF_NOW) and not (isinstance(check.rule, SqlRule) and check.rule.compare)))
     plan = compile_plan(
         replace(spec, operation="bulk_insert") if bulk else spec, state,
         RunRequest(full_refresh=True, upto=upto, migrates=True),

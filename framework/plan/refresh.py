@@ -68,7 +68,8 @@ def refuse_unmigrated(spec: PipelineSpec, state: StateReader, target: TableState
     Raises:
         StateError: MIGRATION_NOT_DONE.
     """
-    before = place_before(spec.target.ref.path) if target is None else ""
+    # One that was only begun has no commit.
+    before = "" if target is not None and target.commits else place_before(spec.target.ref.path)
     if before and state.table(TableRef(spec.target.ref.name, before)) is not None:
         raise StateError(
             "MIGRATION_NOT_DONE", f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is not there yet, and "

@@ -100,7 +100,7 @@ def prepare(
     ref, text = spec.target.ref, ddl_text(project.root, spec.target.file)
     stands, place = state.table(ref), place_before(ref.path)
     after, location, changed = project, "", text
-    if stands is None and place:
+    if place and (stands is None or not stands.commits):
         # The files were switched elsewhere, and came here with the project.
         stands = state.table(TableRef(ref.name, place))
     if stands is None or not stands.commits:

@@ -126,6 +126,9 @@ def test_files_that_were_switched_elsewhere_wait_for_their_table(freshet: Freshe
     file.write_text(change_key(root).replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m2'\nTBLPROPERTIES"))
     found = parsed(freshet("plan", "payments", "--output", "json"))["plans"][0]
     assert found["error"]["code"] == "MIGRATION_NOT_DONE"
+    assert parsed(freshet("status", "--output", "json"))["pipelines"][0]["state"] == "MIGRATION_NOT_DONE"
+    HandMade(root / NEW, OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
+    assert code_of(freshet, "checkpoint", "set", "payments", at(10), "--create") == "MIGRATION_NOT_DONE", "begun, and killed"
     shown = parsed(freshet("migrate", "payments", "--dry-run", "--output", "json"))
     assert (shown["before"], shown["after"], shown["location"]) == (str(root / OLD), str(root / NEW), "")
 

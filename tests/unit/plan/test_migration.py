@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from framework.errors import StateError
+from framework.plan.checks import CheckTable
 from framework.plan.compile import RunRequest, compile_bootstrap, compile_plan
 from framework.plan.migration import Note, compile_copy, compile_load, differences, needs_migration, note_of, size_of
 from framework.plan.reads import ReadIncrement, ReadSnapshot
 from framework.plan.stages import Commit, Conform, Plan, RunSql
 from framework.spec.model import IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
+from framework.spec.rules import CheckSpec, SqlRule, VolumeRule
 from framework.spec.types import Atomic, Column
 from framework.state.checkpoint import MIGRATION_KEY, Checkpoint
 from framework.state.table import MemoryState, TableState
@@ -107,6 +109,15 @@ def test_what_no_recompute_gives_is_not_computed(changes: dict[str, Any], code: 
     with pytest.raises(StateError) as refused:
         compile_load(a_successor(**changes), state(), NOTE, "")
     assert (refused.value.code, "--copy" in refused.value.next_step) == (code, True)
+
+
+def test_checks_that_look_at_what_was_before_say_nothing_of_a_load() -> None:
+    rules = {"usual": VolumeRule(20, 0.5, 3.0), "same": SqlRule("select count(*) from <TABLE_NAME>", "", "unchanged", "table"),
+             "none": SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "table")}
+    checks = tuple(CheckSpec(name, "fail", 1, rule) for name, rule in rules.items())
+    plan = compile_load(a_successor(checks=checks), state(), NOTE, "")
+    (stage,) = (one for one in plan.stages if isinstance(one, CheckTable))
+    assert [one.check.name for one in stage.checks] == ["none"]
 
 
 def test_a_source_without_commits_loads_nothing() -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from framework.errors import StateError
-from framework.plan.checks import CheckTable
+from framework.plan.checks import CheckBatch, CheckTable
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_text
 from framework.plan.options import NO_ENTRIES
 from framework.plan.reads import ReadIncrement
 from framework.plan.stages import Commit, MergeColumns, Plan
 from framework.spec.model import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader, WriteSpec
-from framework.spec.rules import CheckSpec, SqlRule
+from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
 from framework.state.checkpoint import MAIN, Checkpoint
 from framework.state.table import MemoryState, TableState
 from tests.kit.memory import (
@@ -123,6 +123,14 @@ def test_checks_of_the_table_are_freshets_own_and_an_insert_keeps_its_keys_apart
     assert [one.by for one in (*first.checks, *second.checks)] == ["freshet", "freshet"]
     assert (first.operation, first.exists, second.operation, second.exists) == (
         "insert_overwrite_table", True, "insert", False)
+
+
+def test_what_speaks_of_the_last_run_says_nothing_of_all_rows() -> None:
+    """Kind: checks of what has come since the last run; the other checks of the batch stay."""
+    rules = {"usual": VolumeRule(20, 0.5, 3.0), "fresh": FreshnessRule("updated_at", 60), "fits": MalformedRule()}
+    checks = tuple(CheckSpec(name, "fail", 1, rule) for name, rule in rules.items())
+    (stage,) = (one for one in refreshed(a_spec(checks=checks)).stages if isinstance(one, CheckBatch))
+    assert [check.name for check in stage.checks] == ["fits"]
 
 
 def test_an_index_outside_the_table_is_made_afterwards() -> None:
