@@ -15,7 +15,7 @@ from framework.cli.output import Output, progress, reporting
 from framework.cli.terminal import width_of
 from framework.errors import Exit, SpecError
 from framework.plan.migration import Difference, note_of, size_of
-from framework.runtime.migrate import Migration, prepare
+from framework.runtime.migrate import Migration, notices_of, prepare
 from framework.runtime.migrate import migrate as migrate_table
 from framework.runtime.migrate_files import ReaderNote, reader_notes
 from framework.spec.model import PipelineSpec, Project
@@ -106,6 +106,7 @@ def _nothing(output: Output, spec: PipelineSpec, state: TimelineState) -> Exit:
 def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], state: TimelineState) -> None:
     name, new = found.spec.name, found.after.target.ref
     plan = None if found.loaded else found.plan(state)
+    notices = notices_of(found, plan) if plan else ()
     read = found.old if found.copy else state.table(found.after.source.table)
     rows, size = size_of(read) if read is not None else (0, 0)
     source = found.after.source.table.path
@@ -119,13 +120,13 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
     lines = [f"{name}", f"  from  {found.old.ref.path}", f"  to    {new.path}",
              *(f"  {_difference(one)}" for one in found.differences),
              *(f"  {number}. {words}" for number, words in enumerate(steps, 1)),
-             *(f"  notice  {one.code}: {one.message}" for one in (plan.notices if plan else ())),
+             *(f"  notice  {one.code}: {one.message}" for one in notices),
              *(f"  reader  {one.in_words()}" for one in readers)]
     output.result(_fitting(lines), {
         "pipeline": name, "before": found.old.ref.path, "after": new.path, "how": "copy" if found.copy else "load",
         "loaded": found.loaded, "differences": [vars(one) for one in found.differences], "location": found.location,
         "ddl": found.spec.target.file, "rows": rows, "bytes": size,
-        "upto": plan.window.end_inclusive if plan else None, "readers": [vars(one) for one in readers],
+        "upto": plan.window.end_inclusive if plan else None, "notices": [vars(one) for one in notices], "readers": [vars(one) for one in readers],
     })
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from framework.plan.options import REPLACES_ALL
 from framework.plan.reads import Window
 from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, UniqueRule, VolumeRule
@@ -104,7 +105,7 @@ def check_stages(
         return None, None
     of_table = tuple(c for c in spec.checks if (isinstance(c.rule, SqlRule) and c.rule.scope != "batch")
                      or (isinstance(c.rule, UniqueRule) and c.rule.within == "table"))
-    live = window.kind not in ("backfill", "replay") and operation != "insert_overwrite_table"
+    live = window.kind not in ("backfill", "replay") and operation != REPLACES_ALL
     of_batch = tuple(c for c in spec.checks if c not in of_table and (live or not isinstance(c.rule, OF_NOW)))
     if window.kind == "replay":
         # Bad rows are what a quarantine holds; they simply stay in it, however many they are.

@@ -9,7 +9,7 @@ from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, 
 from framework.plan.instants import zone_of
 from framework.plan.late import position_at
 from framework.plan.notices import notices_of
-from framework.plan.options import bulk_insert_options
+from framework.plan.options import REPLACES_ALL, bulk_insert_options
 from framework.plan.partitions import touched_partitions
 from framework.plan.parts import (
     checked_stages,
@@ -23,7 +23,7 @@ from framework.plan.parts import (
 )
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
-from framework.plan.refresh import REPLACES_ALL, pinned, refuse_recompute, refuse_unmigrated, replacing
+from framework.plan.refresh import pinned, refuse_recompute, refuse_unmigrated, replacing
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved

@@ -10,15 +10,13 @@ from framework.plan.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
 from framework.plan.reads import Version, Window
 from framework.plan.stages import Commit, Conform, MergeColumns, Notice, Plan, Stage
 from framework.plan.versions import is_kept, version_at_end
-from framework.spec.model import Operation, PipelineSpec, TableRef
+from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.options import INDEX_TYPE
 from framework.spec.paths import place_before, same_place
 from framework.state.checkpoint import Checkpoint
 from framework.state.table import StateReader, TableState
 
 _UNTOUCHED = "Nothing was read or written."
-#: Hudi's operation that replaces every file group of a table.
-REPLACES_ALL: Operation = "insert_overwrite_table"
 
 
 def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:

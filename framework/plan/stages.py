@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from framework.plan.checks import CheckBatch, CheckTable
-from framework.plan.options import NO_ENTRIES
+from framework.plan.options import NO_ENTRIES, REPLACES_ALL
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -221,4 +221,4 @@ class Plan:
     def replaces_all(self) -> bool:
         """Return True for a full refresh: no row that stands outlives the commit."""
         commit = self.stages[-1] if self.stages else None
-        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == "insert_overwrite_table"
+        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == REPLACES_ALL

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from framework.errors import FreshetError
 from framework.plan import quarantine as q
 from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.options import REPLACES_ALL
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -154,7 +155,7 @@ def _walked(
                 if gated is not None and gated.count == gated.dropped_count:
                     # A rule that names a column fails on an empty batch, which Hudi 1.0 gives no columns.
                     stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
-                if stage.options["hoodie.datasource.write.operation"] in ("bulk_insert", "insert_overwrite_table"):
+                if stage.options["hoodie.datasource.write.operation"] in ("bulk_insert", REPLACES_ALL):
                     target = spec.target
                     use_large_tasks(spark)
                     inputs[MAIN] = newest_of_each_key(inputs[MAIN], target.record_key, target.ordering_field)
@@ -172,7 +173,7 @@ def _table_outcomes(
     spark: SparkSession, stage: CheckTable, rows: DataFrame, phase: Phase, all_here: bool, empty: bool,
 ) -> tuple[Outcome, ...]:
     # No rows change nothing, unless partitions are replaced by them; and Hudi has nothing that its validators could look at.
-    replaces = bool(stage.overwritten) or stage.operation == "insert_overwrite_table"
+    replaces = bool(stage.overwritten) or stage.operation == REPLACES_ALL
     idle = [one for one in stage.checks
             if empty and not replaces and isinstance(one.check.rule, SqlRule) and one.check.rule.compare == "changed"]
     before = [one for one in stage.checks if (all_here or empty or one.by == "freshet") and one not in idle]

@@ -18,7 +18,7 @@ from framework.plan.migration import (
     needs_migration,
     note_of,
 )
-from framework.plan.stages import Plan
+from framework.plan.stages import Notice, Plan
 from framework.plan.target import made_otherwise
 from framework.runtime.migrate_files import ddl_text, not_written, switch_ddl, text_after
 from framework.spec.model import PipelineSpec, Project, TableRef
@@ -73,6 +73,25 @@ class Migration:
         source = same_place(self.after.source.table.path)
         same = main is not None and main.basis == "completed" and same_place(main.table) == source
         return compile_load(self.after, state, note, main.instant if main is not None and same else "")
+
+
+def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
+    """Return what a person should know before the load.
+
+    Args:
+        one: The migration.
+        plan: The plan of its load.
+    """
+    found = list(plan.notices)
+    before = one.old.latest_checkpoint(one.after.partners, one.after.name)
+    read = before.main.instant if before and before.main else "nothing that is known"
+    if not one.copy and plan.window.end_inclusive != read:
+        found.append(Notice("OTHER_POSITION", f"the old table has read {read}, and the new one reads the source as of "
+                                              f"{plan.window.end_inclusive}: rows that changed in between will differ"))
+    if one.after.index.hbase is not None:
+        found.append(Notice("INDEX_TABLE", f"the index table {one.after.index.hbase.table} must be no other table's, nor the "
+                                           "old one's: hoodie.index.hbase.table names it"))
+    return tuple(found)
 
 
 def prepare(

@@ -15,7 +15,7 @@ from framework.spec.project import load_project
 from framework.state.checkpoint import FINGERPRINT_KEY, MIGRATION_KEY, ORIGIN_KEY, encode
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import a_project
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
 OLD, NEW = "data/derived/payments", "data/derived/payments__m2"
@@ -65,6 +65,10 @@ def test_a_dry_run_shows_what_differs_what_is_done_and_who_reads(freshet: Freshe
     assert [one["code"] for one in found["differences"]] == ["KEY_CHANGED"]
     assert (found["before"], found["after"]) == (str(root / OLD), str(root / NEW))
     assert (found["location"], found["upto"], found["rows"]) == ("{{ var.derived_root }}/payments__m2", at(10), 20)
+    assert found["notices"] == []
+    (root / "data/raw/events/.hoodie/timeline" / f"{at(24)}_{at(25)}.clean").write_bytes(clean(at(19)))
+    newer = parsed(freshet("migrate", "payments", "--dry-run", "--output", "json"))
+    assert (newer["upto"], [one["code"] for one in newer["notices"]]) == (at(20), ["OTHER_POSITION"])
     assert (root / "ddl/payments.sql").read_text() == before
     assert not (root / NEW).exists()
 
