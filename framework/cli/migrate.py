@@ -6,7 +6,6 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -126,7 +125,8 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
         "pipeline": name, "before": found.old.ref.path, "after": new.path, "how": "copy" if found.copy else "load",
         "loaded": found.loaded, "differences": [vars(one) for one in found.differences], "location": found.location,
         "ddl": found.spec.target.file, "rows": rows, "bytes": size,
-        "upto": plan.window.end_inclusive if plan else None, "notices": [vars(one) for one in notices], "readers": [vars(one) for one in readers],
+        "upto": plan.window.end_inclusive if plan else None,
+        "notices": [vars(one) for one in notices], "readers": [vars(one) for one in readers],
     })
 
 
@@ -157,7 +157,7 @@ def _readers(everything: Callable[[], Project], found: Migration, root: str) -> 
 
 
 def _renames(texts: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, Any] = {}
+    found: dict[str, str] = {}
     for text in texts:
         old, equals, new = text.partition("=")
         if not (old and equals and new):
