@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from framework.errors import StateError
@@ -19,6 +19,7 @@ from framework.plan.versions import version_at_end
 from framework.spec.model import PipelineSpec
 from framework.spec.rules import SqlRule
 from framework.spec.statements import Statement
+from framework.spec.types import Column
 from framework.spec.types_json import from_avro
 from framework.state.checkpoint import MAIN, MIGRATION_KEY
 from framework.state.table import StateReader, TableState
@@ -194,8 +195,9 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
                    write=replace(spec.write, strategy="rows", columns=tuple(c.name for c in columns)))
     stands = {c.name.lower(): c.name for c in from_avro(old.latest_extra("schema") or '{"type": "record", "fields": []}')}
     check_renames(spec, stands, renames)
-    origin = {new.lower(): old_name for old_name, new in renames.items()}
-    read = ", ".join(f"{_origin(c.name, str(c.type), stands, origin, taken)} AS `{c.name}`" for c in columns)
+    origin = origins(columns, stands.values(), renames)
+    empty = {c.name: f"CAST({'false' if c.name == IS_DELETED else 'NULL'} AS {c.type})" for c in columns}
+    read = ", ".join(f"{f'`{origin[c.name]}`' if c.name in origin else empty[c.name]} AS `{c.name}`" for c in columns)
     window = Window("whole_table", end_inclusive=checkpoint.main.instant, reason=f"the rows of {old.ref.path}")
     commit = commit_stage(spec, window, checkpoint, creates=True)
     commit = _noted(replace(commit, options=bulk_insert_options(spec, commit.options)), note)
@@ -218,11 +220,18 @@ def check_renames(spec: PipelineSpec, stands: Mapping[str, str], renames: Mappin
         )
 
 
-def _origin(name: str, kind: str, stands: Mapping[str, str], origin: Mapping[str, str], taken: set[str]) -> str:
-    found = origin.get(name.lower()) or (stands.get(name.lower()) if name.lower() not in taken else None)
-    if found is None:
-        return f"CAST({'false' if name == IS_DELETED else 'NULL'} AS {kind})"
-    return f"`{found}`"
+def origins(columns: Sequence[Column], stands: Collection[str], renames: Mapping[str, str]) -> dict[str, str]:
+    """Return of each column of a new table that the old one has, too, its name there.
+
+    Args:
+        columns: The new table's columns.
+        stands: The old one's names.
+        renames: New name of a column by its old one. What has another name now is no column of the old name any more.
+    """
+    known = {name.lower(): name for name in stands}
+    renamed = {new.lower(): known[old.lower()] for old, new in renames.items() if old.lower() in known}
+    same = {name: as_is for name, as_is in known.items() if name not in {old.lower() for old in renames}}
+    return {c.name: found for c in columns if (found := renamed.get(c.name.lower()) or same.get(c.name.lower()))}
 
 
 def _noted(commit: Commit, note: Note) -> Commit:

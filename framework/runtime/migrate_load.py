@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from framework.errors import CheckError, FreshetError, StateError
 from framework.index.building import Layout
 from framework.metrics.events import Listener
-from framework.plan.migration import is_bulk, note_of
+from framework.plan.migration import is_bulk, note_of, origins
 from framework.plan.options import IS_DELETED
 from framework.plan.reads import Version, counted
 from framework.plan.stages import Plan
@@ -81,10 +81,8 @@ def compare(one: Migration, state: StateReader, phase: Callable[[str], None], ac
     version, moved = _version(old, note.commit)
     try:
         before, after = load_version(spark, old.ref.path, version), load_table(spark, new.ref.path)
-        there = {name.lower(): name for name in before.columns}
-        origin = {name.lower(): before_ for before_, name in one.renames.items()}
-        both = {c.name: there[was.lower()] for c in one.after.target.columns
-                if (was := origin.get(c.name.lower(), c.name)).lower() in there and c.name != IS_DELETED}
+        columns = [c for c in one.after.target.columns if c.name != IS_DELETED]
+        both = origins(columns, before.columns, one.renames)
         keys = [(both[name], name) for name in one.after.target.record_key if name in both]
         same = {was for was, _ in keys} == set(old.config.record_key)
         others = [(was, name) for name, was in both.items() if name not in one.after.target.record_key]
