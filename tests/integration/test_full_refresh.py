@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from framework.runtime.pending import pending_compactions, schedule_compaction
+from framework.runtime.service import service_client
 from tests.kit.commands import freshet, refused
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
@@ -101,3 +103,26 @@ def test_rows_that_a_first_insert_refuses_are_refused(lake: Lake) -> None:
     lake.write_file("transformers/copy.sql", "SELECT id, ts + 1 AS ts, amount, day FROM <SRC>")
     freshet(lake, "run", "copy", "--full-refresh")
     assert [row[:2] for row in lake.rows()] == [("a", 2)]
+
+
+def test_a_compaction_that_was_planned_before_brings_nothing_back(lake: Lake) -> None:
+    """Kind: what was planned for file groups that are replaced meanwhile, and is done afterwards."""
+    lake.pipeline(table_type="mor", hoodie={**OCC, "hoodie.compact.inline": "false"})
+    spec = lake.spec()
+    for ts in (1, 2):
+        lake.land(rows(("a", ts, "1"), ("gone", ts, "1")))
+        lake.run_ok()
+    with service_client(lake.spark, spec) as (client, _):
+        planned = schedule_compaction(lake.spark, spec, client)
+    assert pending_compactions(lake.spark, spec.target.ref) == [planned]
+    lake.pipeline(table_type="mor", hoodie={**OCC, "hoodie.compact.inline": "false"},
+                  sql="SELECT id, ts, amount, day FROM <SRC> WHERE id <> 'gone' OR ts > 2")
+    freshet(lake, "run", "copy", "--full-refresh")
+    assert [row[:2] for row in lake.rows()] == [("a", 2)]
+    freshet(lake, "service", "copy", "--only", "compact")
+    assert pending_compactions(lake.spark, spec.target.ref) == []
+    assert [row[:2] for row in lake.rows()] == [("a", 2)]
+    lake.land(rows(("a", 3, "3"), ("gone", 3, "3")))
+    lake.run_ok()
+    freshet(lake, "service", "copy", "--only", "compact")
+    assert [row[:2] for row in lake.rows()] == [("a", 3), ("gone", 3)]

@@ -77,7 +77,6 @@ def test_rows_that_the_source_has_no_more_are_copied(lake: Lake) -> None:
     position = lake.position()
     lake.pipeline(sql="SELECT id, ts, amount + 1 AS price, day FROM <SRC>")
     text = declare(lake, ("amount DECIMAL(10,2)", "price DECIMAL(12,2)"))
-    lake.run("copy")
     # The version that the old table has read holds both; from the newest one a row is gone.
     error = refused(lake, "migrate", "copy", "--rename", "amount=price", code=7)
     assert (error["code"], error["details"]["only_old"], error["details"]["columns"]) == ("MIGRATION_DIFFERS", 0, {"price": 2})
@@ -90,7 +89,6 @@ def test_rows_that_the_source_has_no_more_are_copied(lake: Lake) -> None:
     assert (done["switched"], done["differs"]) == (True, False)
     assert [str(row[0]) for row in lake.rows("derived.copy__m2", "price")] == ["1.00", "1.00"]
     assert lake.position("derived.copy__m2") == position
-    # Another checkout may be at work on the new table by now.
+    # Put back by hand, the file is refused as before.
     declare(lake, ("LOCATION '{{ var.root }}/derived/copy__m2'\n", ""))
-    lake.run("copy")
     assert refused(lake, "run", "copy")["code"] == "SCHEMA_CHANGED"
