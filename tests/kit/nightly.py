@@ -34,7 +34,8 @@ NIGHTLY = frozenset((
     "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow]",
     "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[mor, optimistic]",
     "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow, record index]",
-    "test_a_compaction_that_was_planned_before_brings_nothing_back", "test_rows_that_a_first_insert_refuses_are_refused", "test_rows_that_the_source_has_no_more_are_copied",
+    "test_a_compaction_that_was_planned_before_brings_nothing_back",
+    "test_rows_that_a_first_insert_refuses_are_refused", "test_rows_that_the_source_has_no_more_are_copied",
     # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
     "test_the_keyboard_ends_a_command_cleanly", "test_every_long_command_in_every_kind_of_terminal",
     # What stands in a source's timeline: one of each kind stays.
