@@ -34,6 +34,8 @@ NIGHTLY = frozenset((
     "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow]",
     "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[mor, optimistic]",
     "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow, record index]",
+    "test_of_nothing_comes_an_empty_table_and_readers_delete_what_went",
+    "test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops",
     "test_a_compaction_that_was_planned_before_brings_nothing_back",
     "test_rows_that_a_first_insert_refuses_are_refused", "test_rows_that_the_source_has_no_more_are_copied",
     # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
