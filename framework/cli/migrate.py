@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,9 +9,8 @@ import click
 
 from framework.cli.options import load, project_options, wait_option
 from framework.cli.output import Output, progress, reporting
-from framework.cli.terminal import width_of
 from framework.errors import Exit, SpecError
-from framework.plan.migration import Difference, note_of, size_of
+from framework.plan.migration import note_of, size_of
 from framework.runtime.migrate import Migration, notices_of, prepare
 from framework.runtime.migrate import migrate as migrate_table
 from framework.runtime.migrate_files import ReaderNote, reader_notes
@@ -77,7 +74,7 @@ def migrate(
                  f"freshet migrate {name} makes the table of that environment.")
     lines += [one.in_words() for one in readers]
     lines.append(f"The old table stands until: freshet migrate {name} --drop-old")
-    output.result(_fitting(lines), {**done.as_json(), "readers": [vars(one) for one in readers]})
+    output.result("\n".join(lines), {**done.as_json(), "readers": [vars(one) for one in readers]})
     return Exit.OK
 
 
@@ -116,30 +113,18 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
         f"put LOCATION '{found.location}' into {found.spec.target.file}" if found.location else
         f"{found.spec.target.file} names the new table already",
     ]
-    lines = [f"{name}", f"  from  {found.old.ref.path}", f"  to    {new.path}",
-             *(f"  {_difference(one)}" for one in found.differences),
+    lines = [name, f"  from  {found.old.ref.path}", f"  to    {new.path}",
+             *(f"  {one.code}: {one.words}" for one in found.differences),
              *(f"  {number}. {words}" for number, words in enumerate(steps, 1)),
              *(f"  notice  {one.code}: {one.message}" for one in notices),
              *(f"  reader  {one.in_words()}" for one in readers)]
-    output.result(_fitting(lines), {
+    output.result("\n".join(lines), {
         "pipeline": name, "before": found.old.ref.path, "after": new.path, "how": "copy" if found.copy else "load",
         "loaded": found.loaded, "differences": [vars(one) for one in found.differences], "location": found.location,
         "ddl": found.spec.target.file, "rows": rows, "bytes": size,
         "upto": plan.window.end_inclusive if plan else None,
         "notices": [vars(one) for one in notices], "readers": [vars(one) for one in readers],
     })
-
-
-def _fitting(lines: list[str]) -> str:
-    width = width_of(sys.stdout)
-    if width is None:
-        return "\n".join(lines)
-    return "\n".join(textwrap.fill(line, width, subsequent_indent="     ", break_long_words=False, break_on_hyphens=False)
-                     for line in lines)
-
-
-def _difference(one: Difference) -> str:
-    return f"{one.code}: {one.words}"
 
 
 def _bytes(size: int) -> str:

@@ -217,7 +217,7 @@ def migrate(one: Migration, root: str, state: StateReader, listen: Listener, acc
 
     name, new = one.spec.name, one.after.target.ref
     _load_missing(one, state, listen, load)
-    listen(Event("phase", name, f"comparing {new.path} with {one.old.ref.path}", {"unit": "step", "number": 2, "of": 2}))
+    listen(Event("phase", name, "comparing the new table with the old one", {"unit": "step", "number": 2, "of": 2}))
     found = compare(one, state, lambda words: listen(Event("phase", name, words)), accept)
     if one.texts[0] != one.texts[1]:
         switch_ddl(root, one.spec, *one.texts, one.location)
@@ -233,7 +233,7 @@ def _load_missing(
     if one.loaded and not follows:
         return
     if not one.loaded:
-        listen(Event("phase", one.spec.name, f"loading {one.after.target.ref.path}", {"unit": "step", "number": 1, "of": 2}))
+        listen(Event("phase", one.spec.name, "loading the new table", {"unit": "step", "number": 1, "of": 2}))
     try:
         load(one, state, listen, lambda: one.plan(state))
     except FreshetError as error:
