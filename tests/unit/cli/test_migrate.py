@@ -128,6 +128,7 @@ def test_files_that_were_switched_elsewhere_wait_for_their_table(freshet: Freshe
     a_target(root, (15, 10))
     file = root / "ddl/payments.sql"
     file.write_text(change_key(root).replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m2'\nTBLPROPERTIES"))
+    assert load_project(root).pipelines[0].quarantine.path == str(root / "data/derived/payments_quarantine__m2")
     found = parsed(freshet("plan", "payments", "--output", "json"))["plans"][0]
     assert found["error"]["code"] == "MIGRATION_NOT_DONE"
     assert parsed(freshet("status", "--output", "json"))["pipelines"][0]["state"] == "MIGRATION_NOT_DONE"

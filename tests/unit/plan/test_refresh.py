@@ -125,6 +125,11 @@ def test_checks_of_the_table_are_freshets_own_and_an_insert_keeps_its_keys_apart
         "insert_overwrite_table", True, "insert", False)
 
 
+def test_an_inserts_batch_is_computed_once_though_its_keys_are_checked() -> None:
+    kinds = [type(stage) for stage in refreshed(a_spec(operation="insert")).stages]
+    assert [kind for kind in kinds if kind in (CheckBatch, CheckTable)] == [CheckBatch, CheckTable]
+
+
 def test_what_speaks_of_the_last_run_says_nothing_of_all_rows() -> None:
     """Kind: checks of what has come since the last run; the other checks of the batch stay."""
     rules = {"usual": VolumeRule(20, 0.5, 3.0), "fresh": FreshnessRule("updated_at", 60), "fits": MalformedRule()}
