@@ -15,6 +15,7 @@ from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Guard, Plan, Stage
 from framework.plan.target import compare_target, evolved
+from framework.plan.versions import version_now
 from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec, TableRef
 from framework.state.backfill import ChunkCommit, ChunkRecord, chunk_commits, encode_chunk, touched_between
 from framework.state.checkpoint import FINGERPRINT_KEY, MAIN
@@ -155,7 +156,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
     merge, guard = merge_stages(spec, target)
     commit = replace(_chunk_commit(spec, target, plan, chunk), guard=guard or _guard(how, plan, target, chunk))
     stages = (
-        _range(MAIN, spec.source.table, version, how.event_time[MAIN], chunk, with_deletes(spec, source)),
+        _range(MAIN, spec.source.table, version_now(source), how.event_time[MAIN], chunk, with_deletes(spec, source)),
         *(_input(spec, how, one, states[one.name], chunk) for one in spec.inputs),
         *(transform_stage(step) for step in spec.transform),
         *checked_stages(spec, target, window, merge, commit, _overwritten(how, plan, chunk)),
@@ -170,11 +171,10 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
 
 def compile_failure(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, chunk: Chunk, code: str) -> Plan:
     """Compile the commit without rows that says a chunk failed."""
-    target = _target(spec, state)
     window = Window("backfill", reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}} failed: {code}")
     return Plan(
         spec.name, plan.fingerprint, spec.target.ref, False, window, None, None, (), (),
-        (replace(_chunk_commit(spec, target, plan, chunk, code), empty=True),),
+        (replace(_chunk_commit(spec, _target(spec, state), plan, chunk, code), empty=True),),
     )
 
 
@@ -241,10 +241,10 @@ def _range(view: str, table: TableRef, version: str, column: str, chunk: Chunk, 
 
 
 def _input(spec: PipelineSpec, how: BackfillSpec, one: InputSpec, state: TableState | None, chunk: Chunk) -> Stage:
-    newest = state.commits[-1].completed if state is not None and state.commits else ""
+    now = version_now(state)
     if one.name in how.event_time:
-        return _range(one.name, one.table, newest, how.event_time[one.name], chunk)
+        return _range(one.name, one.table, now, how.event_time[one.name], chunk)
     if one.read == "affected_partitions" and one.as_of != "checkpoint":
-        return ReadPartitions(one.name, one.table, one.on, newest)
+        return ReadPartitions(one.name, one.table, one.on, now)
     empty = state is None or one.as_of == "checkpoint"
-    return ReadSnapshot(one.name, one.table, "" if empty else newest, spec.target.columns if state is None else (), empty)
+    return ReadSnapshot(one.name, one.table, "" if empty else now, spec.target.columns if state is None else (), empty)

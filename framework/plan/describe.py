@@ -147,7 +147,8 @@ def _stage_text(stage: Stage) -> str:
             return f"read {stage.view}: all of {stage.table.name}" + (f" as of {stage.as_of}" if stage.as_of else "")
         case ReadRange():
             view = "<SRC>" if stage.view == MAIN else stage.view
-            return f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name} as of {stage.as_of}"
+            return (f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name}"
+                    + (f" as of {stage.as_of}" if stage.as_of else ""))
         case DriveRows() if stage.every_row:
             return (f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
                     "version before")

@@ -161,5 +161,10 @@ def version_at_end(source: TableState, end_inclusive: str) -> str:
     return max((time for time in times if inside <= time < end), default="")
 
 
+def version_now(table: TableState | None) -> str:
+    """Return the time to travel to for all that has completed by now; empty as ``version_at_end`` says."""
+    return version_at_end(table, table.commits[-1].completed) if table is not None and table.commits else ""
+
+
 def _schema(source: TableState, instant: Instant) -> str:
     return source.info(instant).extra.get("schema", "")

@@ -22,6 +22,7 @@ from framework.plan.reads import Window
 from framework.runtime.executor import jvm_lock, session_for
 from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.runner import new_run_id, run_once
+from framework.runtime.watchdog import watched
 from framework.sinks.hudi import empty_batch, write_commit
 from framework.spec.model import HBaseSpec, PipelineSpec, Project
 from framework.spec.options import OPERATION
@@ -83,16 +84,17 @@ class Work:
 
 @contextmanager
 def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen: Listener) -> Iterator[Work]:
-    """Hold the target's lease, so that no run writes meanwhile, and start Spark.
+    """Hold the target's lease, so that no run writes meanwhile, watch over the work as over a run, and start Spark.
 
     Raises:
         RetryableError: ALREADY_RUNNING.
+        FreshetError: RUN_TIMEOUT or RUN_STALLED.
     """
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
-    with hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease:
-        listen = lease.noting(listen)
+    with (hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease,
+          watched(spec, lease.noting(listen)) as listen):
         listen(Event("phase", spec.name, "starting Spark"))
         spark = session_for(spec, project.root, lambda words: listen(Event("phase", spec.name, words)))
         yield Work(project, spec, state, listen, lease, spark)
@@ -122,7 +124,8 @@ def bootstrap_index(
             target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index))
         if not ours:
             start = time.monotonic()
-            done = run_once(project, spec, state, listen, lambda: compile_bootstrap(spec, state), work.lease)
+            done = run_once(project, spec, state, work.listen, lambda: compile_bootstrap(spec, state), work.lease,
+                            is_watched=True)
             rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
             if done.outcome == "idle":
                 return IndexResult(spec.name, f"nothing to do: {done.reason}", spec.index.type)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from framework.errors import FreshetError, RetryableError, unforeseen
 from framework.metrics.events import Event, Listener
@@ -105,6 +106,7 @@ def _leased(
 
 def run_once(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan], lease: Lease,
+    is_watched: bool = False,
 ) -> RunResult:
     """Run one plan under a lease that is held.
 
@@ -115,6 +117,7 @@ def run_once(
         listen: Told what happens.
         planned: Makes the plan.
         lease: The target's lease.
+        is_watched: True where this is a part of what the caller watches over.
 
     Raises:
         FreshetError: What the plan or its execution raise.
@@ -132,7 +135,7 @@ def run_once(
     from framework.runtime.executor import execute
 
     run_id = new_run_id()
-    with watched(spec, listen) as told:
+    with nullcontext(listen) if is_watched else watched(spec, listen) as told:
         done = execute(
             plan, spec, project.root, project.env, state, lease.writer_file, run_id,
             lambda words: told(Event("phase", spec.name, words)), _is_short(project, spec, plan, state),

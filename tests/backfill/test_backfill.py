@@ -93,6 +93,25 @@ def test_start_and_end_reach_the_sql_and_an_input_is_cut_too(days: Lake) -> None
     assert amounts(days)["c7"] == 3
 
 
+def test_a_source_and_an_input_with_a_commit_that_has_not_completed(days: Lake) -> None:
+    """Kind: a chunk beside a writer of what it reads, which began before another commit completed; and one that was overtaken.
+
+    Hudi refuses to travel to a time after the request of a pending commit.
+    """
+    days.land(rows(("c", 1, "1")), table="raw.cities")
+    days.pipeline(sql=f"{TENFOLD} WHERE EXISTS (SELECT 1 FROM cities)", hoodie=OCC,
+                  top=BY_DAY % "upsert" + "inputs: {cities: {table: raw.cities, read: snapshot}}\n")
+    days.land(rows(("a5", 2, "3.00"), ("c5", 1, "4.00"), day=DAYS[0]))
+    days.land(rows(("c", 2, "1")), table="raw.cities")
+    for table in ("raw/events", "raw/cities"):
+        last = days.state(table.replace("/", ".")).commits[-1]
+        for name in ("commit.requested", "inflight"):
+            (days.root / table / f".hoodie/timeline/{int(last.requested) - 1}.{name}").touch()
+    result = backfill(days, end=DAYS[1])
+    assert (result.error, result.done) == (None, 1)
+    assert amounts(days) == {"a5": 30, "b5": 20, "c5": 40, "a6": 1, "b6": 2, "a7": 1, "b7": 2}
+
+
 TIMES = (
     ("2026-01-05 00:00:00", "2026-01-05", "2026-01-05T00:00:00", "2026-01-05"),
     ("2026-01-05 05:59:59", "2026-01-05", "2026-01-05T05:59:59", "2026-01-05-05"),
