@@ -10,6 +10,7 @@ from framework.plan.checks import REPLAYED, check_stages, validator_options
 from framework.plan.options import IS_DELETED, columns_record, index_record, writer_options
 from framework.plan.reads import Window
 from framework.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
+from framework.plan.unreadable import refuse_unreadable
 from framework.spec.model import PipelineSpec, TransformSpec
 from framework.spec.rules import MalformedRule
 from framework.spec.types import Array, Atomic, Column
@@ -21,7 +22,7 @@ def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
     """Return the main source's state.
 
     Raises:
-        StateError: SOURCE_MISSING.
+        StateError: SOURCE_MISSING or PARTITION_UNREADABLE.
     """
     source = state.table(spec.source.table)
     if source is None:
@@ -31,6 +32,7 @@ def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
             "Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
             path=spec.source.table.path,
         )
+    refuse_unreadable(spec.name, source)
     return source
 
 

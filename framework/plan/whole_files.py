@@ -42,8 +42,4 @@ def of_one_schema(source: TableState, taken: Sequence[Instant]) -> dict[str, Any
     if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras) or source.has_schema_history():
         return None
     schema: dict[str, Any] = json.loads(schemas.pop())
-    # Nor can Hudi read the path of a time: it shows null.
-    types = {field["name"]: json.dumps(field["type"]) for field in schema["fields"]}
-    if any("timestamp" in types.get(column, "") for column in source.config.partition_by):
-        return None
     return schema if all(is_plain(path, source.config) for i in taken for path in source.info(i).partitions) else None

@@ -134,9 +134,6 @@ class TestWholeFiles:
     def test_paths_that_can_be_read_in_one_way(self, path: str, hive_style: bool, expected: bool) -> None:
         assert self.found(a_commit(20, extra=NEW, partitions=(path,)), hive_style=hive_style) == expected
 
-    def test_no_partition_of_times(self) -> None:
-        assert not self.found(a_commit(20, extra={"schema": SCHEMA % "timestamp-micros"}))
-
     def test_no_other_action_between(self) -> None:
         assert not self.found(a_commit(20, extra=NEW), a_clustering(25), a_commit(30, extra=NEW))
         assert not self.found(a_commit(20, extra=NEW, action="replacecommit", operation="INSERT_OVERWRITE"))
