@@ -134,7 +134,7 @@ def _foreign_index(spec: PipelineSpec, target: TableState) -> str:
     """
     if spec.index.type != "BUCKET" or not target.data_commits:
         return ""
-    ids = {f for instant in target.data_commits for f in target.info(instant).file_ids}
+    ids = {f.rpartition("/")[2] for instant in target.data_commits for f in target.info(instant).file_ids}
     buckets = [int(match[1]) for f in ids if (match := _BUCKET_FILE.match(f))]
     if len(buckets) != len(ids):
         return "no bucket index (its file names carry no bucket numbers)"
