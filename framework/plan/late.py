@@ -26,7 +26,8 @@ def position_at(table: TableState, instant: str, before: Position | None) -> Pos
     active = {(i.completed, i.requested) for i in table.commits if i.completed <= instant}
     found = sorted(active | {(completed, requested) for requested, completed in held.commits if completed <= instant})
     dropped, kept = found[:-MARGIN], found[-MARGIN:]
-    # What had been archived before is unknown, so that no commit of the archive is new but after that.
+    # What had been archived before is unknown, so that no commit of the archive is new but after that. Nor does the archive's
+    # order tell: with hoodie.archive.beyond.savepoint it goes past commits that stay.
     since = max(held.since or instant, dropped[-1][0] if dropped else "")
     known = Known(tuple((requested, completed) for completed, requested in kept), since)
     return Position(instant, table.ref.path, known=known)

@@ -19,7 +19,7 @@ from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
 from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from framework.runtime.catalogue import sync_if_due
-from framework.runtime.fence import check_clock, fence, guard
+from framework.runtime.fence import check_clock, fence, guard, hold_target
 from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
 from framework.runtime.session import at_work, start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
@@ -92,6 +92,7 @@ def execute(
         target = state.table(plan.target)
         fence(plan, spec, target, batch.commit)
         if target is not None and target.commits:
+            hold_target(target, batch.commit)
             check_clock(spark, spec, target.commits[-1].completed)
         with _timed(seconds, "write"):
             phase(f"writing {plan.target.name}")
