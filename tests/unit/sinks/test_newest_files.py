@@ -7,12 +7,15 @@ what came later than the version, what was archived.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from framework.errors import StateError
 from framework.plan.reads import NEVER, Version
-from framework.sources.footers import below
+from framework.sources.footers import below, highest
 from framework.sources.missing import hold_version
 from framework.sources.slices import newest_files
 from framework.spec.model import TableRef
@@ -104,3 +107,20 @@ def test_the_base_files_below_some_logs(tmp_path: Path, scheme: str, folder: str
     assert sorted(Path(file.removeprefix(scheme)) for file in found) == [place / name for name in names]
     with pytest.raises(ValueError, match="no log of"):
         below(TableRef("raw.trips", str(root)), [f"/elsewhere/.{mine}_{at(29)}.log.1_0-1-1"])
+
+
+@pytest.mark.parametrize(("values", "kind", "expected"), [
+    (([1, 7], [3]), pa.int64(), 7), (([1, None], [3]), pa.int32(), 3), (([1], [None]), pa.int64(), None), ((), pa.int64(), -1),
+    (([-5],), pa.int64(), -1), (([1_700_000_000_123_456],), pa.timestamp("us", "UTC"), 1_700_000_000_123_456),
+    (([4], "no footer"), pa.int64(), None), (([4], "gone"), pa.int64(), None),
+], ids=["highest", "some null", "all null", "no file", "negative", "time", "being written", "cleaned"])
+def test_the_highest_number_of_a_column(tmp_path: Path, values: tuple[Any, ...], kind: Any, expected: int | None) -> None:
+    files = [tmp_path / f"{number}.parquet" for number in range(len(values))]
+    for file, one in zip(files, values, strict=True):
+        if isinstance(one, list):
+            table = pa.table({"id": ["a"] * len(one), "meta": [{"ts": 99}] * len(one), "ts": pa.array(one, kind)})
+            parquet.write_table(table, file, row_group_size=2)
+        elif one == "no footer":
+            file.write_bytes(b"PAR1 and no more")
+    # The session is for what lies elsewhere.
+    assert highest(None, [f"file:{file}" for file in files], "ts") == expected  # type: ignore[arg-type]
