@@ -27,9 +27,10 @@ KIND, FIELD = "hoodie.datasource.write.table.type", "hoodie.datasource.write.par
 
 
 @pytest.mark.parametrize(("kind", "hive", "index"), [
-    ("COPY_ON_WRITE", "true", "SIMPLE"), ("MERGE_ON_READ", "false", "BUCKET"),
-    pytest.param("COPY_ON_WRITE", "false", "BUCKET", marks=pytest.mark.nightly),
-    pytest.param("MERGE_ON_READ", "true", "SIMPLE", marks=pytest.mark.nightly),
+    pytest.param("MERGE_ON_READ", "false", "BUCKET", id="logs"),
+    pytest.param("COPY_ON_WRITE", "true", "SIMPLE", id="files of hive style", marks=pytest.mark.nightly),
+    pytest.param("COPY_ON_WRITE", "false", "BUCKET", id="files", marks=pytest.mark.nightly),
+    pytest.param("MERGE_ON_READ", "true", "SIMPLE", id="logs of hive style", marks=pytest.mark.nightly),
 ])
 def test_what_was_written_is_what_is_read(lake: Lake, kind: str, hive: str, index: str) -> None:
     """All types as partition columns of one table, with nulls: read whole, then its increment."""
@@ -49,7 +50,8 @@ def test_what_was_written_is_what_is_read(lake: Lake, kind: str, hive: str, inde
             lake.land(landed, schema=schema, **options)
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", pytest.param("MERGE_ON_READ", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kind", [
+    pytest.param("COPY_ON_WRITE", id="files"), pytest.param("MERGE_ON_READ", id="logs", marks=pytest.mark.nightly)])
 def test_what_hudi_shows_otherwise_is_refused(lake: Lake, kind: str) -> None:
     """Times and bytes, of the source and of an input. Where Hudi's own snapshot is right, a newer Hudi can do more."""
     value = (datetime(2026, 1, 5, 10, 11, 12, tzinfo=UTC), b"ab")

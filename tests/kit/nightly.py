@@ -26,7 +26,7 @@ NIGHTLY = frozenset((
     "test_an_incremental_writer_and_a_backfill_on_the_same_partitions",
     "test_start_and_end_reach_the_sql_and_an_input_is_cut_too",
     "test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive", "test_any_schedule[record index]",
-    "test_a_row_that_a_backfill_wrote_is_found",
+    "test_a_row_that_a_backfill_wrote_is_found", "test_a_source_and_an_input_with_a_commit_that_has_not_completed",
     # Real kills: five stay.
     "test_a_process_killed_between_the_two_commits", "test_stdout_holds_the_result_alone",
     # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
