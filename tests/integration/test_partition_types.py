@@ -34,7 +34,8 @@ KIND, FIELD = "hoodie.datasource.write.table.type", "hoodie.datasource.write.par
 ])
 def test_what_was_written_is_what_is_read(lake: Lake, kind: str, hive: str, index: str) -> None:
     """All types as partition columns of one table, with nulls: read whole, then its increment."""
-    options = {KIND: kind, HIVE: hive, FIELD: ",".join(NAMES), "hoodie.index.type": index}
+    # Of a null in a log Hudi 1.0.2 makes no statistics: the write fails.
+    options = {KIND: kind, HIVE: hive, FIELD: ",".join(NAMES), "hoodie.index.type": index, "hoodie.metadata.enable": "false"}
     schema = ", ".join((SCHEMA, *VALUES))
     lake.pipeline(sql=f"SELECT id, ts, amount, day, {SEEN} FROM <SRC>", columns=",\n  seen STRING")
     first, second = (tuple(pair[number] for pair in VALUES.values()) for number in (0, 1))
@@ -61,11 +62,11 @@ def test_what_hudi_shows_otherwise_is_refused(lake: Lake, kind: str) -> None:
         lake.land([("a", 1, value[name == "bin"])], table=table, schema=f"id string, ts bigint, {column}", **options)
         (shown,) = lake.rows(table, name)[0]
         assert shown is None or bytes(shown) == b"6162", "Hudi shows it as it was written"
-        lake.pipeline(table, "SELECT id, ts, 1.5 AS amount, 'd' AS day FROM <SRC>", source=table)
+        lake.pipeline(table.partition(".")[2], "SELECT id, ts, 1.5 AS amount, 'd' AS day FROM <SRC>", source=table)
     lake.land([("a", 1, Decimal(1), "d")], table="raw.plain")
     lake.pipeline("joined", "SELECT s.* FROM <SRC> s LEFT JOIN cities c ON s.id = c.id", source="raw.plain",
                   top="inputs: {cities: {table: raw.cities, read: snapshot}}\n")
-    for name in ("raw.events", "raw.cities", "joined"):
+    for name in ("events", "cities", "joined"):
         error = lake.run(name).error
         assert error is not None
         assert error.code == "PARTITION_UNREADABLE", name
