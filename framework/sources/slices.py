@@ -11,6 +11,7 @@ from framework.state.table import Instant, TableState
 
 # Older ones are left: each has metadata to read. Hudi's defaults keep 30 in the active timeline.
 _MOST_COMMITS, _AT_ONCE = 50, 8
+_OVERWRITES = ("INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE", "DELETE_PARTITION")
 
 
 def newest_files(table: TableState, version: Version, groups: Collection[str] | None = None) -> tuple[tuple[str, int], ...]:
@@ -25,8 +26,12 @@ def newest_files(table: TableState, version: Version, groups: Collection[str] | 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         infos = list(zip(shown, pool.map(table.info, shown), strict=True))
     replaced = {group for _, info in infos for group in info.replaced_ids}
+    # A file that had been lost by then was listed by nobody, and is named by no overwrite as replaced.
+    anew = {partition: i.requested for i, info in infos if info.operation in _OVERWRITES for partition in info.partitions}
+    all_anew = max((i.requested for i, info in infos if info.operation == "INSERT_OVERWRITE_TABLE"), default="")
     written = [(i, path, size, found[0]) for i, info in infos for path, size in info.files
-               if (found := file_group(path)) and found[0] not in replaced and (groups is None or found[0] in groups)]
+               if (found := file_group(path)) and found[0] not in replaced and (groups is None or found[0] in groups)
+               and i.requested >= max(all_anew, anew.get(path.rpartition("/")[0], ""))]
     bases: dict[str, str] = {}
     for instant, path, _, group in written:
         if not is_log(path):

@@ -70,6 +70,17 @@ def test_of_some_groups_and_of_what_the_archive_left() -> None:
     assert sizes(wrote(20, log=True), archived=(wrote(10),)) == [20]
 
 
+@pytest.mark.parametrize(("operation", "expected"), [
+    ("INSERT_OVERWRITE", [50, 40, 20]), ("DELETE_PARTITION", [50, 40, 20]), ("INSERT_OVERWRITE_TABLE", [50, 40]),
+    ("UPSERT", [50, 40, 30, 20, 10]),
+])
+def test_what_was_lost_before_a_partition_was_written_anew_is_asked_for_no_more(operation: str, expected: list[int]) -> None:
+    """Hudi names as replaced what it lists: a lost file would be asked for until its commit is archived."""
+    overwrite = wrote(40, "d/00000003-cc-0", operation=operation, partitions=("d",))
+    commits = (wrote(10), wrote(20, "e/00000001-aa-0"), wrote(30, log=True), overwrite, wrote(50, "d/00000003-cc-0", log=True))
+    assert sizes(*commits) == expected
+
+
 @pytest.mark.parametrize(("there", "code"), [(10, ""), (9, "FILE_CORRUPT"), (None, "")])
 def test_a_version_is_held(tmp_path: Path, there: int | None, code: str) -> None:
     """The timeline is asked again for what is missing: here there is none, so that it may have been cleaned meanwhile."""
