@@ -12,10 +12,11 @@ import click
 from framework.cli.options import project_options, wait_option
 from framework.cli.output import Output, progress, reporting, trace
 from framework.errors import Exit, SyncError
-from framework.plan.backfill import BackfillPlan, BackfillRequest, Reprocess, compile_chunk, plan_backfill
+from framework.plan.backfill import BackfillPlan, compile_chunk, plan_backfill
+from framework.plan.chunks import BackfillRequest, Reprocess
 from framework.plan.describe import plan_json, plan_text
 from framework.plan.reads import counted
-from framework.runtime.backfill import BackfillResult, Load, run_backfill, window_of
+from framework.runtime.backfill import BackfillResult, Load, logic_of_runs, run_backfill, window_of
 from framework.spec.model import Project
 from framework.spec.project import load_project
 from framework.state.timeline import TimelineState
@@ -53,7 +54,7 @@ def backfill(
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01 --dry-run
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2027-01-01 --reprocess failed
     """
-    def load(window: tuple[str, str]) -> Project:
+    def load(window: tuple[str, str] | None) -> Project:
         return load_project(root, env, overrides, names=(name,), environ=os.environ, window=window)
 
     request = BackfillRequest(start, end, chunk, reprocess, accept_changes)
@@ -70,7 +71,7 @@ def backfill(
 
 def _show(load: Load, request: BackfillRequest, output: Output) -> Exit:
     spec = load(window_of(request.start, request.end)).pipelines[0]
-    plan = plan_backfill(spec, TimelineState(), request)
+    plan = plan_backfill(spec, TimelineState(), request, logic_of_runs(load))
     wanted = [one for one in plan.chunks if one.wanted]
     lines = [_summary(plan)]
     lines += [f"  {'do  ' if one.wanted else 'skip'}  {one.label}" + ("" if one.status == "todo" else f"  ({one.status})")

@@ -12,13 +12,16 @@ from framework.cli.options import load, project_options, selection_options
 from framework.cli.output import Output, message, progress, reporting
 from framework.errors import Exit, FreshetError, SpecError
 from framework.metrics.events import Event
+from framework.plan.checks import keeping_older
 from framework.plan.compile import RunRequest, compile_plan
 from framework.plan.describe import plan_json, plan_text
 from framework.runtime.shapes import declared_tables, shapes_of
 from framework.spec.fixtures import fixture_file, read_fixture
 from framework.spec.json_schema import json_schema
 from framework.spec.model import Project
+from framework.spec.seeds import check_places, read_seeds
 from framework.spec.suggest import Problems
+from framework.spec.warehouse import load_warehouse
 from framework.state.table import MemoryState
 from framework.state.timeline import TimelineState
 
@@ -48,18 +51,33 @@ def validate(
       freshet validate --env prod --output json
     """
     project = load(root, env, overrides, names, tags, everything)
+    _check_seeds(project, overrides)
     analysed, notices = _analyse(project, overrides) if deep else ([], [])
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else ""
     more = {"analysed": analysed, "notices": notices} if deep else {}
-    output.result(f"{count} pipeline{'s' * (count != 1)}: no problems{said}", {
+    kept = {p.name: keeping_older(p) for p in project.pipelines}
+    lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]
+    lines += [f"  {name}: where {' or '.join(checks)} drops a row, the older row of its key stays published (on_drop: keep)"
+              for name, checks in kept.items() if checks]
+    output.result("\n".join(lines), {
         "env": project.env,
         **more,
         "pipelines": [{"name": p.name, "file": p.file, "target": p.target.ref.name, "source": p.source.table.path,
-                       "upstream": list(project.upstream.get(p.name, ())), "fingerprint": p.fingerprint}
+                       "upstream": list(project.upstream.get(p.name, ())), "fingerprint": p.fingerprint,
+                       "keeps_older": list(kept[p.name])}
                       for p in project.pipelines],
     })
     return Exit.OK
+
+
+def _check_seeds(project: Project, overrides: tuple[str, ...]) -> None:
+    problems, folder = Problems(), Path(project.root)
+    seeds = read_seeds(folder, problems)
+    if seeds:
+        check_places(seeds, load_warehouse(folder, project.env, overrides).roots, problems)
+    if problems.found:
+        raise SpecError(problems.found)
 
 
 @click.command("compile", short_help="Print what the files compile into, or the spark-submit command.")

@@ -26,8 +26,12 @@ _COMMANDS = {
     "quarantine": "framework.cli.checks",
     "service": "framework.cli.service",
     "index": "framework.cli.index",
+    "land": "framework.cli.land",
+    "migrate": "framework.cli.migrate",
     "show": "framework.cli.show",
+    "preview": "framework.cli.preview",
     "status": "framework.cli.state",
+    "history": "framework.cli.history",
     "checkpoint": "framework.cli.state",
     "dev": "framework.cli.dev",
 }

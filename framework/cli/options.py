@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -51,7 +51,7 @@ def wait_option(command: Command) -> Command:
 
 def load(
     root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...] = (), tags: tuple[str, ...] = (),
-    everything: bool = False, required: bool = False,
+    everything: bool = False, required: bool = False, instead: Mapping[str, str] | None = None,
 ) -> Project:
     """Load the project and select pipelines.
 
@@ -61,6 +61,7 @@ def load(
         overrides: ``--set`` values.
         names, tags, everything: The selection; none of them means every pipeline.
         required: Refuse to guess: a command that writes is told what to run.
+        instead: Texts that are read instead of those of the files, by the files' names.
 
     Raises:
         click.UsageError: Nothing was selected where that is required.
@@ -70,4 +71,4 @@ def load(
         raise click.UsageError("--all goes with neither names nor --tag.")
     if required and not (names or tags or everything):
         raise click.UsageError("Say which pipelines: names, --tag TAG or --all.")
-    return load_project(root, env, overrides, names=names, tags=tags, environ=os.environ)
+    return load_project(root, env, overrides, names=names, tags=tags, environ=os.environ, instead=instead)

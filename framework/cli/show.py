@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import shutil
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from framework.cli.options import load, project_options
-from framework.cli.output import Output, message, reporting, table
+from framework.cli.output import Output, message, reporting
+from framework.cli.rows import csv_of, grid
 from framework.errors import Exit, FreshetError, StateError
+from framework.plan.instants import instant_of
+from framework.plan.landing import bare_spec
 from framework.plan.reads import counted
 from framework.spec.fixtures import tables_of
 from framework.spec.model import PipelineSpec, Project, TableRef
 from framework.spec.suggest import did_you_mean
+from framework.spec.warehouse import Warehouse, load_warehouse
 from framework.state.timeline import TimelineState
 
 if TYPE_CHECKING:
     from framework.runtime.show import Shown
-
-_LONGEST_CELL = 60
 
 
 @click.command(short_help="Show rows of a target, a source or an input.")
@@ -59,7 +58,7 @@ def show(
     if as_csv and output.as_json:
         raise click.UsageError("--csv goes not with --output json.")
     project = load(root, env, overrides)
-    spec, ref = _found(project, name)
+    spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
     state = TimelineState().table(ref)
     if state is None:
         raise StateError("TABLE_MISSING", f"There is no table at {ref.path} yet.", "Nothing is shown.",
@@ -79,10 +78,16 @@ def show(
     return Exit.OK
 
 
-def _found(project: Project, name: str) -> tuple[PipelineSpec, TableRef]:
+def _found(project: Project, name: str, warehouse: Callable[[], Warehouse]) -> tuple[PipelineSpec, TableRef]:
     known = {ref.name: (spec, ref) for spec in project.pipelines
              for ref in (spec.quarantine, *tables_of(spec).values(), spec.target.ref)}
     known |= {spec.name: (spec, spec.target.ref) for spec in project.pipelines}
+    if name not in known and name.count(".") == 1:
+        # One that was landed, and that no pipeline reads yet.
+        tables = warehouse()
+        ref = tables.table(name) if name.partition(".")[0] in tables.roots else None
+        if ref is not None and TimelineState().table(ref) is not None:
+            return bare_spec(tables, ref), ref
     if name not in known:
         raise FreshetError("TABLE_UNKNOWN", f"No pipeline has the name {name}, and none reads or writes a table of that name.",
                            "Nothing is shown.", did_you_mean(name, known))
@@ -90,8 +95,6 @@ def _found(project: Project, name: str) -> tuple[PipelineSpec, TableRef]:
 
 
 def _time(text: str, option: str) -> str:
-    from framework.runtime.show import instant_of
-
     found = instant_of(text)
     if text and not found:
         said = f"{text!r} is no time: write an instant, or one such as 2026-11-25 23:54:37."
@@ -103,32 +106,8 @@ def _text(ref: TableRef, shown: Shown) -> str:
     if not shown.rows:
         return f"no row of {ref.name}"
     count = f"{counted(len(shown.rows), 'row')} of {ref.name}{', and there are more' * shown.more}"
-    cells = [tuple(_cell(value) for value in row) for row in shown.rows]
-    grid = table(shown.columns, cells)
-    # What is wider than the terminal is torn by it; a pipe takes any width.
-    if not sys.stdout.isatty() or max(map(len, grid.splitlines())) <= shutil.get_terminal_size().columns:
-        return f"{grid}\n{count}"
-    width = max(map(len, shown.columns))
-    lines: list[str] = []
-    for number, row in enumerate(cells, 1):
-        lines.append(f"-- row {number} --")
-        lines += [f"{name.ljust(width)}  {cell}" for name, cell in zip(shown.columns, row, strict=True)]
-    return "\n".join([*lines, count])
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "null"
-    text = value.hex() if isinstance(value, bytes | bytearray) else str(value)
-    # A control character would move the cursor, or worse.
-    text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
-    return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[:_LONGEST_CELL - 3] + "..."
+    return f"{grid(shown.columns, shown.rows)}\n{count}"
 
 
 def _csv(shown: Shown) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(shown.columns)
-    writer.writerows(["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
-                     for row in shown.rows)
-    return text.getvalue().rstrip("\n")
+    return csv_of(shown.columns, shown.rows)

@@ -86,3 +86,16 @@ def told(last_words: Callable[[FreshetError], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def keyboard_unwinds() -> Iterator[None]:
+    """Let SIGINT unwind the block though Spark is up: nothing in it asks the JVM for anything."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -15,7 +14,8 @@ from framework.cli.options import load, project_options, selection_options, wait
 from framework.cli.output import Output, message, progress, reporting, table, trace
 from framework.cli.upstream import waits_for
 from framework.errors import Exit, StateError, unforeseen
-from framework.plan.instants import readable
+from framework.plan.instants import is_instant, readable
+from framework.plan.logic_report import logic_in_short, report_logic
 from framework.plan.reads import counted
 from framework.plan.status import PipelineStatus, pipeline_status, unfinished_backfill
 from framework.runtime.lease import backfill_lease, holder_of, is_running, service_lease
@@ -52,7 +52,7 @@ def status(
     state = TimelineState()
     found = [_status(spec, state, project, lambda more: load(root, env, overrides, more)) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    more = [words for s in found for words in (_waiting(s), _running(s), _backfill(s)) if words]
+    more = [words for s in found for words in (_waiting(s), _running(s), _backfill(s), _logic(s)) if words]
     lines = [table(headers, [_row(s) for s in found]), *more]
     output.result("\n".join(lines), {"pipelines": [asdict(s) for s in found]})
     for s in found:
@@ -130,7 +130,7 @@ def set_(
       freshet checkpoint set trip_earnings 20260801101500000
       freshet checkpoint set trip_earnings 20260801101500000 --create
     """
-    if not _is_instant(instant):
+    if not is_instant(instant):
         raise click.BadParameter(
             "an instant is a time of 14 to 17 digits, yyyyMMddHHmmss and milliseconds; `freshet checkpoint show` and "
             "`freshet status --output json` print some.", param_hint="INSTANT",
@@ -194,6 +194,7 @@ def _status(
         before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING") else ()
         if before:
             found = replace(found, state="waiting", waits_for=before, message="")
+        found = replace(found, logic=report_logic(spec, state))
         if spec.backfill is None:
             return found
         return replace(found, backfill=unfinished_backfill(spec, state),
@@ -206,6 +207,11 @@ def _status(
 
 def _waiting(s: PipelineStatus) -> str:
     return f"{s.pipeline}: waits for the first run of {', '.join(s.waits_for)}" if s.waits_for else ""
+
+
+def _logic(s: PipelineStatus) -> str:
+    words = logic_in_short(s.logic)
+    return f"{s.pipeline}: {words}; what renews it: `freshet plan {s.pipeline}`" if words else ""
 
 
 def _running(s: PipelineStatus) -> str:
@@ -227,16 +233,6 @@ def _backfill(s: PipelineStatus) -> str:
         return ""
     goes_on = "running" if s.backfill_running else "not running: the same `freshet backfill` goes on with it"
     return f"{s.pipeline}: backfill {s.backfill or 'begun'}, {goes_on}"
-
-
-def _is_instant(text: str) -> bool:
-    if not re.fullmatch(r"[0-9]{14,17}", text):
-        return False
-    try:
-        datetime.strptime(text[:14], "%Y%m%d%H%M%S")
-    except ValueError:
-        return False
-    return True
 
 
 def _row(s: PipelineStatus) -> tuple[str, ...]:

@@ -56,7 +56,8 @@ def wrapped(line: str, width: int) -> str:
         line: The line.
         width: Characters that fit.
     """
-    if len(line) <= width:
+    # A command is to be pasted as it stands; the terminal joins the line that it breaks itself.
+    if len(line) <= width or line.lstrip().startswith(("freshet ", "cd ")):
         return line
     indent = " " * (len(line) - len(line.lstrip()))
     lines, now = [], indent

@@ -66,7 +66,7 @@ class Opened:
 
 def open_index(
     spark: SparkSession, spec: PipelineSpec, hbase: HBaseSpec, state: StateReader, phase: Callable[[str], None],
-    bootstrap: bool = False,
+    follows: bool = False,
 ) -> Opened:
     """Check the index of a pipeline's target, and make its table before the first run.
 
@@ -76,7 +76,7 @@ def open_index(
         hbase: Where its index lies.
         state: Reader of the tables.
         phase: Told what goes on, in words.
-        bootstrap: True before a first load that asks nothing of the index, which is made afterwards.
+        follows: True before a load that asks nothing of the index, which is made afterwards.
 
     Returns:
         What a commit must carry.
@@ -93,7 +93,9 @@ def open_index(
                 "HBASE_OF_ANOTHER_PIPELINE", f"{spec.name}: this Spark application has written through another HBase cluster, "
                 "and Hudi's index keeps to the first one.", _UNTOUCHED, f"Run it by itself: freshet run {spec.name}",
             )
-        generation = new_generation() if bootstrap else _generation(spec, hbase, target, cluster)
+        if follows:
+            checked_table(spec, cluster)
+        generation = new_generation() if follows else _generation(spec, hbase, target, cluster)
         opened = allowed(spark, spec, hbase, state, cluster.servers(), generation)
     phase(f"index {hbase.table}: {opened.in_words()}")
     return opened

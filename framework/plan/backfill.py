@@ -3,45 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Literal
 
 from framework.errors import StateError
-from framework.plan.chunks import Chunk, cut, length_of, partition_values
+from framework.plan.chunks import BackfillRequest, Chunk, cut, length_of, partition_values
 from framework.plan.inputs import look_at_inputs
+from framework.plan.logic import with_logic
 from framework.plan.options import LEFT_TO_THE_RUNS, concurrency_of
 from framework.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
 from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Guard, Plan, Stage
 from framework.plan.target import compare_target, evolved
+from framework.plan.versions import version_now
+from framework.spec.logic import Logic
 from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec, TableRef
 from framework.state.backfill import ChunkCommit, ChunkRecord, chunk_commits, encode_chunk, touched_between
 from framework.state.checkpoint import FINGERPRINT_KEY, MAIN
 from framework.state.table import StateReader, TableState
 
-Reprocess = Literal["none", "failed", "all"]
 ChunkStatus = Literal["todo", "done", "failed", "overwritten"]
 _TIME = "%Y-%m-%dT%H:%M:%S"
-
-
-@dataclass(frozen=True)
-class BackfillRequest:
-    """What the caller wants.
-
-    Args:
-        start: Begin of the range of event times, inclusive, UTC.
-        end: End, exclusive.
-        chunk: Length of a chunk, such as ``1d``; empty for one partition of the target, or a day.
-        reprocess: ``none`` does what was not tried; ``failed`` also what failed; ``all`` everything again.
-        accept_changes: Go on although the pipeline's files changed since the backfill began.
-    """
-
-    start: datetime
-    end: datetime
-    chunk: str = ""
-    reprocess: Reprocess = "none"
-    accept_changes: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +52,7 @@ class BackfillPlan:
         write: ``upsert`` or ``insert_overwrite``.
         concurrency: The target's concurrency mode.
         chunks: Every chunk of the range, in order.
+        logic: What makes the rows, without the range; none where that is not known.
     """
 
     pipeline: str
@@ -78,19 +61,21 @@ class BackfillPlan:
     write: str
     concurrency: str
     chunks: tuple[PlannedChunk, ...]
+    logic: Logic = ()
 
     def count(self, status: ChunkStatus) -> int:
         """Return how many chunks have a status."""
         return sum(one.status == status for one in self.chunks)
 
 
-def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillRequest) -> BackfillPlan:
+def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillRequest, logic: Logic = ()) -> BackfillPlan:
     """Say which chunks of a range are done and which are to be done.
 
     Args:
         spec: The pipeline, rendered with the whole range as ``start`` and ``end``.
         state: Read-only view of the tables.
         request: What is wanted.
+        logic: Of the pipeline as it is rendered for its runs.
 
     Raises:
         StateError: BACKFILL_NOT_DECLARED, TARGET_MISSING, SINGLE_WRITER or BACKFILL_FINGERPRINT_CHANGED.
@@ -99,7 +84,7 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
     how = _declared(spec)
     granularity = how.granularity if how.partition else None
     length = request.chunk or length_of(granularity or "day")
-    chunks = cut(request.start, request.end, length, granularity, how.write == "insert_overwrite")
+    chunks = cut(request.start, request.end, length, granularity)
     name = f"{request.start:{_TIME}}/{request.end:{_TIME}}/{length}"
     target = _target(spec, state)
     mode = concurrency_of(spec)
@@ -132,7 +117,7 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
             "Nothing was read or written.", "To do all of them again: --reprocess all; to keep those and go on with the new "
             "files: --accept-changes", before=changed, now=spec.fingerprint,
         )
-    return BackfillPlan(spec.name, name, spec.fingerprint, how.write, mode, tuple(planned))
+    return BackfillPlan(spec.name, name, spec.fingerprint, how.write, mode, tuple(planned), logic)
 
 
 def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, chunk: Chunk) -> Plan:
@@ -155,7 +140,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
     merge, guard = merge_stages(spec, target)
     commit = replace(_chunk_commit(spec, target, plan, chunk), guard=guard or _guard(how, plan, target, chunk))
     stages = (
-        _range(MAIN, spec.source.table, version, how.event_time[MAIN], chunk, with_deletes(spec, source)),
+        _range(MAIN, spec.source.table, version_now(source), how.event_time[MAIN], chunk, with_deletes(spec, source)),
         *(_input(spec, how, one, states[one.name], chunk) for one in spec.inputs),
         *(transform_stage(step) for step in spec.transform),
         *checked_stages(spec, target, window, merge, commit, _overwritten(how, plan, chunk)),
@@ -170,11 +155,10 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
 
 def compile_failure(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, chunk: Chunk, code: str) -> Plan:
     """Compile the commit without rows that says a chunk failed."""
-    target = _target(spec, state)
     window = Window("backfill", reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}} failed: {code}")
     return Plan(
         spec.name, plan.fingerprint, spec.target.ref, False, window, None, None, (), (),
-        (replace(_chunk_commit(spec, target, plan, chunk, code), empty=True),),
+        (replace(_chunk_commit(spec, _target(spec, state), plan, chunk, code), empty=True),),
     )
 
 
@@ -188,7 +172,9 @@ def _chunk_commit(spec: PipelineSpec, target: TableState, plan: BackfillPlan, ch
     stage = commit_stage(spec, Window("backfill"), None, overwrite=overwritten)
     metadata = {**stage.metadata, **encode_chunk(record), FINGERPRINT_KEY: plan.fingerprint}
     options = {**stage.options, **LEFT_TO_THE_RUNS}
-    return replace(stage, metadata=dict(sorted(metadata.items())), options=dict(sorted(options.items())))
+    stage = replace(stage, metadata=dict(sorted(metadata.items())), options=dict(sorted(options.items())))
+    values = _values(_declared(spec), chunk)
+    return with_logic(stage, spec, target, plan.logic, computes=not error, renews=values, ranged=not values)
 
 
 def _declared(spec: PipelineSpec) -> BackfillSpec:
@@ -241,10 +227,10 @@ def _range(view: str, table: TableRef, version: str, column: str, chunk: Chunk, 
 
 
 def _input(spec: PipelineSpec, how: BackfillSpec, one: InputSpec, state: TableState | None, chunk: Chunk) -> Stage:
-    newest = state.commits[-1].completed if state is not None and state.commits else ""
+    now = version_now(state)
     if one.name in how.event_time:
-        return _range(one.name, one.table, newest, how.event_time[one.name], chunk)
+        return _range(one.name, one.table, now, how.event_time[one.name], chunk)
     if one.read == "affected_partitions" and one.as_of != "checkpoint":
-        return ReadPartitions(one.name, one.table, one.on, newest)
+        return ReadPartitions(one.name, one.table, one.on, now)
     empty = state is None or one.as_of == "checkpoint"
-    return ReadSnapshot(one.name, one.table, "" if empty else newest, spec.target.columns if state is None else (), empty)
+    return ReadSnapshot(one.name, one.table, "" if empty else now, spec.target.columns if state is None else (), empty)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from framework.plan.options import REPLACES_ALL
 from framework.plan.reads import Window
 from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, UniqueRule, VolumeRule
@@ -20,7 +21,8 @@ _CHANGED = "org.apache.hudi.client.validator.SqlQueryInequalityPreCommitValidato
 _PREFIX = "hoodie.precommit.validators"
 #: A check of freshet's own.
 NEW_KEYS = "keys_are_new"
-_OF_NOW = (FreshnessRule, VolumeRule)
+#: Rules that speak of what has come since the last run.
+OF_NOW = (FreshnessRule, VolumeRule)
 #: What keeps a row in the quarantine whose values do not fit still, whatever the pipeline's own checks are.
 REPLAYED = CheckSpec("fits_the_table", "drop", 0, MalformedRule())
 
@@ -34,12 +36,17 @@ class CheckBatch:
         record_key: Columns that name a row in a report.
         history: Rows of the pipeline's last commits, newest first; for checks of volume.
         quarantine: Where dropped rows go; None where no check drops, and where rows come from there.
+        located: Columns that tell the target's rows apart. Empty where no dropped row leaves an older one published: where no
+            check drops, and where the commit inserts, deletes or replaces partitions.
+        ordering: The column that says which of two rows is the older one.
     """
 
     checks: tuple[CheckSpec, ...]
     record_key: tuple[str, ...]
     history: tuple[int, ...]
     quarantine: TableRef | None
+    located: tuple[str, ...] = ()
+    ordering: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ def check_stages(
     Args:
         spec: The pipeline.
         target: The target's state; None before its first run, or where nobody looked.
-        window: What was read: of a backfill or a replay, neither age nor volume says anything.
+        window: What was read: of a backfill, a replay or a full refresh, neither age nor volume says anything.
         operation: The commit's write operation.
         overwritten: Values of the partitions that the commit replaces.
     """
@@ -103,34 +110,70 @@ def check_stages(
         return None, None
     of_table = tuple(c for c in spec.checks if (isinstance(c.rule, SqlRule) and c.rule.scope != "batch")
                      or (isinstance(c.rule, UniqueRule) and c.rule.within == "table"))
-    live = window.kind not in ("backfill", "replay")
-    of_batch = tuple(c for c in spec.checks if c not in of_table and (live or not isinstance(c.rule, _OF_NOW)))
+    live = window.kind not in ("backfill", "replay") and operation != REPLACES_ALL
+    of_batch = tuple(c for c in spec.checks if c not in of_table and (live or not isinstance(c.rule, OF_NOW)))
     if window.kind == "replay":
         # Bad rows are what a quarantine holds; they simply stay in it, however many they are.
         kept = (c for c in of_batch if not isinstance(c.rule, MalformedRule))
         of_batch = (REPLAYED, *(replace(c, most_rows=None, most_share=None) for c in kept))
     drops = window.kind != "replay" and any(c.severity == "drop" for c in of_batch)
+    changes = drops and _changes_rows(spec, operation)
+    if not changes:
+        # What a replay drops has done so before, and what a chunk replaces goes anyway.
+        of_batch = tuple(replace(c, deletes=False) for c in of_batch)
     volumes = [c.rule.last for c in of_batch if isinstance(c.rule, VolumeRule)]
     batch = CheckBatch(
         of_batch, spec.target.record_key, _history(spec, target, max(volumes)) if volumes else (),
-        spec.quarantine if drops else None,
+        spec.quarantine if drops else None, located_by(spec) if changes else (),
+        (spec.write.ordering or spec.target.ordering_field) if changes else "",
     )
     # Without a look at the target it counts as there: `compile` shows what most runs do.
     exists = target is not None or window.kind == "deferred"
     checks = tuple(_placed(check, spec, operation, exists) for check in of_table)
     if inserts:
-        reason = "Hudi takes every row of a bucket that has a file for a duplicate"
-        checks = (TableCheck(_new_keys(spec), "freshet", reason), *checks)
+        checks = (_new_keys(spec), *checks)
+    return batch, table_after(spec, exists, operation, overwritten, checks) if checks else None
+
+
+def table_after(
+    spec: PipelineSpec, exists: bool, operation: str, overwritten: Sequence[str] = (), checks: tuple[TableCheck, ...] = (),
+) -> CheckTable:
+    """Return how a commit changes the target, and what is asked of the table as it would stand.
+
+    Args:
+        spec: The pipeline.
+        exists: Whether there is a target.
+        operation: The commit's write operation.
+        overwritten: Values of the partitions that the commit replaces.
+        checks: What is asked.
+    """
     merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
-    table = CheckTable(
+    return CheckTable(
         checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
-        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global,
-        tuple(overwritten), exists,
+        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global, tuple(overwritten), exists,
     )
-    return batch, table if checks else None
 
 
-def _new_keys(spec: PipelineSpec) -> CheckSpec:
+def key_check(spec: PipelineSpec) -> CheckTable:
+    """Return the stage that checks that an insert into an empty table makes no key stand twice."""
+    return table_after(spec, False, "insert", checks=(_new_keys(spec),))
+
+
+def _changes_rows(spec: PipelineSpec, operation: str) -> bool:
+    return operation in ("upsert", "bulk_insert") or spec.write.strategy != "rows"
+
+
+def keeping_older(spec: PipelineSpec) -> tuple[str, ...]:
+    """Return the checks that drop rows of which an older one stays published."""
+    return tuple(c.name for c in spec.checks if c.severity == "drop" and not c.deletes and _changes_rows(spec, spec.operation))
+
+
+def located_by(spec: PipelineSpec) -> tuple[str, ...]:
+    """Return the columns by which the target tells its rows apart."""
+    return (*spec.target.record_key, *(() if spec.index.is_global else spec.target.partition_by))
+
+
+def _new_keys(spec: PipelineSpec) -> TableCheck:
     """Return the check that an insert makes no key stand twice.
 
     Hudi 1.0 asks the index whether a key is there, and a bucket index answers for the bucket.
@@ -138,7 +181,8 @@ def _new_keys(spec: PipelineSpec) -> CheckSpec:
     named = [f"`{name}`" for name in (*spec.target.record_key, *spec.target.partition_by)]
     keys = ", ".join(f"'{name}=', cast(`{name}` AS string)" for name in spec.target.record_key)
     twice = f"SELECT concat({keys}) AS k FROM {_TABLE} GROUP BY {', '.join(named)} HAVING count(*) > 1"
-    return CheckSpec(NEW_KEYS, "fail", 0, SqlRule(f"SELECT min(k) FROM ({twice})", "NULL", "", "partitions"))
+    check = CheckSpec(NEW_KEYS, "fail", 0, SqlRule(f"SELECT min(k) FROM ({twice})", "NULL", "", "partitions"))
+    return TableCheck(check, "freshet", "Hudi takes every row of a bucket that has a file for a duplicate")
 
 
 def _history(spec: PipelineSpec, target: TableState | None, last: int) -> tuple[int, ...]:

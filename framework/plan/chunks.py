@@ -1,4 +1,4 @@
-"""Cut a range of dates into chunks. Pure."""
+"""A range of dates that is asked for, and its chunks. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 
 from framework.errors import Exit, FreshetError
 from framework.spec.model import Granularity
@@ -13,6 +14,7 @@ from framework.spec.model import Granularity
 _STEP = re.compile(r"(\d{1,4})(h|d|w|mo)")
 _HOURS = {"h": 1, "d": 24, "w": 168}
 MOST_CHUNKS = 10_000
+Reprocess = Literal["none", "failed", "all"]
 
 
 class BadRange(FreshetError):
@@ -30,18 +32,37 @@ class Chunk:
 
 
 @dataclass(frozen=True)
+class BackfillRequest:
+    """What the caller wants.
+
+    Args:
+        start: Begin of the range of event times, inclusive, UTC.
+        end: End, exclusive.
+        chunk: Length of a chunk, such as ``1d``; empty for one partition of the target, or a day.
+        reprocess: ``none`` does what was not tried; ``failed`` also what failed; ``all`` everything again.
+        accept_changes: Go on although the pipeline's files changed since the backfill began.
+    """
+
+    start: datetime
+    end: datetime
+    chunk: str = ""
+    reprocess: Reprocess = "none"
+    accept_changes: bool = False
+
+
+@dataclass(frozen=True)
 class Step:
-    """The length of a chunk: calendar months, or hours."""
+    """The length of a chunk: calendar months, of which a range may cut the first and the last, or hours."""
 
     months: int = 0
     hours: int = 0
 
     def after(self, moment: datetime) -> datetime:
-        """Return the moment one step later."""
+        """Return the moment one step later; of months the beginning of one."""
         if not self.months:
             return moment + timedelta(hours=self.hours)
         month = moment.month - 1 + self.months
-        return moment.replace(year=moment.year + month // 12, month=month % 12 + 1)
+        return datetime(moment.year + month // 12, month % 12 + 1, 1)
 
 
 ONE: Mapping[Granularity, Step] = {"hour": Step(hours=1), "day": Step(hours=24), "month": Step(months=1)}
@@ -60,17 +81,14 @@ def step_of(text: str) -> Step | None:
     return Step(months=int(match[1])) if match[2] == "mo" else Step(hours=int(match[1]) * _HOURS[match[2]])
 
 
-def cut(
-    start: datetime, end: datetime, chunk: str, granularity: Granularity | None, single: bool = False,
-) -> tuple[Chunk, ...]:
+def cut(start: datetime, end: datetime, chunk: str, granularity: Granularity | None) -> tuple[Chunk, ...]:
     """Cut ``[start, end)`` into chunks, in order.
 
     Args:
         start: Begin, inclusive, UTC.
         end: End, exclusive.
-        chunk: Length of a chunk; the last one may be shorter.
+        chunk: Length of a chunk; the last one may be shorter, and of months the first one.
         granularity: What one partition of the target holds, where chunks must be whole partitions; None where any will do.
-        single: True where a chunk must be one partition.
 
     Raises:
         BadRange: BAD_RANGE.
@@ -87,11 +105,6 @@ def cut(
     if (granularity == "month" and not step.months) or (granularity == "day" and step.hours % 24):
         raise _bad(f"A chunk of {chunk} is no whole partition of the target, which holds a {granularity}.",
                    f"Write --chunk {length_of(granularity)}.")
-    if single and granularity and step != ONE[granularity]:
-        raise _bad(f"insert_overwrite replaces one partition at a time, and a chunk of {chunk} is no single {granularity}.",
-                   f"Write --chunk {length_of(granularity)}, or leave it out.")
-    if step.months and start.day > 28:
-        raise _bad("Chunks of months must begin by the 28th day, which every month has.", "Begin with the month.")
     found: list[Chunk] = []
     while start < end:
         found.append(Chunk(start, min(step.after(start), end)))

@@ -8,8 +8,9 @@ from framework.errors import StateError
 from framework.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from framework.plan.instants import zone_of
 from framework.plan.late import position_at
+from framework.plan.logic import with_logic
 from framework.plan.notices import notices_of
-from framework.plan.options import bulk_insert_options
+from framework.plan.options import REPLACES_ALL, bulk_insert_options
 from framework.plan.partitions import touched_partitions
 from framework.plan.parts import (
     checked_stages,
@@ -23,6 +24,7 @@ from framework.plan.parts import (
 )
 from framework.plan.quarantine import hidden_runs
 from framework.plan.reads import ReadIncrement, ReadQuarantine, Window
+from framework.plan.refresh import pinned, refuse_recompute, refuse_unmigrated, replacing
 from framework.plan.retention import hold_services
 from framework.plan.stages import Commit, Notice, Plan, Stage
 from framework.plan.target import compare_target, evolved
@@ -39,9 +41,15 @@ class RunRequest:
 
     Args:
         look_at_tables: False compiles from the files alone, so that the result depends on nothing else.
+        full_refresh: True computes the target anew from the whole source, and replaces what stands.
+        upto: Of such a load: read the source as it stood then, by a commit's completion time; empty for now.
+        migrates: True for the load of a table that takes the place of another.
     """
 
     look_at_tables: bool = True
+    full_refresh: bool = False
+    upto: str = ""
+    migrates: bool = False
 
 
 def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) -> Plan:
@@ -64,10 +72,28 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     target = state.table(spec.target.ref)
     before = target.latest_checkpoint(spec.partners, spec.name) if target else None
     source = source_of(spec, state)
+    if not request.migrates:
+        refuse_unmigrated(spec, state, target)
+    if request.full_refresh:
+        return hold_services(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
     main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
     window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
     return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
+
+
+def _refresh(
+    spec: PipelineSpec, state: StateReader, target: TableState | None, before: Checkpoint | None, source: TableState, upto: str,
+) -> Plan:
+    refuse_recompute(spec)
+    # What the run after it would be refused for.
+    with_deletes(spec, source)
+    tables = look_at_inputs(spec, state, None)
+    window = next_window(spec.name, source, replace(spec.source, missing_checkpoint="READ_UPTO_LATEST_COMMIT"), None)
+    window = pinned(window, source, upto)
+    if target is None or not target.commits or window.kind == "idle":
+        return _plan(spec, target, before, window, (source, tables))
+    return replacing(_plan(replace(spec, operation=REPLACES_ALL), target, None, window, (source, tables)), spec, target, before)
 
 
 def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None) -> Plan:
@@ -87,6 +113,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     target = state.table(spec.target.ref)
     if target is None and instant is None:
         return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
+    refuse_unmigrated(spec, state, target)
     before: Checkpoint | None = None
     try:
         before = target.latest_checkpoint(spec.partners, spec.name) if target else None
@@ -133,7 +160,8 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
     changes = compare_target(spec, target)
     read = ReadQuarantine(spec.quarantine, conform_stage(spec).columns, where, repairs, hidden_runs(spec, state))
     merge, guard = merge_stages(spec, target)
-    commit = replace(commit_stage(spec, window, None), guard=guard)
+    # Its rows were made when they were quarantined, by whatever the logic was then.
+    commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
     operation = "hoodie.datasource.write.operation"
     if spec.write.strategy == "rows" and commit.options[operation] in ("insert", "insert_overwrite"):
         # Of rows that were published by a replay that was killed, an insert would make a second one.
@@ -207,6 +235,10 @@ def _plan(
             *(transform_stage(step) for step in spec.transform),
             *publish_stages(spec, target, window, after, bool(read.before)),
         )
+    if window.kind != "deferred":
+        overwrites = spec.operation == "insert_overwrite" and spec.write.strategy == "rows"
+        stages = tuple(with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
+                       if isinstance(stage, Commit) else stage for stage in stages)
     return Plan(
         pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
         first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,

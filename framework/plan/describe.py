@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, assert_never
 
 from framework.plan.checks import CheckBatch, CheckTable
 from framework.plan.instants import readable
+from framework.plan.options import NO_ENTRIES
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -41,13 +43,14 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = None) -> str:
+def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = None, logic: Sequence[str] = ()) -> str:
     """Return the plan as lines of text.
 
     Args:
         plan: The plan.
         show_options: List every option of the Hudi writer too.
         now: The time from which ages count; None shows none.
+        logic: What is to be said of the logic by which the target's rows were made.
     """
     window = plan.window
     lines = [
@@ -64,6 +67,7 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
         after = plan.checkpoint_after or plan.checkpoint_before
         lines.append(f"  checkpoint  {_position(plan, plan.checkpoint_before, now)} -> {_position(plan, after, now)}")
     lines += [f"  schema      {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
+    lines += [f"  {'' if number else 'logic':<12}{words}" for number, words in enumerate(logic)]
     lines += [f"  notice      {n.code}: {n.message}" for n in plan.notices]
     lines += [f"  {number}. {_stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]
     if not plan.stages and window.kind != "idle":
@@ -147,7 +151,8 @@ def _stage_text(stage: Stage) -> str:
             return f"read {stage.view}: all of {stage.table.name}" + (f" as of {stage.as_of}" if stage.as_of else "")
         case ReadRange():
             view = "<SRC>" if stage.view == MAIN else stage.view
-            return f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name} as of {stage.as_of}"
+            return (f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name}"
+                    + (f" as of {stage.as_of}" if stage.as_of else ""))
         case DriveRows() if stage.every_row:
             return (f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
                     "version before")
@@ -171,8 +176,10 @@ def _stage_text(stage: Stage) -> str:
             where = f" where {stage.where}" if stage.where else ""
             return f"read <SRC>: the rows that wait in {stage.table.name}{where}"
         case CheckBatch():
-            names = ", ".join(f"{check.name} ({check.severity})" for check in stage.checks)
-            return f"check the batch in one pass: {names or 'its size'}"
+            names = ", ".join(f"{c.name} ({c.severity}{', deletes the older row' * c.deletes})" for c in stage.checks)
+            keeps = stage.located and any(c.severity == "drop" and not c.deletes for c in stage.checks)
+            older = "; the older row that stands under a dropped row's key stays published" if keeps else ""
+            return f"check the batch in one pass: {names or 'its size'}{older}"
         case CheckTable():
             return "check what the commit makes: " + "; ".join(
                 f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")
@@ -186,6 +193,8 @@ def _stage_text(stage: Stage) -> str:
             if index == "HBASE":
                 index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
             rows = "a checkpoint without rows" if stage.empty else stage.options["hoodie.datasource.write.operation"]
+            if index == NO_ENTRIES:
+                index = "its index is made afterwards"
             return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
         case _:
             assert_never(stage)

@@ -14,7 +14,7 @@ from framework.plan.replaced import refuse_replaced
 from framework.plan.stages import Stage
 from framework.plan.taken_back import refuse_taken_back
 from framework.plan.unreadable import refuse_unreadable
-from framework.plan.versions import is_kept, version_at_end, version_before
+from framework.plan.versions import is_kept, version_at_end, version_before, version_now
 from framework.plan.window import completion_of, next_window
 from framework.spec.model import InputSpec, PipelineSpec, SourceSpec
 from framework.state.checkpoint import Checkpoint, Position
@@ -243,7 +243,7 @@ def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
 def _version(one: InputSpec, state: TableState | None, previous: Version) -> Version:
     if one.as_of == "checkpoint":
         return previous
-    return Version("" if state is None or one.as_of == "latest" else version_at_end(state, _newest(state)))
+    return Version("" if one.as_of == "latest" else version_now(state))
 
 
 def _newest(state: TableState) -> str:

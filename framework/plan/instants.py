@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, datetime
 
@@ -17,6 +18,27 @@ def zone_of(table: TableState) -> str:
     zone = table.config.properties.get("hoodie.table.timeline.timezone", LOCAL_ZONE).upper()
     # Its writers' zone is not written anywhere; where this machine has none but UTC, it is taken for theirs.
     return UTC_ZONE if zone == UTC_ZONE or (time.timezone == 0 and not time.daylight) else LOCAL_ZONE
+
+
+def instant_of(text: str) -> str:
+    """Return a time as Hudi names instants; empty where it is none.
+
+    Args:
+        text: An instant, or a time such as ``2026-11-25 23:54:37``, in the zone by which the table's writers name instants.
+    """
+    digits = re.sub(r"[-T:. Z]", "", text.strip())
+    return digits.ljust(17, "0") if re.fullmatch(r"[0-9]{8}([0-9]{2}){0,3}([0-9]{3})?", digits) else ""
+
+
+def is_instant(text: str) -> bool:
+    """Say whether a text is a time as Hudi names instants, with all its digits or some of the milliseconds."""
+    if not re.fullmatch(r"[0-9]{14,17}", text):
+        return False
+    try:
+        datetime.strptime(text[:14], "%Y%m%d%H%M%S")
+    except ValueError:
+        return False
+    return True
 
 
 def readable(instant: str, zone: str = UTC_ZONE, now: datetime | None = None, to_the_millisecond: bool = False) -> str:

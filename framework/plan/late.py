@@ -26,7 +26,8 @@ def position_at(table: TableState, instant: str, before: Position | None) -> Pos
     active = {(i.completed, i.requested) for i in table.commits if i.completed <= instant}
     found = sorted(active | {(completed, requested) for requested, completed in held.commits if completed <= instant})
     dropped, kept = found[:-MARGIN], found[-MARGIN:]
-    # What had been archived before is unknown, so that no commit of the archive is new but after that.
+    # What had been archived before is unknown, so that no commit of the archive is new but after that. Nor does the archive's
+    # order tell: with hoodie.archive.beyond.savepoint it goes past commits that stay.
     since = max(held.since or instant, dropped[-1][0] if dropped else "")
     known = Known(tuple((requested, completed) for completed, requested in kept), since)
     return Position(instant, table.ref.path, known=known)
@@ -83,7 +84,7 @@ def refuse_late(name: str, source: TableState, window: Window) -> None:
             f"{name}: {what_is_late(source, window.late)}. They deleted or replaced rows, or the pipeline needs the rows as "
             "they stood before them: no version of the table shows these.",
             "Nothing was read or written.",
-            f"To have the target hold what the table holds now, move the target away and run {name} anew; to go on without "
+            f"To have the target hold what the table holds now: freshet run {name} --full-refresh; to go on without "
             f"what they deleted: freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT. Set the writer's clock, and "
             "let it write in UTC (hoodie.timeline.timezone or -Duser.timezone).",
             source=source.ref.path, commits=list(window.late),

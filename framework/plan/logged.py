@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from framework.plan.reads import Logs
-from framework.plan.whole_files import of_one_schema
+from framework.plan.whole_files import of_one_schema, was_overtaken
 from framework.state.table import CommitInfo, Instant, TableState
 
 # What appends rows, or marks of deleted ones, and does nothing else.
@@ -27,7 +27,7 @@ def in_logs(source: TableState, taken: Sequence[Instant]) -> Logs | None:
         source: The table.
         taken: The commits, one after the other.
     """
-    if not source.config.whole_logs or source.pending:
+    if not source.config.whole_logs or source.pending or was_overtaken(source, taken):
         return None
     by_time = source.config.properties.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING"
     since = _first_logged(source, taken) if by_time else taken[0].completed

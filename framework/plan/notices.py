@@ -39,7 +39,7 @@ def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before
         return (Notice(
             "DELETES_NOT_SEEN",
             f"{spec.name}: the whole source is read again, and the version that the target holds is cleaned or unknown: rows "
-            "that were deleted since stay in the target. To have them gone, move the target away and run the pipeline anew.",
+            f"that were deleted since stay in the target. To have them gone: freshet run {spec.name} --full-refresh",
         ),)
     if read.with_deletes or window.kind != "increment":
         return ()

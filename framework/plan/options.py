@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from framework.plan.shares import hbase_options
-from framework.spec.model import IndexSpec, PipelineSpec
+from framework.spec.model import IndexSpec, Operation, PipelineSpec
 from framework.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
 from framework.spec.types import Column, stored
 from framework.state.checkpoint import METADATA_PREFIX
@@ -61,6 +61,8 @@ LEFT_TO_THE_RUNS: Mapping[str, str] = {
     "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false",
 }
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
+#: Hudi's operation that replaces every row of a table.
+REPLACES_ALL: Operation = "insert_overwrite_table"
 #: Hudi's index that has no entries, of which a commit would tell it.
 NO_ENTRIES = "GLOBAL_SIMPLE"
 
@@ -171,7 +173,7 @@ def writer_options(
     if creates and concurrency_of(spec) == NON_BLOCKING:
         # Which Hudi takes for a table that exists only.
         options[CONCURRENCY] = "OPTIMISTIC_CONCURRENCY_CONTROL"
-    if whole_table:
+    if whole_table and spec.operation != REPLACES_ALL:
         options["hoodie.datasource.write.operation"] = "insert_overwrite"
     if overwrite:
         options["hoodie.datasource.write.operation"] = "insert_overwrite"

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from framework.errors import StateError
-from framework.plan.checks import REPLAYED, check_stages, validator_options
+from framework.plan.checks import REPLAYED, check_stages, located_by, validator_options
 from framework.plan.options import IS_DELETED, columns_record, index_record, writer_options
 from framework.plan.reads import Window
 from framework.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
+from framework.plan.unreadable import refuse_unreadable
 from framework.spec.model import PipelineSpec, TransformSpec
 from framework.spec.rules import MalformedRule
 from framework.spec.types import Array, Atomic, Column
@@ -21,7 +22,7 @@ def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
     """Return the main source's state.
 
     Raises:
-        StateError: SOURCE_MISSING.
+        StateError: SOURCE_MISSING or PARTITION_UNREADABLE.
     """
     source = state.table(spec.source.table)
     if source is None:
@@ -31,6 +32,7 @@ def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
             "Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
             path=spec.source.table.path,
         )
+    refuse_unreadable(spec.name, source)
     return source
 
 
@@ -129,8 +131,7 @@ def publish_stages(
     merge, guard = merge_stages(spec, target)
     commit = replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
     stages = checked_stages(spec, target, window, merge, commit)
-    located = (*spec.target.record_key, *(() if spec.index.is_global else spec.target.partition_by))
-    return tuple(replace(s, alive_by=located) if moves and isinstance(s, Conform) else s for s in stages)
+    return tuple(replace(s, alive_by=located_by(spec)) if moves and isinstance(s, Conform) else s for s in stages)
 
 
 def checked_stages(
@@ -145,13 +146,13 @@ def checked_stages(
         window: What was read.
         merge: What makes whole rows.
         commit: The commit.
-        overwritten: Values of the partitions that it replaces.
+        overwritten: Values of the partitions that it replaces; a row of any other is refused.
     """
     operation = commit.options["hoodie.datasource.write.operation"]
     of_batch, of_table = check_stages(spec, target, window, operation, overwritten)
     if of_table is not None:
         commit = replace(commit, options=dict(sorted({**commit.options, **validator_options(of_table.checks)}.items())))
-    conform = conform_stage(spec)
+    conform = replace(conform_stage(spec), only=tuple(overwritten))
     if window.kind == "replay":
         # What does not fit yet stays where it is; nothing of it is needed twice.
         conform = replace(conform, rule=conform.rule or REPLAYED.name, marks=True, keeps_original=False)

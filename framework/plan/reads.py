@@ -215,7 +215,7 @@ class ReadRange:
     Args:
         view: ``SRC``, or the name that the SQL uses.
         table: The table.
-        as_of: Completion time of the version that is read.
+        as_of: Time of the version that is read; empty for the latest.
         column: The event-time column: a timestamp, a date, or text that begins ``yyyy-MM-dd``.
         start: Begin, inclusive, ``yyyy-MM-ddTHH:mm:ss``, UTC.
         end: End, exclusive.

@@ -32,7 +32,7 @@ def refuse_replaced(name: str, table: TableState, position: Position) -> None:
         f"{name}: {table.ref.path} is another table than the one that was read, or was brought back from a copy: it "
         f"knows no commit {min(named)}, up to which the target holds its rows.",
         "Nothing was read or written. Rows that the table no longer has may stand in the target.",
-        f"To have the target hold what the table holds now, move the target away and run {pipeline} anew; to read the table "
+        f"To have the target hold what the table holds now: freshet run {pipeline} --full-refresh; to read the table "
         f"again over what the target holds: freshet checkpoint reset {pipeline}",
         source=table.ref.path, commit=min(named),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.options import NO_ENTRIES, REPLACES_ALL
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -71,6 +72,7 @@ class Conform:
         alive_by: Columns that tell the target's rows apart: of a row that the batch holds alive it drops the deleted ones. That
             row has moved to where the target sees the same. Empty where no row has moved.
         paths: How the partition's path is made of the row.
+        only: Values of the partition column that a row may have: of what is overwritten; empty for any.
     """
 
     columns: tuple[Column, ...]
@@ -84,6 +86,7 @@ class Conform:
     optional: tuple[str, ...] = ()
     alive_by: tuple[str, ...] = ()
     paths: Paths = Paths()
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,13 @@ class Plan:
     source_zone: str = ""
 
     @property
-    def bootstrap(self) -> bool:
-        """Return True for a first load that looks no key up, and whose index is made afterwards."""
+    def index_follows(self) -> bool:
+        """Return True for a load that looks no key up, and whose index is made afterwards."""
         commit = self.stages[-1] if self.stages else None
-        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == "bulk_insert"
+        return isinstance(commit, Commit) and commit.options["hoodie.index.type"] == NO_ENTRIES
+
+    @property
+    def replaces_all(self) -> bool:
+        """Return True for a full refresh: no row that stands outlives the commit."""
+        commit = self.stages[-1] if self.stages else None
+        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == REPLACES_ALL

@@ -12,7 +12,9 @@ from framework.plan.buckets import bucket_advice
 from framework.plan.inputs import look_at_inputs, with_drivers
 from framework.plan.instants import zone_of
 from framework.plan.late import late_commits
+from framework.plan.logic_report import LogicReport
 from framework.plan.reads import counted
+from framework.plan.refresh import refuse_unmigrated
 from framework.plan.window import completion_of, horizon, next_window
 from framework.spec.model import PipelineSpec
 from framework.state.backfill import chunk_commits
@@ -46,6 +48,7 @@ class PipelineStatus:
         source_zone: Zone by which the source names instants, UTC or LOCAL.
         running: What its lease's holder has written of itself, where a run or a service is at work; the caller asks.
         waits_for: Pipelines whose first run it waits for; the caller knows them.
+        logic: Which of the target's partitions hold rows of an older logic: see ``LogicReport``; None before the first run.
     """
 
     pipeline: str
@@ -64,6 +67,7 @@ class PipelineStatus:
     source_zone: str = ""
     running: Mapping[str, Any] | None = None
     waits_for: tuple[str, ...] = ()
+    logic: LogicReport | None = None
 
 
 def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
@@ -97,6 +101,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
     last = position = zone = ""
     try:
         target = state.table(spec.target.ref)
+        refuse_unmigrated(spec, state, target)
         last = _last_commit(spec, target) if target else ""
         checkpoint = target.latest_checkpoint(spec.partners, spec.name) if target else None
         source = state.table(spec.source.table)

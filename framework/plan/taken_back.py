@@ -30,7 +30,7 @@ def refuse_taken_back(name: str, source: TableState, read_upto: str) -> None:
         f"{name}: {source.ref.path} was {'restored to an earlier time' if restored else 'rolled back'}, and the commit of the "
         f"checkpoint {read_upto} is gone: the target holds rows that the source no longer has, and nothing tells which.",
         "Nothing was read or written.",
-        f"To have them gone: move the target away and run {name} anew. To go on and keep them: "
+        f"To have them gone: freshet run {name} --full-refresh. To go on and keep them: "
         f"freshet checkpoint set {name} {standing or 'INSTANT'}; to read the whole table again over them: "
         f"freshet checkpoint reset {name}",
         checkpoint=read_upto, standing=standing,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from framework.errors import StateError
 from framework.plan.options import differs_by_rows, index_record
 from framework.plan.stages import SchemaChange
 from framework.spec.model import PipelineSpec
-from framework.spec.types import Column, DataType, Fit, fit, may_widen, stored
+from framework.spec.types import DataType, Fit, fit, may_widen, stored
 from framework.spec.types_json import from_avro
 from framework.state.checkpoint import COLUMNS_KEY, INDEX_KEY
 from framework.state.table import TableState
@@ -41,6 +41,19 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
         StateError: KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED, SETTING_CHANGED, INDEX_CHANGED,
             KEY_TEXT_DIFFERS or SCHEMA_CHANGED.
     """
+    found = next(made_otherwise(spec, target), None)
+    if found is not None:
+        raise found
+    return schema_differences(spec, target)[0]
+
+
+def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
+    """Return everything for which ``compare_target`` refuses a table, each as the error that it is refused by.
+
+    Args:
+        spec: The pipeline.
+        target: Its target's state.
+    """
     declared, stands = spec.target, target.config
     for code, what, before, after in (
         ("KEY_CHANGED", "record key", ",".join(stands.record_key), ",".join(declared.record_key)),
@@ -49,16 +62,26 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
         ("TABLE_TYPE_CHANGED", "table type", stands.table_type, declared.table_type),
     ):
         if before != after:
-            raise StateError(
+            yield StateError(
                 code, f"{spec.name}: the table {declared.ref.path} was made with {what} '{before}', "
                       f"and {declared.file} says '{after}'.",
-                _UNTOUCHED, f"Put '{before}' back, or write to a new table.", before=before, after=after,
+                _UNTOUCHED, f"Put '{before}' back, or {_to_migrate(spec)}", before=before, after=after,
             )
-    _compare_settings(spec, target)
-    _compare_index(spec, target)
-    _compare_keys(spec, target)
-    schema = target.latest_extra("schema")
-    return _compare_schema(spec, from_avro(schema), _narrow(spec, target)) if schema else ()
+    yield from _settings(spec, target)
+    yield from _index(spec, target)
+    yield from _keys(spec, target)
+    refused = schema_differences(spec, target)[1]
+    if refused:
+        yield StateError(
+            "SCHEMA_CHANGED", f"{spec.name}: {spec.target.file} does not fit the table {spec.target.ref.path}: "
+            + "; ".join(refused) + ".",
+            _UNTOUCHED, "A DDL may add nullable columns and widen int to bigint or double, and float to double. "
+            f"For anything else {_to_migrate(spec)}", differences=refused,
+        )
+
+
+def _to_migrate(spec: PipelineSpec) -> str:
+    return f"let a new table take its place: freshet migrate {spec.name} --dry-run"
 
 
 def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
@@ -81,18 +104,18 @@ def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
     return replace(spec, target=replace(spec.target, columns=(*columns, *added)))
 
 
-def _compare_settings(spec: PipelineSpec, target: TableState) -> None:
+def _settings(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
     for key, default in _MADE_WITH.items():
         declared, stands = spec.write_options.get(key, ""), target.config.properties.get(key, default)
         if declared and target.config.properties and declared.lower() != stands.lower():
-            raise StateError(
+            yield StateError(
                 "SETTING_CHANGED", f"{spec.name}: the table {spec.target.ref.path} was made with {key}={stands}, and the "
-                f"pipeline says {declared}.", _UNTOUCHED, f"Put '{key}: {stands}' back, or write to a new table.",
+                f"pipeline says {declared}.", _UNTOUCHED, f"Put '{key}: {stands}' back, or {_to_migrate(spec)}",
                 key=key, before=stands, after=declared,
             )
 
 
-def _compare_index(spec: PipelineSpec, target: TableState) -> None:
+def _index(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
     declared = index_record(spec.index)
     recorded = target.latest_extra(INDEX_KEY)
     if recorded == declared:
@@ -103,7 +126,7 @@ def _compare_index(spec: PipelineSpec, target: TableState) -> None:
             return
     else:
         seen = _in_words(recorded)
-    raise StateError(
+    yield StateError(
         "INDEX_CHANGED",
         f"{spec.name}: the rows of {spec.target.ref.path} were written with {seen}, "
         f"and the pipeline says {_in_words(declared)}. Updates would not find their rows and leave duplicates.",
@@ -113,17 +136,17 @@ def _compare_index(spec: PipelineSpec, target: TableState) -> None:
     )
 
 
-def _compare_keys(spec: PipelineSpec, target: TableState) -> None:
+def _keys(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
     column = differs_by_rows(spec)
     # Since commits record their columns, freshet's bulk inserts make the text that upserts make.
     loaded = column and next((instant for instant, info in target.newest_first()
                               if info.operation == "BULK_INSERT" and COLUMNS_KEY not in info.extra), None)
     if loaded:
-        raise StateError(
+        yield StateError(
             "KEY_TEXT_DIFFERS", f"{spec.name}: the rows of {spec.target.ref.path} that were loaded by the bulk insert "
             f"{loaded.completed} hold {column} in their keys or paths in another text than an upsert makes of it: an update "
-            "would not find its row.", _UNTOUCHED, "Load the table anew: move it away, then freshet index bootstrap "
-            f"{spec.name}", column=column, commit=loaded.completed,
+            "would not find its row.", _UNTOUCHED, f"L{_to_migrate(spec)[1:]}",
+            column=column, commit=loaded.completed,
         )
 
 
@@ -134,7 +157,7 @@ def _foreign_index(spec: PipelineSpec, target: TableState) -> str:
     """
     if spec.index.type != "BUCKET" or not target.data_commits:
         return ""
-    ids = {f for instant in target.data_commits for f in target.info(instant).file_ids}
+    ids = {f.rpartition("/")[2] for instant in target.data_commits for f in target.info(instant).file_ids}
     buckets = [int(match[1]) for f in ids if (match := _BUCKET_FILE.match(f))]
     if len(buckets) != len(ids):
         return "no bucket index (its file names carry no bucket numbers)"
@@ -167,11 +190,14 @@ def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
     return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
 
 
-def _compare_schema(
-    spec: PipelineSpec, table: tuple[Column, ...], narrow: Mapping[str, str] | None,
-) -> tuple[SchemaChange, ...]:
+def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[SchemaChange, ...], list[str]]:
+    """Return what the next commit changes about the table's columns, and what it must not."""
+    schema = target.latest_extra("schema")
+    if not schema:
+        return (), []
+    narrow = _narrow(spec, target)
     declared = {c.name.lower(): c for c in spec.target.columns}
-    stands = {c.name.lower(): c for c in table}
+    stands = {c.name.lower(): c for c in from_avro(schema)}
     changes: list[SchemaChange] = []
     refused: list[str] = []
     for name, column in stands.items():
@@ -192,11 +218,4 @@ def _compare_schema(
                 changes.append(SchemaChange(column.name, "add", "", str(column.type)))
             else:
                 refused.append(f"new column {column.name} is NOT NULL, and the rows that stand there have no value for it")
-    if refused:
-        raise StateError(
-            "SCHEMA_CHANGED", f"{spec.name}: {spec.target.file} does not fit the table {spec.target.ref.path}: "
-            + "; ".join(refused) + ".",
-            _UNTOUCHED, "A DDL may add nullable columns and widen int to bigint or double, and float to double. "
-            "For anything else write to a new table.", differences=refused,
-        )
-    return tuple(changes)
+    return tuple(changes), refused

@@ -111,7 +111,7 @@ def _unknown_deletes(name: str, source: TableState, read_upto: str) -> StateErro
         f"{name}: the checkpoint {read_upto} has expired, and {source.ref.name} has cleaned its rows as they stood then: rows "
         "that it has deleted since cannot be told, and a read of the whole source would leave them in the target for ever.",
         "Nothing was read or written.",
-        "To have them gone: move the target away and run the pipeline anew. To let them stay: "
+        f"To have them gone: freshet run {name} --full-refresh. To let them stay: "
         f"freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT, reads the whole source; or take no deletes "
         "from it, by hoodie.datasource.query.incremental.format: latest_state.",
         checkpoint=read_upto, retained_from=source.retained_from,
@@ -159,6 +159,11 @@ def version_at_end(source: TableState, end_inclusive: str) -> str:
     end = min([*later, *source.pending], default="9")
     times = (inside, end_inclusive, *(i.completed for i in source.commits))
     return max((time for time in times if inside <= time < end), default="")
+
+
+def version_now(table: TableState | None) -> str:
+    """Return the time to travel to for all that has completed by now; empty as ``version_at_end`` says."""
+    return version_at_end(table, table.commits[-1].completed) if table is not None and table.commits else ""
 
 
 def _schema(source: TableState, instant: Instant) -> str:

@@ -26,7 +26,19 @@ def in_whole_files(source: TableState, taken: Sequence[Instant]) -> bool:
     between = [i for i in source.commits if taken[0].completed <= i.completed <= taken[-1].completed]
     if not source.config.whole_files or between != list(taken) or any(i.action != "commit" for i in taken):
         return False
+    if was_overtaken(source, taken):
+        return False
     return of_one_schema(source, taken) is not None
+
+
+def was_overtaken(source: TableState, taken: Sequence[Instant]) -> bool:
+    """Say whether a commit that was requested after one of some commits completed before it: its rows may lie over theirs.
+
+    Args:
+        source: The table.
+        taken: The commits.
+    """
+    return any(i.requested > one.requested and i.completed < one.completed for one in taken for i in source.commits)
 
 
 def of_one_schema(source: TableState, taken: Sequence[Instant]) -> dict[str, Any] | None:
@@ -42,8 +54,4 @@ def of_one_schema(source: TableState, taken: Sequence[Instant]) -> dict[str, Any
     if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras) or source.has_schema_history():
         return None
     schema: dict[str, Any] = json.loads(schemas.pop())
-    # Nor can Hudi read the path of a time: it shows null.
-    types = {field["name"]: json.dumps(field["type"]) for field in schema["fields"]}
-    if any("timestamp" in types.get(column, "") for column in source.config.partition_by):
-        return None
     return schema if all(is_plain(path, source.config) for i in taken for path in source.info(i).partitions) else None

@@ -50,7 +50,7 @@ def next_window(
             f"{name}: the checkpoint belongs to {position.table}, and the pipeline reads {spec.table.path}.",
             "Nothing was read or written.",
             f"If the table only moved: freshet checkpoint set {name} {position.instant}; "
-            f"to start over: freshet checkpoint reset {name}",
+            f"where another one took its place: freshet run {name} --full-refresh",
             checkpoint_table=position.table, source=spec.table.path,
         )
     read_upto = completion_of(name, source, position)

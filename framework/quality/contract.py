@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from framework.errors import DataError
+from framework.plan.options import IS_DELETED
 from framework.plan.stages import Conform
 from framework.quality.partitions import cannot_be_kept
 from framework.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
@@ -16,8 +17,9 @@ from framework.spec.types_json import OWN_PREFIX, type_from_spark
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
 MARK, OF_CHECK = "FRESHET_REFUSED", " (check "
-# Columns that go along until the checks are done: why a row cannot be published, and the row as it was.
-REASONS, ORIGINAL = "__freshet_reasons", "__freshet_original"
+# Columns that go along until the checks are done: why a row cannot be published, the row as it was, and whether it says no
+# place in the table: its key or partition is missing, or none that the table can hold.
+REASONS, ORIGINAL, NOWHERE = "__freshet_reasons", "__freshet_original", "__freshet_nowhere"
 _SHOWN = 200
 
 
@@ -75,10 +77,13 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
             f"Change the transformation's last step or {file}.", differences=wrong,
         )
     added = [F.col(f"`{name}`") for name, _ in extra if stage.evolution != "nothing"]
-    columns = [_guarded(column, how, stage).alias(column.name) for column, how in fits.values()]
+    row = _row_in_words(stage)
+    columns = [_guarded(column, how, stage, row).alias(column.name) for column, how in fits.values()]
     carried = [F.col(f"`{name}`") for name in keep]
     if stage.marks:
         carried.append(F.array_compact(F.array(*_reasons(fits, stage))).alias(REASONS))
+        located = {name: one for name, one in fits.items() if name in (*stage.keys, *stage.paths.columns)}
+        carried.append((F.size(F.array_compact(F.array(*_reasons(located, stage)))) > 0).alias(NOWHERE))
     if stage.keeps_original:
         written = F.struct(*(F.col(f"`{name}`") for name, _ in found if name not in keep))
         carried.append(F.to_json(written, {"ignoreNullFields": "false"}).alias(ORIGINAL))
@@ -97,11 +102,13 @@ def _types(batch: DataFrame) -> tuple[list[tuple[str, DataType]], list[str]]:
 
 
 def _cast(column: Column, how: Fit) -> SparkColumn:
+    return F.expr(_cast_text(column, how))
+
+
+def _cast_text(column: Column, how: Fit) -> str:
     # A plain cast of a number that is too large gives null, in silence; try_cast tells the two nulls apart.
-    if how is Fit.CHECKED:
-        return F.expr(f"try_cast(`{column.name}` AS {column.type})")
     # Equal types are cast too: a literal's array may not hold nulls, and Hudi would make the table so.
-    return F.col(f"`{column.name}`").cast(str(column.type))
+    return f"{'try_cast' if how is Fit.CHECKED else 'cast'}(`{column.name}` AS {column.type})"
 
 
 def _misfit(column: Column, how: Fit, stage: Conform) -> SparkColumn | None:
@@ -149,6 +156,16 @@ def _ambiguous(column: Column, value: SparkColumn, stage: Conform) -> SparkColum
     return F.coalesce(value.contains(f",{after[column.name]}:"), F.lit(False))
 
 
+def _outside(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+    """Return the condition that a row would be added to a partition that is not overwritten, and stand there twice."""
+    if not stage.only or column.name not in stage.paths.columns:
+        return None
+    outside = ~value.cast("string").isin(*stage.only)
+    # An overwrite leaves out what is deleted, wherever that was.
+    deletes = any(one.name == IS_DELETED for one in stage.columns)
+    return outside & ~F.coalesce(F.col(IS_DELETED).cast("boolean"), F.lit(False)) if deletes else outside
+
+
 def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
     if column.name not in stage.required:
         return None
@@ -156,25 +173,30 @@ def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn 
     return empty | (value == "") if column.name in stage.keys and str(column.type) == "string" else empty
 
 
-def _guarded(column: Column, how: Fit, stage: Conform) -> SparkColumn:
-    value = _cast(column, how)
+def _guarded(column: Column, how: Fit, stage: Conform, row: list[SparkColumn]) -> SparkColumn:
+    plain = value = _cast(column, how)
     misfit = _misfit(column, how, stage)
     if stage.marks:
         value = value if misfit is None else F.when(~misfit, value)
     else:
         if misfit is not None:
-            value = F.when(misfit, _refuse("OVERFLOW", column, stage)).otherwise(value)
+            value = F.when(misfit, _refuse("OVERFLOW", column, row)).otherwise(value)
         # Of the guarded value, so that what does not fit is called that, and not null.
         missing = _missing(column, value, stage)
         if missing is not None:
-            value = F.when(missing, _refuse("NULL_VALUE", column, stage)).otherwise(value)
+            value = F.when(missing, _refuse("NULL_VALUE", column, row)).otherwise(value)
         unkept = _unkept(column, value, stage)
         if unkept is not None:
-            value = F.when(unkept, _refuse("BAD_PARTITION", column, stage)).otherwise(value)
+            value = F.when(unkept, _refuse("BAD_PARTITION", column, row)).otherwise(value)
         ambiguous = _ambiguous(column, value, stage)
         if ambiguous is not None:
-            value = F.when(ambiguous, _refuse("KEY_AMBIGUOUS", column, stage)).otherwise(value)
+            value = F.when(ambiguous, _refuse("KEY_AMBIGUOUS", column, row)).otherwise(value)
+    outside = _outside(column, value, stage)
+    if outside is not None:
+        value = F.when(outside, _refuse("OUTSIDE_CHUNK", column, row)).otherwise(value)
     # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.
+    if value is plain:
+        return F.expr(f"CASE WHEN true THEN {_cast_text(column, how)} END")
     return F.when(F.lit(True), value)
 
 
@@ -197,13 +219,20 @@ def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkC
     return found
 
 
-def _refuse(code: str, column: Column, stage: Conform) -> SparkColumn:
-    def text_of(name: str) -> SparkColumn:
-        return F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null"))
+def _refuse(code: str, column: Column, row: list[SparkColumn]) -> SparkColumn:
+    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), _text_of(column.name)]
+    return F.raise_error(F.substring(F.concat(*shown, *row), 1, 500))
 
-    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), F.substring(text_of(column.name), 1, _SHOWN)]
+
+def _row_in_words(stage: Conform) -> list[SparkColumn]:
+    # The same for all columns, and made once: each call of PySpark asks the JVM four times.
+    shown = []
     for number, key in enumerate(stage.keys):
-        shown += [F.lit(f"{', ' if number else '|'}{key}="), F.substring(text_of(key), 1, _SHOWN)]
+        shown += [F.lit(f"{', ' if number else '|'}{key}="), _text_of(key)]
     if stage.rule:
         shown.append(F.lit(f"{OF_CHECK}{stage.rule})"))
-    return F.raise_error(F.substring(F.concat(*shown, F.lit("|")), 1, 500))
+    return [*shown, F.lit("|")]
+
+
+def _text_of(name: str) -> SparkColumn:
+    return F.expr(f"substring(coalesce(cast(`{name}` AS string), 'null'), 1, {_SHOWN})")

@@ -10,8 +10,9 @@ from pyspark.sql import functions as F
 
 from framework.plan.checks import CheckBatch
 from framework.plan.options import IS_DELETED
-from framework.quality.contract import ORIGINAL, REASONS
+from framework.quality.contract import NOWHERE, ORIGINAL, REASONS
 from framework.quality.kept import by_few_tasks, keep_rows
+from framework.quality.older import DELETES, delete_rows, wants_delete
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.queries import SAMPLE, judge_query
 from framework.quality.rows import FITS, RowCheck, live, not_evaluated, with_row_checks
@@ -28,12 +29,14 @@ class Gated:
     """A batch after its checks.
 
     Args:
-        rows: What may be published, with the columns of the batch alone.
-        kept: The same rows with the columns that go along.
+        rows: What may be published, with the columns of the batch alone, and what deletes the older rows of dropped ones.
+        kept: What may be published, with the columns that go along.
         dropped: Rows for the quarantine, with their rules, reasons and original; None where nothing was dropped.
         count: Rows of the batch that were checked.
         dropped_count: Of these, the dropped ones.
         outcomes: What each check found.
+        deletes: Of the dropped rows, those whose older row is deleted.
+        undeletable: Of the dropped rows, those whose older row should be, and that name no row of the table.
     """
 
     rows: DataFrame
@@ -42,6 +45,13 @@ class Gated:
     count: int
     dropped_count: int
     outcomes: tuple[Outcome, ...]
+    deletes: int = 0
+    undeletable: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing is left to publish."""
+        return self.count == self.dropped_count and not self.deletes
 
 
 def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: tuple[str, ...] = ()) -> Gated:
@@ -61,16 +71,18 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     Raises:
         DataError: CHECK_NOT_EVALUATED.
     """
-    carried = [name for name in (REASONS, ORIGINAL, *keep) if name in batch.columns]
+    carried = [name for name in (REASONS, ORIGINAL, NOWHERE, *keep) if name in batch.columns]
     own = [name for name in batch.columns if name not in carried]
     marked, row_checks = with_row_checks(spark, stage, batch)
     drops = [one for one in row_checks if one.check.severity == "drop"]
     rules = F.array_compact(F.array(F.lit(None).cast("string"), *(F.when(F.col(d.bad), F.lit(d.check.name)) for d in drops)))
-    marked = keep_rows(marked.withColumn(RULES, F.array_distinct(rules)))
+    wanted, possible = wants_delete(stage, [one.bad for one in drops if one.check.deletes], carried)
+    marked = keep_rows(marked.withColumns({RULES: F.array_distinct(rules), DELETES: wanted & possible}))
     times = _times(stage, own)
     is_live = live() if IS_DELETED in own else F.lit(True)
     totals = marked.agg(
         F.count(F.lit(1)).alias("rows"), F.count_if(is_live).alias("live"), F.count_if(F.size(RULES) > 0).alias("dropped"),
+        F.count_if(DELETES).alias("deletes"), F.count_if(wanted & ~F.col(DELETES)).alias("undeletable"),
         *(F.count_if(one.bad).alias(one.bad) for one in row_checks),
         *(F.count_if(one.counted).alias(one.counted) for one in row_checks if one.counted),
         *(F.max(F.when(is_live, F.col(f"`{c.rule.column}`").cast("timestamp"))).alias(f"newest_{n}")
@@ -99,9 +111,12 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     order = [check.name for check in stage.checks]
     dropped = None
     if totals["dropped"]:
-        dropped = marked.where(F.size(RULES) > 0).select(*(F.col(f"`{name}`") for name in (*own, *carried, RULES)))
+        dropped = marked.where(F.size(RULES) > 0).select(*(F.col(f"`{name}`") for name in (*own, *carried, RULES, DELETES)))
+        if totals["deletes"]:
+            clean = clean.unionByName(delete_rows(stage, dropped, visible))
     return Gated(clean, kept.select(*own, *keep), dropped, int(totals["rows"]), int(totals["dropped"]),
-                 tuple(sorted(outcomes, key=lambda one: order.index(one.name))))
+                 tuple(sorted(outcomes, key=lambda one: order.index(one.name))), int(totals["deletes"]),
+                 int(totals["undeletable"]))
 
 
 def _times(stage: CheckBatch, own: list[str]) -> list[CheckSpec]:

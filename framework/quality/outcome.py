@@ -64,11 +64,12 @@ def outcome(
     return Outcome(check.name, kind_of(check.rule), check.severity, status, rows, expected, seen, tuple(sample), query)
 
 
-def metadata_of(outcomes: Sequence[Outcome], rows: int, quarantined: int) -> dict[str, str]:
+def metadata_of(outcomes: Sequence[Outcome], rows: int, quarantined: int, older_kept: int = 0) -> dict[str, str]:
     """Return the commit's metadata entry: status and counts of each check, no row of the data."""
     found = {o.name: {"kind": o.kind, "severity": o.severity, "status": o.status, "rows": o.rows, "seen": o.seen[:200]}
              for o in outcomes}
-    return {CHECKS_KEY: json.dumps({"rows": rows, "quarantined": quarantined, "checks": found}, sort_keys=True)}
+    told = {"rows": rows, "quarantined": quarantined, "older_kept": older_kept, "checks": found}
+    return {CHECKS_KEY: json.dumps(told, sort_keys=True)}
 
 
 def refuse_failed(spec: PipelineSpec, outcomes: Sequence[Outcome]) -> None:

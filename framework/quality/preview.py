@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from framework.plan.checks import CheckTable
-from framework.plan.options import IS_DELETED
+from framework.plan.options import IS_DELETED, REPLACES_ALL
 
 _IN_BATCH, _IN_TABLE, _NEWEST = "__freshet_in_batch", "__freshet_in_table", "__freshet_newest"
 Partitions = Sequence[tuple[str, ...]]
@@ -61,6 +61,8 @@ def after(stage: CheckTable, rows: DataFrame, stands: DataFrame, partitions: Par
     if stage.operation == "insert":
         return _live(held.unionByName(batch), names)
     batch = _newest(stage, batch, names)
+    if stage.operation == REPLACES_ALL:
+        return _live(batch, names)
     if stage.operation == "insert_overwrite":
         kept = held.where(F.lit(False)) if partitions is not None or not stage.partition_by else _untouched(stage, rows, held)
         return _live(kept.unionByName(batch), names)

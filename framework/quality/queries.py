@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from sqlglot import exp
 
 from framework.plan.checks import CheckTable, TableCheck
+from framework.plan.options import REPLACES_ALL
 from framework.quality.outcome import Outcome, outcome
 from framework.quality.preview import after, before, touched_partitions
 from framework.quality.rows import not_evaluated
@@ -47,7 +48,8 @@ def check_table(
     for one in checks:
         rule = _unique_query(one.check.rule) if isinstance(one.check.rule, UniqueRule) else one.check.rule
         assert isinstance(rule, SqlRule)
-        whole = rule.scope == "table" or not stage.partition_by
+        # What replaces the table touches all of it.
+        whole = rule.scope == "table" or not stage.partition_by or stage.operation == REPLACES_ALL
         if not whole and touched is None:
             touched = touched_partitions(stage, rows, stands)
         if not whole and not touched:

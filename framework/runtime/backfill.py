@@ -8,22 +8,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from framework.errors import DataError, FreshetError, RetryableError
+from framework.errors import DataError, FreshetError, RetryableError, SpecError
 from framework.metrics.events import Event, Listener
-from framework.plan.backfill import BackfillPlan, BackfillRequest, PlannedChunk, compile_chunk, compile_failure, plan_backfill
+from framework.plan.backfill import BackfillPlan, PlannedChunk, compile_chunk, compile_failure, plan_backfill
+from framework.plan.chunks import BackfillRequest
 from framework.plan.reads import counted
 from framework.plan.stages import Plan
 from framework.runtime.lease import Lease, backfill_lease, hold_lease, is_running
+from framework.runtime.records import error_of, remember_killed, remembered
 from framework.runtime.runner import CONFLICTS, new_run_id
 from framework.runtime.stale_lock import clear_stale_lock
 from framework.runtime.watchdog import watched
+from framework.spec.logic import Logic
 from framework.spec.model import PipelineSpec, Project
 from framework.state.table import StateReader
 
-#: Gives the project with the pipeline alone, rendered with ``start`` and ``end``.
-Load = Callable[[tuple[str, str]], Project]
+#: Gives the project with the pipeline alone, rendered with ``start`` and ``end``; for None as its runs have it.
+Load = Callable[[tuple[str, str] | None], Project]
 # Of the data of one chunk; what is wrong with the files is wrong in every chunk, and ends the backfill.
-_OF_THE_DATA = ("CHECK_FAILED", "NULL_VALUE", "OVERFLOW", "BAD_PARTITION", "KEY_AMBIGUOUS", "DUPLICATE_KEY",
+_OF_THE_DATA = ("CHECK_FAILED", "NULL_VALUE", "OVERFLOW", "BAD_PARTITION", "OUTSIDE_CHUNK", "KEY_AMBIGUOUS", "DUPLICATE_KEY",
                 "SQL_RUNTIME_ERROR", "TOO_MANY_PARTITIONS")
 # What passes by itself: another writer's commit, a clustering that is planned and will be executed, a source just cleaned.
 _REPEATED = (*CONFLICTS, "CLUSTERING_PENDING", "LOCK_NOT_TAKEN", "SOURCE_CHANGED_UNDER_READ")
@@ -77,6 +80,14 @@ def window_of(start: object, end: object) -> tuple[str, str]:
     return texts
 
 
+def logic_of_runs(load: Load) -> Logic:
+    """Return what makes a pipeline's rows; none where its files make sense in a backfill alone."""
+    try:
+        return load(None).pipelines[0].logic
+    except SpecError:
+        return ()
+
+
 def run_backfill(
     load: Load, request: BackfillRequest, state: StateReader, listen: Listener, max_conflicts: int = 20,
 ) -> BackfillResult:
@@ -95,17 +106,33 @@ def run_backfill(
     Raises:
         FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``hold_lease``.
     """
-    started = time.monotonic()
     spec = load(window_of(request.start, request.end)).pipelines[0]
+    with remembered(spec.target.ref, spec.name, "backfill") as record:
+        result = _under_lease(load, spec, request, state, listen, max_conflicts)
+        record.update(
+            backfill=result.backfill, chunks=result.chunks, done=result.done, skipped=result.skipped, failed=result.failed,
+            commits=list(result.commits), conflicts=result.conflicts, seconds={"total": result.seconds},
+            rows={"written": result.rows}, error=error_of(result.error) if result.error else None,
+            outcome="failed" if result.error or result.failed else "done" if result.commits else "idle",
+        )
+    return result
+
+
+def _under_lease(
+    load: Load, spec: PipelineSpec, request: BackfillRequest, state: StateReader, listen: Listener, max_conflicts: int,
+) -> BackfillResult:
+    started = time.monotonic()
 
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
-    with hold_lease(backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill") as lease:
+    with hold_lease(backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill",
+                    pipeline=spec.name) as lease:
+        remember_killed(spec.target.ref, lease.left)
         listen = lease.noting(listen)
         if clear_stale_lock(spec.target.ref, lease, waiting):
             listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
-        plan = plan_backfill(spec, state, request)
+        plan = plan_backfill(spec, state, request, logic_of_runs(load))
         wanted = [one for one in plan.chunks if one.wanted]
         result = BackfillResult(
             spec.name, plan.name, len(plan.chunks), skipped=len(plan.chunks) - len(wanted),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from py4j.protocol import Py4JJavaError
@@ -12,7 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import FreshetError
 from framework.plan import quarantine as q
-from framework.plan.checks import CheckBatch, CheckTable
+from framework.plan.checks import CheckBatch, CheckTable, table_after
+from framework.plan.options import REPLACES_ALL
 from framework.plan.reads import (
     DriveRows,
     ReadIncrement,
@@ -26,7 +27,9 @@ from framework.plan.reads import (
 from framework.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql
 from framework.quality.contract import conform
 from framework.quality.gate import Gated, check_batch
+from framework.quality.older import Older, count_older
 from framework.quality.outcome import Outcome, outcome
+from framework.quality.preview import before, touched_partitions
 from framework.quality.queries import check_table
 from framework.sinks.failures import in_words
 from framework.sinks.hudi import empty_batch, newest_of_each_key, use_large_tasks, without_moved
@@ -43,6 +46,7 @@ from framework.transform.sql import run_sql
 
 Phase = Callable[[str], None]
 _VALIDATORS = "hoodie.precommit.validators"
+_FEW_DROPPED = 100_000
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Batch:
         gated: What the checks of the batch found; None where the pipeline has none.
         outcomes: Of every check, those that Hudi evaluates within the commit as passed.
         table_checks: The checks of the table; None where there are none.
+        older: What becomes of the rows that are older than dropped ones.
     """
 
     rows: DataFrame
@@ -62,6 +67,7 @@ class Batch:
     gated: Gated | None = None
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None
+    older: Older = field(default_factory=Older)
 
 
 def make_batch(
@@ -146,15 +152,15 @@ def _walked(
                     # Nothing will be published: what it would make of the table is not worth the look.
                     continue
                 table_checks = stage
-                empty = gated is not None and gated.count == gated.dropped_count
+                empty = gated is not None and gated.is_empty
                 outcomes = (*outcomes, *_table_outcomes(spark, stage, inputs[MAIN], phase, all_here, empty))
             case Commit():
                 if stage.empty:
                     return Batch(empty_batch(spark, spec.target.columns), stage)
-                if gated is not None and gated.count == gated.dropped_count:
+                if gated is not None and gated.is_empty:
                     # A rule that names a column fails on an empty batch, which Hudi 1.0 gives no columns.
                     stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
-                if stage.options["hoodie.datasource.write.operation"] == "bulk_insert":
+                if stage.options["hoodie.datasource.write.operation"] in ("bulk_insert", REPLACES_ALL):
                     target = spec.target
                     use_large_tasks(spark)
                     inputs[MAIN] = newest_of_each_key(inputs[MAIN], target.record_key, target.ordering_field)
@@ -162,7 +168,8 @@ def _walked(
                 own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")
                 told = sorted((one for one in outcomes if one.name in order), key=lambda one: order.index(one.name))
                 outcomes = (*own, *told)
-                return Batch(inputs[MAIN], stage, gated, outcomes, table_checks)
+                older = _older(plan, spec, spark, gated, outcomes, phase)
+                return Batch(inputs[MAIN], stage, gated, outcomes, table_checks, older)
             case _:
                 assert_never(stage)
     raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
@@ -172,8 +179,9 @@ def _table_outcomes(
     spark: SparkSession, stage: CheckTable, rows: DataFrame, phase: Phase, all_here: bool, empty: bool,
 ) -> tuple[Outcome, ...]:
     # No rows change nothing, unless partitions are replaced by them; and Hudi has nothing that its validators could look at.
+    replaces = bool(stage.overwritten) or stage.operation == REPLACES_ALL
     idle = [one for one in stage.checks
-            if empty and not stage.overwritten and isinstance(one.check.rule, SqlRule) and one.check.rule.compare == "changed"]
+            if empty and not replaces and isinstance(one.check.rule, SqlRule) and one.check.rule.compare == "changed"]
     before = [one for one in stage.checks if (all_here or empty or one.by == "freshet") and one not in idle]
     later = [one for one in stage.checks if one not in (*idle, *before)]
     found: tuple[Outcome, ...] = ()
@@ -187,6 +195,25 @@ def _table_outcomes(
         *found, *(outcome(one.check, False, seen="held within the commit") for one in later),
         *(Outcome(one.check.name, kind_of(one.check.rule), one.check.severity, "skipped", seen="no row") for one in idle),
     )
+
+
+def _older(
+    plan: Plan, spec: PipelineSpec, spark: SparkSession, gated: Gated | None, outcomes: tuple[Outcome, ...], phase: Phase,
+) -> Older:
+    stage = next((one for one in plan.stages if isinstance(one, CheckBatch)), None)
+    if stage is None or not stage.located or gated is None or gated.dropped is None:
+        return Older()
+    none_is_kept = plan.first_run or gated.dropped_count == gated.deletes
+    if none_is_kept or any(one.status == "failed" for one in outcomes):
+        return Older(undeletable=gated.undeletable)
+    phase(f"looking what stands under the keys of {counted(gated.dropped_count, 'dropped row')}")
+    table = table_after(spec, True, "upsert")
+    # Of a global index the older row may lie elsewhere: to find it there, all of the table would have to be read.
+    there = replace(table, global_index=False)
+    partitions = touched_partitions(there, gated.dropped, gated.dropped) if table.partition_by else None
+    few = gated.dropped_count <= _FEW_DROPPED
+    kept = count_older(stage, gated.dropped, gated.rows, before(table, standing(spark, table), partitions), few=few)
+    return Older(kept, table.global_index and partitions is not None, gated.undeletable)
 
 
 def standing(spark: SparkSession, stage: CheckTable) -> DataFrame:

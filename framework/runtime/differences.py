@@ -11,7 +11,7 @@ from typing import Any, Literal
 from chispa import DataFramesNotEqualError
 from chispa.row_comparer import are_rows_equal_enhanced
 from chispa.rows_comparer import assert_generic_rows_equality
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Row
 
 from framework.spec.fixture_values import RowSet
 from framework.spec.types import Array, Atomic, Column, DataType, Map, Struct
@@ -55,7 +55,7 @@ class Difference:
                 "columns": {name: {"expected": want, "found": got} for name, (want, got) in self.columns.items()}}
 
 
-def differences(expected: RowSet, found: DataFrame, columns: Sequence[Column], key: Sequence[str]) -> tuple[Difference, ...]:
+def differences(expected: RowSet, rows: Sequence[Row], columns: Sequence[Column], key: Sequence[str]) -> tuple[Difference, ...]:
     """Compare a result with the expected rows, each by the columns that it names, in whatever order the rows come.
 
     A null is expected only where it is written: a row of a few columns stands for any row that has these values. Each expected
@@ -63,7 +63,7 @@ def differences(expected: RowSet, found: DataFrame, columns: Sequence[Column], k
 
     Args:
         expected: The expected rows.
-        found: The result.
+        rows: The result.
         columns: The result's columns, with their types.
         key: Columns that name a row; a row that is there with other values is told from one that is missing.
 
@@ -73,8 +73,6 @@ def differences(expected: RowSet, found: DataFrame, columns: Sequence[Column], k
     # Where no row is expected, whatever is there is named by its key.
     named = {c.name: c.type for c in columns if c.name in (expected.columns or key)}
     names = list(named)
-    # Every column is computed, those too that nobody compares: a value that is refused is refused in any of them.
-    rows = found.collect()
     got = sorted((tuple(plain_value(row[name], kind) for name, kind in named.items()) for row in rows), key=repr)
     want = sorted((tuple(row.get(name, _LEFT_OUT) for name in names) for row in expected.rows), key=repr)
     if any(value is _LEFT_OUT for row in want for value in row):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,16 @@ from pyspark.sql import SparkSession
 
 from framework.errors import FreshetError, RetryableError, SyncError
 from framework.index.opening import open_index, with_index
+from framework.plan.instants import readable
 from framework.plan.reads import counted
 from framework.plan.stages import Commit, Plan
+from framework.quality.older import Older
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
 from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from framework.runtime.catalogue import sync_if_due
-from framework.runtime.fence import check_clock, fence, guard
-from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release
+from framework.runtime.fence import check_clock, fence, guard, hold_target
+from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release, release_earlier
 from framework.runtime.session import at_work, start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
 from framework.runtime.sync_due import mark_due
@@ -42,6 +44,7 @@ class Committed:
         sync_error: Why a catalogue was not told of the commit; None where it was, or where there is none.
         outcomes: What the checks found.
         quarantined: Rows that went to the quarantine.
+        older: What becomes of the rows that are older than these.
     """
 
     instant: Instant
@@ -51,6 +54,7 @@ class Committed:
     outcomes: tuple[Outcome, ...] = ()
     quarantined: int = 0
     sync_error: SyncError | None = None
+    older: Older = field(default_factory=Older)
 
 
 def execute(
@@ -83,15 +87,16 @@ def execute(
         spark = session_for(spec, root, phase, short)
     with at_work(), jvm_lock(spark, writer_file):
         # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
-        opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.bootstrap) if spec.index.hbase else None
+        opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.index_follows) if spec.index.hbase else None
         with _timed(seconds, "transform"):
-            phase(_reading(plan))
+            phase(reading(plan))
             batch = make_batch(plan, spec, spark, root, env, phase)
             refuse_failed(spec, batch.outcomes)
             refuse_empty_replay(plan, spec, batch)
         target = state.table(plan.target)
         fence(plan, spec, target, batch.commit)
         if target is not None and target.commits:
+            hold_target(target, batch.commit)
             check_clock(spark, spec, target.commits[-1].completed)
         with _timed(seconds, "write"):
             phase(f"writing {plan.target.name}")
@@ -108,6 +113,8 @@ def execute(
                 raise service_error
             if found is not None and plan.window.kind == "replay":
                 release(spec, spark, batch, state, run_id, phase)
+            if found is not None and plan.replaces_all:
+                release_earlier(spec, spark, state, run_id, phase)
         sync_error = sync_if_due(spec, spark, phase) if found is not None else None
     if found is None:
         raise FreshetError(
@@ -118,7 +125,7 @@ def execute(
         raise FreshetError(
             "ROWS_NOT_WRITTEN", f"{spec.name}: Hudi left {counted(found[1].errors, 'row')} out of {found[0].completed}.",
             "The commit stands, and its checkpoint with it.",
-            f"Load the table anew: delete it, then freshet run {spec.name}. FRESHET_JVM_LOG=warn prints why.",
+            f"Load the table anew: freshet run {spec.name} --full-refresh. FRESHET_JVM_LOG=warn prints why.",
         )
     held = batch.commit.guard
     if held is not None and held.after_write:
@@ -126,13 +133,13 @@ def execute(
         now = state.table(plan.target)
         assert now is not None
         guard(spec, now, held, found[0].completed, "The chunk was written, and what came between is overwritten.")
-    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error)
+    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, batch.older)
 
 
 def _with_results(batch: Batch, quarantined: int) -> Commit:
     if batch.gated is None:
         return batch.commit
-    found = metadata_of(batch.outcomes, batch.gated.count, quarantined)
+    found = metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older.kept)
     return replace(batch.commit, metadata={**batch.commit.metadata, **found})
 
 
@@ -179,13 +186,14 @@ def name_jobs(spark: SparkSession, pipeline: str) -> None:
     spark.sparkContext.addJobTag(pipeline)
 
 
-def _reading(plan: Plan) -> str:
+def reading(plan: Plan) -> str:
+    """Return what a run reads, in words."""
     window = plan.window
     if window.kind == "increment":
         commits, rows = counted(len(window.requested), "commit"), counted(window.rows, "row")
-        return f"reading {commits} ({rows}) up to {window.end_inclusive}"
+        return f"reading {commits} ({rows}) up to {readable(window.end_inclusive, plan.source_zone)}"
     if window.kind == "whole_table":
-        return f"reading the whole source as of {window.end_inclusive}"
+        return f"reading the whole source as of {readable(window.end_inclusive, plan.source_zone)}"
     if window.kind == "replay":
         return "reading the quarantine"
     if window.kind == "driven":

@@ -7,8 +7,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from framework.errors import RetryableError, StateError
+from framework.plan.reads import Version
 from framework.plan.stages import Commit, Guard, Plan
+from framework.sources.missing import hold_version
 from framework.spec.model import PipelineSpec
+from framework.spec.options import OPERATION
 from framework.state.backfill import touched_between
 from framework.state.checkpoint import Checkpoint, encode
 from framework.state.table import TableState
@@ -37,6 +40,20 @@ def check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
             "freshet writes in UTC. Write in that writer's time zone: spark.driver.extraJavaOptions: -Duser.timezone=Area/City",
             newest=newest, now=now,
         )
+
+
+def hold_target(target: TableState, commit: Commit) -> None:
+    """Refuse to write over files of the target that are gone or cut: Hudi logs over them unseen, or makes others instead.
+
+    Args:
+        target: The target now.
+        commit: What is to be written; one that replaces partitions is how such files are got rid of.
+
+    Raises:
+        StateError: FILE_MISSING or FILE_CORRUPT.
+    """
+    if not commit.empty and not commit.options.get(OPERATION, "").startswith("insert_overwrite"):
+        hold_version(target, Version(""), "Nothing was written, and the checkpoint stays.")
 
 
 def fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Commit) -> None:

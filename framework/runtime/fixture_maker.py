@@ -12,8 +12,8 @@ from framework.errors import DataError
 from framework.plan.parts import source_of
 from framework.runtime.differences import plain_value
 from framework.runtime.fixture_rows import frame
-from framework.runtime.fixtures import small, transformed
-from framework.runtime.session import start_session
+from framework.runtime.fixtures import transformed
+from framework.runtime.small_session import small, small_session
 from framework.sources.hudi import load_table
 from framework.spec.files import Place
 from framework.spec.fixture_text import case_lines, table_line, with_case
@@ -61,7 +61,7 @@ def make_case(
             said, advice = schema_unknown(spec.name, read)
             raise DataError("SCHEMA_UNKNOWN", said, "Nothing was run.", advice)
     spec = small(spec)
-    spark = start_session(spec.spark_conf)
+    spark = small_session(spec.spark_conf)
     given = {SOURCE: _rows(_newest(spark, source, rows), shapes[SOURCE])}
     increment = frame(spark, shapes[SOURCE].columns, given[SOURCE])
     for one in spec.inputs:

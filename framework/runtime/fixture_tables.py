@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Row, SparkSession
 
 from framework.errors import FreshetError
 from framework.metrics.events import Event
@@ -17,8 +17,9 @@ from framework.plan.parts import commit_stage
 from framework.plan.reads import Window
 from framework.runtime.fixture_rows import frame_of
 from framework.runtime.runner import new_run_id, run_pipeline
-from framework.runtime.session import start_session, use_settings
+from framework.runtime.session import use_settings
 from framework.runtime.shapes import passes_deletes_on
+from framework.runtime.small_session import small_session
 from framework.sinks.hudi import write_commit
 from framework.sources.hudi import load_table
 from framework.spec.fixture_reads import with_key
@@ -47,13 +48,15 @@ class Ran:
 
     Args:
         rows: The transformation's result, or the target afterwards; None where an error came first.
+        columns: The rows' columns.
         error: What the run raised.
         checks: What became of each check, by name.
     """
 
-    rows: DataFrame | None
-    error: FreshetError | None
-    checks: Mapping[str, str]
+    rows: Sequence[Row] | None = None
+    columns: Sequence[str] = ()
+    error: FreshetError | None = None
+    checks: Mapping[str, str] = field(default_factory=dict)
 
 
 def failed_checks(checks: Mapping[str, str]) -> tuple[str, ...]:
@@ -61,7 +64,7 @@ def failed_checks(checks: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(name for name, status in checks.items() if status == "failed"))
 
 
-def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape]) -> Ran:
+def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape], folder: str) -> Ran:
     """Run a pipeline on tables that hold what the case gives.
 
     The increment is what ``SRC`` gives: the source's one commit after the checkpoint that the target carries. Rows given
@@ -72,14 +75,15 @@ def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapp
         spec: The pipeline.
         case: The case.
         shapes: The columns, keys and partitioning of ``SRC`` and the inputs.
+        folder: Where the tables are made, in a folder of the case's own, and taken away again.
 
     Raises:
         FreshetError: The tables could not be made; what the run itself raises is part of the result.
     """
-    spark = start_session(spec.spark_conf).newSession()
+    spark = small_session(spec.spark_conf).newSession()
     use_settings(spark, spec.spark_conf)
-    with tempfile.TemporaryDirectory(prefix="freshet-test-", ignore_cleanup_errors=True) as folder:
-        spec = _moved(spec, folder)
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as place:
+        spec = _moved(spec, place)
         state = TimelineState()
         _land_all(spark, spec, case, shapes)
         heard: list[Event] = []
@@ -87,7 +91,7 @@ def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapp
         checks = {str(one["name"]): str(one["status"]) for one in (*result.checks, *_of_error(result.error))}
         # The tables go with the folder, so the rows are taken out of them here.
         found = load_table(spark, spec.target.ref.path)
-        return Ran(spark.createDataFrame(found.collect(), found.schema), result.error, checks)
+        return Ran(found.collect(), found.columns, result.error, checks)
 
 
 def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:

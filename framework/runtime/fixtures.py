@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
@@ -19,7 +19,8 @@ from framework.quality.contract import conform
 from framework.runtime.differences import Difference, differences
 from framework.runtime.fixture_rows import frame
 from framework.runtime.fixture_tables import Ran, failed_checks, run_on_tables
-from framework.runtime.session import start_session, use_settings
+from framework.runtime.session import use_settings
+from framework.runtime.small_session import small, small_session
 from framework.sinks.failures import in_words
 from framework.spec.fixtures import SOURCE, Case, Shape
 from framework.spec.model import PipelineSpec, Project
@@ -30,13 +31,6 @@ from framework.transform.sql import run_sql
 
 # A completion time for cases that name none: the same one every time, so that results can be written down.
 INSTANT = "20260101000000000"
-# Whatever the environment says of clusters and memory, a handful of rows wants one machine, no shuffle to speak of, and no
-# time spent on making the query fast: generated code costs more than it ever saves here.
-_SMALL = {
-    "spark.master": "local[2]", "spark.default.parallelism": "1", "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false", "spark.ui.enabled": "false",
-}
-_JAVA = "spark.driver.extraJavaOptions"
 
 
 @dataclass(frozen=True)
@@ -71,14 +65,8 @@ class CaseResult:
         }
 
 
-def small(spec: PipelineSpec) -> PipelineSpec:
-    """Return a pipeline with the Spark settings that test cases run under."""
-    java = f"{spec.spark_conf.get(_JAVA, '')} -XX:TieredStopAtLevel=1".strip()
-    return replace(spec, spark_conf={**spec.spark_conf, **_SMALL, _JAVA: java})
-
-
 def run_case(
-    project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape], overrides: Sequence[str],
+    project: Project, spec: PipelineSpec, case: Case, shapes: Mapping[str, Shape], overrides: Sequence[str], folder: str,
 ) -> CaseResult:
     """Run one case; whatever it raises is its result.
 
@@ -88,23 +76,21 @@ def run_case(
         case: The case.
         shapes: The columns of ``SRC`` and the inputs.
         overrides: ``--set`` values; the case's own variables win over them.
+        folder: Where the case may make tables.
     """
     start = time.monotonic()
     ran: Ran | None = None
     try:
         spec = small(_with_variables(project, spec, case, overrides))
         if case.on_tables:
-            ran = run_on_tables(project, spec, case, shapes)
+            ran = run_on_tables(project, spec, case, shapes, folder)
         else:
-            rows = transformed(start_session(spec.spark_conf).newSession(), project, spec, case, shapes)
-            if case.error:
-                # A value is only seen to be wrong when it is computed.
-                rows.collect()
-            ran = Ran(rows, None, {})
+            rows = transformed(small_session(spec.spark_conf).newSession(), project, spec, case, shapes)
+            # Every column is computed, those too that nobody compares: a value that is refused is refused in any of them.
+            ran = Ran(rows.collect(), rows.columns)
         found, reason = _compare(spec, case, ran)
     except Exception as unknown:  # one case must not end the others
-        error = _in_words(spec, unknown)
-        ran = Ran(None, error, {})
+        ran = Ran(error=_in_words(spec, unknown))
         found, reason = _compare(spec, case, ran)
     finally:
         # What a transformer cached belongs to the application, and the next case has other rows under the same names.
@@ -175,7 +161,7 @@ def _compare(spec: PipelineSpec, case: Case, ran: Ran) -> tuple[tuple[Difference
     wanted = case.rows if case.rows is not None else case.after
     if wanted is None or ran.rows is None:
         return (), ""
-    columns = [c for c in spec.target.columns if c.name in ran.rows.columns]
+    columns = [c for c in spec.target.columns if c.name in ran.columns]
     absent = [name for name in wanted.columns if name not in {c.name for c in columns}]
     if absent:
         return (), f"the result has no column {', '.join(absent)}: this pipeline does not write it"

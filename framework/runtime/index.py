@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -19,9 +19,11 @@ from framework.plan.compile import compile_bootstrap
 from framework.plan.options import index_record
 from framework.plan.parts import commit_stage
 from framework.plan.reads import Window
+from framework.plan.stages import Plan
 from framework.runtime.executor import jvm_lock, session_for
 from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.runner import new_run_id, run_once
+from framework.runtime.watchdog import watched
 from framework.sinks.hudi import empty_batch, write_commit
 from framework.spec.model import HBaseSpec, PipelineSpec, Project
 from framework.spec.options import OPERATION
@@ -83,16 +85,17 @@ class Work:
 
 @contextmanager
 def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen: Listener) -> Iterator[Work]:
-    """Hold the target's lease, so that no run writes meanwhile, and start Spark.
+    """Hold the target's lease, so that no run writes meanwhile, watch over the work as over a run, and start Spark.
 
     Raises:
         RetryableError: ALREADY_RUNNING.
+        FreshetError: RUN_TIMEOUT or RUN_STALLED.
     """
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
-    with hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease:
-        listen = lease.noting(listen)
+    with (hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease,
+          watched(spec, lease.noting(listen)) as listen):
         listen(Event("phase", spec.name, "starting Spark"))
         spark = session_for(spec, project.root, lambda words: listen(Event("phase", spec.name, words)))
         yield Work(project, spec, state, listen, lease, spark)
@@ -100,6 +103,7 @@ def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen:
 
 def bootstrap_index(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, layout: Layout,
+    planned: Callable[[], Plan] | None = None,
 ) -> IndexResult:
     """Load a target for the first time without looking a key up, then make its index, where that is not the buckets.
 
@@ -109,6 +113,7 @@ def bootstrap_index(
         state: Reader of the tables.
         listen: Told what happens.
         layout: How HFiles are written.
+        planned: Makes the plan of the load; None for that of an ordinary first one.
 
     Raises:
         StateError: TARGET_NOT_EMPTY, or what a first run is refused for.
@@ -116,17 +121,16 @@ def bootstrap_index(
     """
     with index_work(project, spec, state, listen) as work:
         seconds: dict[str, float] = {}
-        target = state.table(spec.target.ref)
-        rows, generation = 0, recorded_generation(target)
-        ours = bool(generation) if spec.index.hbase is not None else (
+        rows, target = 0, state.table(spec.target.ref)
+        ours = bool(recorded_generation(target)) if spec.index.hbase is not None else (
             target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index))
         if not ours:
             start = time.monotonic()
-            done = run_once(project, spec, state, listen, lambda: compile_bootstrap(spec, state), work.lease)
+            done = run_once(project, spec, state, work.listen, planned or (lambda: compile_bootstrap(spec, state)), work.lease,
+                            is_watched=True)
             rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
             if done.outcome == "idle":
                 return IndexResult(spec.name, f"nothing to do: {done.reason}", spec.index.type)
-            generation = recorded_generation(state.table(spec.target.ref))
         target = require_rows(spec, state)
         if spec.index.hbase is None:
             if spec.index.is_global and not has_record_index(work.spark, target.ref.path):
@@ -138,14 +142,20 @@ def bootstrap_index(
             return IndexResult(spec.name, said, spec.index.type, rows, seconds=seconds)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
-            if found is not None and found.state == "ready" and found.generation == generation:
-                return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
-            start = time.monotonic()
-            with jvm_lock(work.spark, work.lease.writer_file):
-                built = build_index(
-                    work.spark, cluster, target.ref, generation, layout, work.phase, target.has_no_logs)
-            seconds["index"] = round(time.monotonic() - start, 3)
+        if found is not None and found.state == "ready" and found.generation == recorded_generation(target):
+            return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
+        start = time.monotonic()
+        built = index_after_load(work, layout)
+        seconds["index"] = round(time.monotonic() - start, 3)
         return result_of(spec, "bootstrapped", built, seconds, rows)
+
+
+def index_after_load(work: Work, layout: Layout) -> Built:
+    """Make an HBase index from the rows of a load that asked it nothing, under the generation that its commit names."""
+    assert work.spec.index.hbase is not None
+    target = require_rows(work.spec, work.state)
+    with connect(work.spark, work.spec.index.hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
+        return build_index(work.spark, cluster, target.ref, recorded_generation(target), layout, work.phase, target.has_no_logs)
 
 
 def rebuild_index(

@@ -14,6 +14,7 @@ from framework.index.hbase import HBase, connect, new_generation
 from framework.index.opening import parallel_tasks
 from framework.metrics.events import Event, Listener
 from framework.runtime.executor import session_for
+from framework.runtime.watchdog import watched
 from framework.spec.model import HBaseSpec, PipelineSpec, Project
 
 # Keys of the round that warms up, by whose rate the measured ones are chosen.
@@ -62,29 +63,31 @@ def benchmark_cluster(
 
     Raises:
         StateError: NO_HBASE_INDEX.
+        FreshetError: RUN_TIMEOUT or RUN_STALLED.
     """
     if spec.index.hbase is None:
         raise StateError("NO_HBASE_INDEX", f"{spec.name} has the index {spec.index.type}, which asks no server.",
                          "Nothing was measured.", "Name a pipeline with hoodie.index.type: HBASE.")
 
-    def phase(words: str) -> None:
-        listen(Event("phase", spec.name, words))
-
-    spark = session_for(spec, project.root, phase)
     scratch: HBaseSpec = replace(spec.index.hbase, table=f"freshet_benchmark_{new_generation()}")
-    with connect(spark, scratch) as cluster:
-        # Regions spread over all servers, whatever the keys begin with.
-        cluster.create([bytes([first]) for first in b"123456789abcdef"], {})
-        try:
-            tasks = parallel_tasks(spark)
-            phase("warming up")
-            rate = _rate(spark, cluster, tasks, _FIRST_KEYS)[0]
-            keys = max(_FIRST_KEYS, math.ceil(rate * seconds))
-            phase(f"putting and looking up {keys:,} keys by {tasks} tasks")
-            puts, lookups = _rate(spark, cluster, tasks, keys)
-            return Held(scratch.cluster, cluster.servers(), round(puts, 1), round(lookups, 1), tasks, 2 * keys)
-        finally:
-            cluster.drop()
+    with watched(spec, listen) as told:
+        def phase(words: str) -> None:
+            told(Event("phase", spec.name, words))
+
+        spark = session_for(spec, project.root, phase)
+        with connect(spark, scratch) as cluster:
+            # Regions spread over all servers, whatever the keys begin with.
+            cluster.create([bytes([first]) for first in b"123456789abcdef"], {})
+            try:
+                tasks = parallel_tasks(spark)
+                phase("warming up")
+                rate = _rate(spark, cluster, tasks, _FIRST_KEYS)[0]
+                keys = max(_FIRST_KEYS, math.ceil(rate * seconds))
+                phase(f"putting and looking up {keys:,} keys by {tasks} tasks")
+                puts, lookups = _rate(spark, cluster, tasks, keys)
+                return Held(scratch.cluster, cluster.servers(), round(puts, 1), round(lookups, 1), tasks, 2 * keys)
+            finally:
+                cluster.drop()
 
 
 def _rate(spark: SparkSession, cluster: HBase, tasks: int, keys: int) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from framework.errors import StateError
 from framework.index.building import Layout
 from framework.metrics.events import Listener
-from framework.plan.options import index_record
+from framework.plan.options import REPLACES_ALL, index_record
 from framework.plan.parts import commit_stage
 from framework.plan.reads import Window
 from framework.runtime.executor import jvm_lock
@@ -62,7 +62,7 @@ def migrate_index(
             work.phase(f"writing {spec.target.ref.name} into buckets")
             commit = commit_stage(spec, Window("index", reason=f"migrated to {to}"), None, empty=True)
             rows = load_table(work.spark, spec.target.ref.path).select(*(f"`{c.name}`" for c in spec.target.columns))
-            commit = replace(commit, options={**commit.options, _OPERATION: "insert_overwrite_table",
+            commit = replace(commit, options={**commit.options, _OPERATION: REPLACES_ALL,
                                               # Its keys stand once each.
                                               "hoodie.combine.before.insert": "false"})
             with jvm_lock(work.spark, work.lease.writer_file):

@@ -2,8 +2,7 @@
 
 Two files stand beside the table. ``<table>.lease`` is locked by the run (flock: it also tells two runs of one process apart).
 ``<table>.writer`` is locked by the run's JVM (fcntl, as Java does it): a JVM whose Python was killed may still end a commit,
-so the next run waits for it before it reads the checkpoint. For a remote table both stand in the machine's cache, and hold
-runs of this machine apart only.
+so the next run waits for it before it reads the checkpoint. Of a remote table each machine has its own.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from framework.state.failures import not_writable
 from framework.state.storage import is_local, local_path
 
 # A chunk of a backfill that must not run beside a run ends by itself; the run waits for it, whatever it was told.
-_CHUNK, _CHUNK_SECONDS = "chunk of a backfill", 1800.0
+CHUNK, _CHUNK_SECONDS = "chunk of a backfill", 1800.0
 # A JVM whose Python is gone ends within seconds; no user chose to wait for it.
 _ORPHAN_SECONDS = 60.0
 _POLL_SECONDS = 0.1
@@ -61,6 +60,7 @@ class Lease:
 @contextmanager
 def hold_lease(
     target: TableRef, run_id: str, wait_seconds: float, on_wait: Callable[[str], None], chunk: bool = False, what: str = "run",
+    pipeline: str = "",
 ) -> Iterator[Lease]:
     """Hold the target's lease.
 
@@ -71,6 +71,7 @@ def hold_lease(
         on_wait: Told once, in words, when there is something to wait for.
         chunk: True for a chunk of a backfill that must not run beside a run: a run waits for it.
         what: What the holder does otherwise, in words.
+        pipeline: Whose run it is.
 
     Yields:
         The lease.
@@ -82,11 +83,11 @@ def hold_lease(
     stem = stem_of(target)
     writer = stem.with_name(stem.name + ".writer")
     with _opened(target, stem) as file:
-        _wait(lambda: _try_flock(file), lambda: _CHUNK_SECONDS if _CHUNK in _holder(file) else wait_seconds, on_wait,
+        _wait(lambda: _try_flock(file), lambda: _CHUNK_SECONDS if CHUNK in _holder(file) else wait_seconds, on_wait,
               lambda: _already_running(target, _holder(file), wait_seconds))
         left = _record(file)
-        mine = {"run_id": run_id, "what": _CHUNK if chunk else what, "pid": os.getpid(), "host": socket.gethostname(),
-                "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "begun": time.time()}
+        mine = {"run_id": run_id, "what": CHUNK if chunk else what, "pipeline": pipeline, "pid": os.getpid(),
+                "host": socket.gethostname(), "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "begun": time.time()}
         try:
             _sign(file, json.dumps(mine))
         except OSError as error:
@@ -97,7 +98,7 @@ def hold_lease(
             yield Lease(writer, left, lambda words: _sign(file, json.dumps({**mine, "doing": words})))
         except BaseException:
             # Its JVM may be gone without having given Hudi's lock back: see ``stale_lock``.
-            _sign(file, json.dumps({**mine, "ended": time.time()}))
+            _sign(file, json.dumps({**mine, "ended": time.time(), "failed": True}))
             raise
         _sign(file, "")
 
@@ -153,8 +154,7 @@ def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
     Of one that was killed nobody knows when: what is seen here for the first time has ended by now, and is marked so.
     """
     found = []
-    for one in (target, backfill_lease(target), service_lease(target)):
-        stem = stem_of(one)
+    for stem in map(stem_of, (target, backfill_lease(target), service_lease(target))):
         lease, writer = (stem.with_name(f"{stem.name}.{ending}") for ending in ("lease", "writer"))
         if not lease.exists() or (writer.exists() and not _is_free(writer)):
             continue

@@ -90,3 +90,20 @@ def release(
     with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
         rows = waiting_rows(spark, spec, hidden_runs(spec, state)).join(published, [ID], "left_semi")
         write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
+
+
+def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader, run_id: str, phase: Phase) -> None:
+    """Take the rows of other runs out of the quarantine, after a full refresh: what it drops has come there again with it.
+
+    Args:
+        spec: The pipeline.
+        spark: The run's session.
+        state: Reader of the tables.
+        run_id: Of the run.
+        phase: Told what goes on.
+    """
+    if state.table(spec.quarantine) is None:
+        return
+    with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
+        rows = waiting_rows(spark, spec, ()).where(F.col(RUN) != run_id)
+        write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")

@@ -35,8 +35,12 @@ class RunResult:
         reason: Why it was idle or skipped.
         moves: Rows that went to another partition, where that is known.
         mixed: Of which of these numbers Hudi does not tell all: ``updates`` hold inserted rows too, ``inserts`` and
-            ``deletes`` a moved row each.
+            ``deletes`` a moved row each, and ``older_kept`` leaves out the rows of other partitions.
         zone: Zone of the checkpoint's instant, UTC or LOCAL; empty where nobody looked.
+        older_kept: Older rows that stay published under the keys of rows that went to the quarantine.
+        undeletable: Rows that went to the quarantine and whose older row was to be deleted, and that name none: without a key,
+            a partition that the table can have, or an ordering value.
+        replaced_all: True where the rows inserted replaced every row that stood.
     """
 
     pipeline: str
@@ -56,6 +60,9 @@ class RunResult:
     moves: int = 0
     mixed: tuple[str, ...] = ()
     zone: str = ""
+    older_kept: int = 0
+    undeletable: int = 0
+    replaced_all: bool = False
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
@@ -70,7 +77,8 @@ def in_words(result: RunResult, now: datetime | None = None) -> str:
         case "committed":
             left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
             if result.quarantined:
-                rows += f", {result.quarantined:,} to the quarantine"
+                older = older_in_words(result.older_kept, result.undeletable, "older_kept" in result.mixed)
+                rows += f", {result.quarantined:,} to the quarantine{older}"
             commits = ", ".join(readable(commit) for commit in result.commits)
             words = f"committed {commits}: {rows}; checkpoint {readable(result.checkpoint, result.zone, now) or 'none'}{left}"
             return f"{words}; {result.error}" if result.error else words
@@ -81,7 +89,22 @@ def in_words(result: RunResult, now: datetime | None = None) -> str:
             return f"{word}: {result.reason}" + (f"; {result.error}" if result.error else "")
 
 
+def older_in_words(older_kept: int, undeletable: int, at_least: bool) -> str:
+    """Return what becomes of the older rows of quarantined ones, in brackets; see ``RunResult``."""
+    found = []
+    if older_kept:
+        stay = "stay" if older_kept > 1 else "stays"
+        found.append(f"{'at least ' * at_least}{counted(older_kept, 'older row')} of the same key {stay} published")
+    elif at_least:
+        found.append("older rows of the same keys may stay published in other partitions")
+    if undeletable:
+        found.append(f"{counted(undeletable, 'row')} without key, place or ordering value can delete nothing")
+    return f" ({'; '.join(found)})" if found else ""
+
+
 def _rows_in_words(result: RunResult) -> str:
+    if result.replaced_all:
+        return f"{counted(result.inserts, 'row')} replaced all that stood"
     found = [f"{result.inserts:,} inserted", f"{result.updates:,} updated", f"{result.deletes:,} deleted"]
     if "updates" in result.mixed:
         found[:2] = [*found[:bool(result.inserts)], f"{result.updates:,} inserted or updated"]
@@ -137,4 +160,6 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         then.waiting_commits, then.seconds or first.seconds, then.checks or first.checks,
         first.quarantined + then.quarantined, then.error, then.reason, first.moves + then.moves,
         tuple(sorted({*first.mixed, *then.mixed})), then.zone or first.zone,
+        first.older_kept + then.older_kept, first.undeletable + then.undeletable,
+        then.replaced_all or first.replaced_all,
     )

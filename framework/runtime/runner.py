@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from framework.errors import FreshetError, RetryableError, unforeseen
 from framework.metrics.events import Event, Listener
@@ -13,6 +14,7 @@ from framework.plan.options import compaction_is_due, concurrency_of
 from framework.plan.stages import Plan
 from framework.runtime.java_end import java_ended
 from framework.runtime.lease import Lease, hold_lease
+from framework.runtime.records import of_run, remember_killed, remembered
 from framework.runtime.result import RunResult, in_words, row_counts, summed
 from framework.runtime.stale_lock import clear_stale_lock
 from framework.runtime.sync_due import is_due
@@ -23,7 +25,7 @@ from framework.state.table import StateReader
 # Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
 _MOST_CONFLICTS = 5
 # Of a window that is read and written before an optimising compiler pays.
-_FEW_ROWS = 200_000
+FEW_ROWS = 200_000
 CONFLICTS = ("COMMIT_CONFLICT", "PARTITION_CHANGED")
 
 
@@ -35,14 +37,14 @@ def run_pipeline(
     def planned() -> Plan:
         return compile_plan(spec, state, RunRequest())
 
-    return _leased(project, spec, state, listen, planned, drain, wait_seconds)
+    return leased(project, spec, state, listen, planned, "run", drain, wait_seconds)
 
 
 def set_checkpoint(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, instant: str | None,
 ) -> RunResult:
     """Publish a commit without rows that sets the checkpoint to ``instant``, or resets it where that is None."""
-    return _leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), False, None)
+    return leased(project, spec, state, listen, lambda: compile_override(spec, state, instant), "checkpoint")
 
 
 def replay_quarantine(
@@ -62,12 +64,36 @@ def replay_quarantine(
         where: SQL condition over the quarantine's columns; empty for all rows.
         repairs: Columns that are set, each to a SQL expression over the quarantine's row.
     """
-    return _leased(project, spec, state, listen, lambda: compile_replay(spec, state, where, repairs), False, None)
+    return leased(project, spec, state, listen, lambda: compile_replay(spec, state, where, repairs), "replay")
 
 
-def _leased(
+def leased(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan], what: str,
+    drain: bool = False, wait_seconds: float | None = None,
+    then: Callable[[Lease, Listener], None] = lambda lease, listen: None,
+) -> RunResult:
+    """Run what is planned under the target's lease, and leave a record of it; failures become the result.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        planned: Makes the plan.
+        what: What the history calls it.
+        drain: Repeat until the source has nothing left.
+        wait_seconds: How long to wait for another run of the target; None takes the pipeline's own setting.
+        then: Called after a commit, while the lease is held.
+    """
+    with remembered(spec.target.ref, spec.name, what) as record:
+        result = _under_lease(project, spec, state, listen, planned, drain, wait_seconds, then)
+        record.update(of_run(result))
+    return result
+
+
+def _under_lease(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan],
-    drain: bool, wait_seconds: float | None,
+    drain: bool, wait_seconds: float | None, then: Callable[[Lease, Listener], None],
 ) -> RunResult:
     start = time.monotonic()
     wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
@@ -77,7 +103,8 @@ def _leased(
         listen(Event("waiting", spec.name, words))
 
     try:
-        with hold_lease(spec.target.ref, new_run_id(), wait, waiting) as lease:
+        with hold_lease(spec.target.ref, new_run_id(), wait, waiting, pipeline=spec.name) as lease:
+            remember_killed(spec.target.ref, lease.left)
             listen = lease.noting(listen)
             if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
                 listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
@@ -93,6 +120,8 @@ def _leased(
                     listen(Event("conflict", spec.name, f"{lost.code}: {lost.message} Repeating.", lost.as_json()))
                     continue
                 result = summed(result, done)
+                if done.outcome == "committed":
+                    then(lease, listen)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
@@ -105,6 +134,7 @@ def _leased(
 
 def run_once(
     project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, planned: Callable[[], Plan], lease: Lease,
+    is_watched: bool = False,
 ) -> RunResult:
     """Run one plan under a lease that is held.
 
@@ -115,6 +145,7 @@ def run_once(
         listen: Told what happens.
         planned: Makes the plan.
         lease: The target's lease.
+        is_watched: True where this is a part of what the caller watches over.
 
     Raises:
         FreshetError: What the plan or its execution raise.
@@ -132,7 +163,7 @@ def run_once(
     from framework.runtime.executor import execute
 
     run_id = new_run_id()
-    with watched(spec, listen) as told:
+    with nullcontext(listen) if is_watched else watched(spec, listen) as told:
         done = execute(
             plan, spec, project.root, project.env, state, lease.writer_file, run_id,
             lambda words: told(Event("phase", spec.name, words)), _is_short(project, spec, plan, state),
@@ -151,8 +182,9 @@ def run_once(
     result = RunResult(
         spec.name, "committed", run_id, (done.instant.completed,), rows.inserts, rows.updates, rows.deletes,
         after.instant if after else "", plan.window.waiting_commits, done.seconds,
-        tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error, moves=rows.moves, mixed=rows.mixed,
-        zone=plan.source_zone,
+        tuple(one.as_json() for one in done.outcomes), done.quarantined, done.sync_error, moves=rows.moves,
+        mixed=(*rows.mixed, *(("older_kept",) if done.older.at_least else ())), zone=plan.source_zone,
+        older_kept=done.older.kept, undeletable=done.older.undeletable, replaced_all=plan.replaces_all,
     )
     listen(Event("committed", spec.name, in_words(result), result.as_json()))
     return result
@@ -176,7 +208,7 @@ def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> Fresh
 
 def _is_short(project: Project, spec: PipelineSpec, plan: Plan, state: StateReader) -> bool:
     # Of COPY_ON_WRITE, and of a compaction, the work follows from the files that are written again, whatever the window holds.
-    few = plan.window.kind in ("increment", "driven") and plan.window.rows <= _FEW_ROWS
+    few = plan.window.kind in ("increment", "driven") and plan.window.rows <= FEW_ROWS
     appends = len(project.pipelines) == 1 and spec.target.table_type == "MERGE_ON_READ"
     return few and appends and not compaction_is_due(spec, state.table(spec.target.ref))
 

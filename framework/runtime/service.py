@@ -26,6 +26,7 @@ from framework.runtime.pending import (
     schedule_clustering,
     schedule_compaction,
 )
+from framework.runtime.records import remember_killed, remembered
 from framework.runtime.runner import new_run_id
 from framework.runtime.session import ALWAYS, at_work, start_session
 from framework.runtime.watchdog import watched
@@ -76,14 +77,24 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
     if target is None:
         raise StateError("TARGET_MISSING", f"{spec.name}: there is no table at {spec.target.ref.path} yet.",
                          "Nothing was done.", f"Make it first: freshet run {spec.name}")
+    with remembered(spec.target.ref, spec.name, "service") as record:
+        result = _under_lease(spec, state, wanted, listen)
+        busy = any(done not in (NOTHING, "left") for done in result.done.values())
+        record.update(outcome="done" if busy else "idle", done=result.done, reason="; ".join(result.held))
+    return result
+
+
+def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, ...], listen: Listener) -> ServiceResult:
     result = ServiceResult(spec.name, {})
 
     def waiting(words: str) -> None:
         listen(Event("waiting", spec.name, words))
 
     lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
-    with (hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting, what="table services") as held,
+    with (hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting, what="table services",
+                     pipeline=spec.name) as held,
           watched(spec, held.noting(listen)) as listen):
+        remember_killed(spec.target.ref, held.left)
         listen(Event("phase", spec.name, "starting Spark"))
         spark = start_session(spec.spark_conf).newSession()
         name_jobs(spark, spec.name)

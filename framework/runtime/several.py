@@ -7,6 +7,8 @@ from queue import SimpleQueue
 from threading import Thread
 
 from framework.metrics.events import Event, Listener
+from framework.runtime.records import of_run, remembered
+from framework.runtime.refresh import refresh_pipeline
 from framework.runtime.result import RunResult
 from framework.runtime.runner import run_pipeline
 from framework.spec.model import PipelineSpec, Project
@@ -19,7 +21,7 @@ PARALLEL = 2
 
 def run_project(
     project: Project, state: StateReader, listen: Listener, drain: bool = False, wait_seconds: float | None = None,
-    parallel: int = 1,
+    parallel: int = 1, full_refresh: bool = False,
 ) -> tuple[RunResult, ...]:
     """Run every pipeline of the project, upstream first.
 
@@ -32,6 +34,7 @@ def run_project(
         drain: Repeat each pipeline until its source has nothing left.
         wait_seconds: How long to wait for another run of the same target; None takes the pipeline's own setting.
         parallel: How many may run at a time.
+        full_refresh: Compute each target anew from its whole source, and replace what stands.
 
     Returns:
         One result per pipeline, in the project's order.
@@ -45,7 +48,8 @@ def run_project(
 
     def run(spec: PipelineSpec) -> None:
         try:
-            ended.put(run_pipeline(project, spec, state, listen, drain, wait_seconds))
+            ended.put(refresh_pipeline(project, spec, state, listen, wait_seconds) if full_refresh
+                      else run_pipeline(project, spec, state, listen, drain, wait_seconds))
         except BaseException as stopped:  # a user's sys.exit(), or the keyboard: for whoever asked for the runs
             ended.put(stopped)
 
@@ -61,6 +65,8 @@ def run_project(
             if blocking:
                 reason = f"upstream {', '.join(blocking)} did not finish"
                 results[spec.name] = RunResult(spec.name, "skipped", reason=reason)
+                with remembered(spec.target.ref, spec.name, "run") as record:
+                    record.update(of_run(results[spec.name]))
                 listen(Event("skipped", spec.name, f"skipped: {reason}"))
                 continue
             running[spec.name] = spec

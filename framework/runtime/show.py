@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,16 +56,6 @@ class Shown:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: bool
-
-
-def instant_of(text: str) -> str:
-    """Return a time as Hudi names instants; empty where it is none.
-
-    Args:
-        text: An instant, or a time such as ``2026-11-25 23:54:37``, in the zone by which the table's writers name instants.
-    """
-    digits = re.sub(r"[-T:. Z]", "", text.strip())
-    return digits.ljust(17, "0") if re.fullmatch(r"[0-9]{8}([0-9]{2}){0,3}([0-9]{3})?", digits) else ""
 
 
 def show_rows(spark: SparkSession, state: TableState, wanted: Wanted) -> Shown:

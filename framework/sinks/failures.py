@@ -15,13 +15,16 @@ _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 _REFUSED = re.compile(r"(?<!concat\()" + re.escape(MARK) + r"\|(\w+)\|([^|]*)\|([^|]*)\|(.*?)\|(.*?)(?:\||$)", re.MULTILINE)
 _WHY = {
     "OVERFLOW": "is {value}, which does not fit into {kind},",
+    "BAD_BYTES": "holds bytes that are no UTF-8,",
     "NULL_VALUE": "is null, or an empty record key,",
     "BAD_PARTITION": "is '{value}', which Hudi 1.0 cannot keep as a partition's value,",
+    "OUTSIDE_CHUNK": "is '{value}', which is no partition of this chunk, so that it is not overwritten,",
     "KEY_AMBIGUOUS": "is '{value}', in which the next part of the record key seems to begin: Hudi would take two keys for one,",
 }
 _TO_DO = {
-    "BAD_PARTITION": "Replace the character in the SQL, as by replace(value, ':', '-'); or make a new table with "
-    "'hoodie.datasource.write.partitionpath.urlencode' = 'true' in its TBLPROPERTIES.",
+    "BAD_PARTITION": "Replace the character in the SQL, as by replace(value, ':', '-'); or write "
+    "'hoodie.datasource.write.partitionpath.urlencode' = 'true' into TBLPROPERTIES, then freshet migrate.",
+    "OUTSIDE_CHUNK": "Let the SQL give rows of the chunk's own partitions alone, or write backfill.write: upsert.",
     "KEY_AMBIGUOUS": "Replace the text in the SQL, as by replace(value, ',', ';'); or "
     "make one column of the parts, and that the key.",
 }

@@ -14,7 +14,7 @@ from framework.errors import RetryableError, foreign_text
 from framework.plan.options import IS_DELETED
 from framework.plan.reads import NEVER, ReadIncrement, ReadSnapshot, Version
 from framework.sources.logged import COMMIT, FILE, KEY, PATH, read_increment_by_hudi, read_logged
-from framework.sources.missing import gone_for_good, hold_files
+from framework.sources.missing import gone_for_good, hold_files, hold_version
 from framework.sources.pruning import in_partitions
 from framework.spec.model import TableRef
 from framework.state.storage import local_path, storage_for
@@ -31,6 +31,8 @@ def read_snapshot(spark: SparkSession, stage: ReadSnapshot) -> DataFrame:
     """Read a table whole, as it stands or as it stood, without Hudi's meta columns."""
     if stage.columns:
         return spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in stage.columns))
+    if not stage.empty:
+        hold_version(stage.table, Version(stage.as_of, stage.overtakers), _UNTOUCHED)
     rows = load_table(spark, stage.table.path, stage.as_of, overtakers=stage.overtakers)
     return rows.where(F.lit(False)) if stage.empty else rows
 
@@ -86,6 +88,7 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     """
     window, path = stage.window, stage.table.path
     if window.kind == "whole_table":
+        hold_version(stage.table, Version(stage.as_of), _UNTOUCHED)
         rows = load_table(spark, path, stage.as_of)
     elif window.kind == "driven":
         rows = load_table(spark, path).where(F.lit(False))
@@ -94,7 +97,7 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
         # Where the logs alone tell that, they are read.
         if not window.whole_files:
-            hold_files(stage.table, window.requested, _UNTOUCHED)
+            hold_files(stage.table, window.requested, stage.as_of, _UNTOUCHED)
         found = _files(spark, stage) if window.whole_files else read_logged(spark, stage)
         rows = _version(spark, stage, Version(stage.as_of)) if found is None else found
         rows = rows.where(F.col(COMMIT).isin(list(window.requested))).drop(*_META_COLUMNS)

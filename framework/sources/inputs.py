@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import reduce
+from collections.abc import Collection
+from functools import partial, reduce
 from itertools import groupby
 
 from py4j.protocol import Py4JJavaError
@@ -14,10 +15,12 @@ from pyspark.sql.types import StructType, TimestampType
 
 from framework.errors import DataError, foreign_text, root_cause
 from framework.plan.options import IS_DELETED
-from framework.plan.partitions import NULL_PARTITION
+from framework.plan.partitions import NULL_PARTITION, partition_values
 from framework.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
 from framework.sources.hudi import IDENTITY, load_table, load_version, read_increment
+from framework.sources.missing import hold_version
 from framework.sources.pruning import in_partitions, is_one_of
+from framework.state.table import TableState
 
 # More than that is no handful of partitions: the driver would hold their list and Spark would evaluate it per partition.
 MOST_PARTITIONS = 10_000
@@ -48,6 +51,7 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     Raises:
         DataError: DRIVES_NOT_FOUND: one of the two tables has no such column.
     """
+    hold_version(stage.source, Version(stage.as_of), _UNTOUCHED)
     try:
         driven = load_table(spark, stage.source.path, stage.as_of, stage.held)
         if not stage.every_row:
@@ -126,6 +130,7 @@ def read_partitions(spark: SparkSession, stage: ReadPartitions, rows: DataFrame)
     table = load_table(spark, stage.table.path, stage.as_of, overtakers=stage.overtakers)
     told = stage.known if stage.known is not None else _needed(stage, rows, table.schema)
     wanted = sorted({*told, *stage.also})
+    hold_version(stage.table, Version(stage.as_of, stage.overtakers), _UNTOUCHED, partial(_is_among, columns, set(wanted)))
     return table.where(_among(columns, wanted, table.schema)), tuple("/".join(
         f"{column}={value}" for column, value in zip(columns, values, strict=True)) for values in wanted)
 
@@ -157,6 +162,12 @@ def _needed(stage: ReadPartitions, rows: DataFrame, schema: StructType) -> list[
             input=stage.view,
         )
     return values_found
+
+
+def _is_among(columns: list[str], wanted: Collection[tuple[str, ...]], state: TableState, folder: str) -> bool:
+    by, encoded = state.config.partition_by, state.config.url_encoded
+    values = partition_values(folder, by, encoded) if state.config.plain_paths else None
+    return values is None or tuple(values[by.index(column)] for column in columns) in wanted
 
 
 def _among(columns: list[str], wanted: list[tuple[str, ...]], schema: StructType) -> Column:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from py4j.protocol import Py4JJavaError
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 from framework.plan.reads import ReadIncrement
+from framework.sources.footers import below, highest, hold_parts
 from framework.sources.pruning import in_partitions
+from framework.sources.slices import is_log
 
 COMMIT, KEY, PATH, FILE = (
     "_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
@@ -54,28 +57,57 @@ def read_logged(spark: SparkSession, stage: ReadIncrement) -> DataFrame | None:
     files = rows.inputFiles()
     if len(files) > _MOST_FILES:
         return None
+    written = [file for file in files if is_log(file)]
     try:
-        if _hold_parts(spark, [file for file in files if ".log." in file.rsplit("/", 1)[-1]]):
+        if hold_parts(spark, written):
             return None
+        rows = rows.where(of_window)
+        return _not_outranked(spark, stage, rows, written, logs.ordering) if logs.ordering else rows
     except Py4JJavaError as error:
         if "FileNotFoundException" not in str(error):
             raise
         # It was cleaned meanwhile.
         return None
-    rows = rows.where(of_window)
-    if not logs.ordering:
-        return rows
-    order = _as_number(rows, logs.ordering)
-    lowest, has_null = read_increment_by_hudi(spark, path, stage.window.begin_inclusive, end).where(of_window).agg(
-        F.min(order), F.max(order.isNull())).collect()[0]
+
+
+def _not_outranked(
+    spark: SparkSession, stage: ReadIncrement, rows: DataFrame, logs: Sequence[str], ordering: str,
+) -> DataFrame | None:
+    rows = _kept(rows)
+    order = _as_number(rows, ordering)
+    lowest, has_null = rows.agg(F.min(order), F.max(order.isNull())).collect()[0]
     if has_null or (lowest is not None and lowest < 0):
         # Hudi takes a null for a 0.
+        rows.unpersist()
         return None
+    if lowest is None or not _may_outrank(spark, stage, logs, ordering, lowest):
+        return rows
     options = {"as.of.instant": stage.as_of} if stage.as_of else {}
-    below = spark.read.format("hudi").options(**{"hoodie.datasource.query.type": "read_optimized", **options}).load(path)
-    # Rows that may outrank any: mostly none, which the statistics in the files' footers tell.
-    below = below.where(in_partitions(stage.partitions, below.schema)).where(_is_above(below, logs.ordering, lowest))
-    return rows if below.isEmpty() else _without_outranked(rows, below, logs.ordering)
+    base = spark.read.format("hudi").options(**{"hoodie.datasource.query.type": "read_optimized", **options}).load(
+        stage.table.path)
+    base = base.where(in_partitions(stage.partitions, base.schema)).where(_is_above(base, ordering, lowest))
+    found = _without_outranked(rows, base, ordering)
+    if found is None:
+        rows.unpersist()
+    return found
+
+
+def _kept(rows: DataFrame) -> DataFrame:
+    # They are looked at, and then read: a log is merged row by row, and once is enough. What ends the run drops them. Spark's
+    # cache turns rows into columns, which takes a third of the read's time; what it keeps otherwise is lost with an executor.
+    if (rows.sparkSession.sparkContext.master or "").startswith("local"):
+        return rows.localCheckpoint(eager=False)
+    return rows.persist(StorageLevel.MEMORY_AND_DISK)
+
+
+def _may_outrank(spark: SparkSession, stage: ReadIncrement, logs: Sequence[str], ordering: str, lowest: int) -> bool:
+    # Mostly what is logged is newer than all that lies below.
+    try:
+        above = highest(spark, below(stage.table, logs), ordering)
+    except (Py4JJavaError, ValueError):
+        # A base file that is only being written has no footer.
+        return True
+    return above is None or above > lowest
 
 
 def _as_number(rows: DataFrame, column: str) -> Column:
@@ -84,17 +116,17 @@ def _as_number(rows: DataFrame, column: str) -> Column:
     return F.unix_micros(named) if isinstance(rows.schema[column].dataType, TimestampType) else named
 
 
-def _is_above(rows: DataFrame, column: str, number: int | None) -> Column:
+def _is_above(rows: DataFrame, column: str, number: int) -> Column:
     is_time = isinstance(rows.schema[column].dataType, TimestampType)
     return F.col(f"`{column}`") > (F.timestamp_micros(F.lit(number)) if is_time else F.lit(number))
 
 
-def _without_outranked(rows: DataFrame, below: DataFrame, ordering: str) -> DataFrame | None:
+def _without_outranked(rows: DataFrame, base: DataFrame, ordering: str) -> DataFrame | None:
     logged, stands = (
         one.select(*(F.col(column).alias(f"__{name}_{number}") for number, column in enumerate((KEY, PATH, f"`{ordering}`"))),
                    # A log's row names its file group, a base file's row the file, which begins so.
                    F.substring_index(F.col(FILE), "_", 1).alias(f"__{name}_group"))
-        for name, one in (("logged", rows), ("base", below)))
+        for name, one in (("logged", rows), ("base", base)))
     lost = stands.join(
         F.broadcast(logged), (F.col("__base_0") == F.col("__logged_0")) & (F.col("__base_1") == F.col("__logged_1"))
         & (F.col("__base_2") > F.col("__logged_2")))
@@ -106,22 +138,3 @@ def _without_outranked(rows: DataFrame, below: DataFrame, ordering: str) -> Data
     # One row of a key is in the window, at most.
     return rows.join(lost.select(F.col("__base_0").alias(KEY), F.col("__base_1").alias(PATH)), [KEY, PATH],
                      "left_anti") if found else rows
-
-
-def _hold_parts(spark: SparkSession, files: list[str]) -> bool:
-    """Say whether a block of some logs holds parts of rows, as Spark SQL's MERGE INTO writes them: its header tells."""
-    hudi: Any = spark._jvm.org.apache.hudi  # type: ignore[union-attr]
-    log = hudi.common.table.log
-    conf = hudi.hadoop.fs.HadoopFSUtils.getStorageConf(spark._jsc.hadoopConfiguration())
-    is_partial = log.block.HoodieLogBlock.HeaderMetadataType.IS_PARTIAL
-    for file in files:
-        path = hudi.storage.StoragePath(file)
-        blocks = log.HoodieLogFormat.newReader(
-            hudi.storage.HoodieStorageUtils.getStorage(path, conf), hudi.common.model.HoodieLogFile(path), None)
-        try:
-            while blocks.hasNext():
-                if blocks.next().getLogBlockHeader().get(is_partial) is not None:
-                    return True
-        finally:
-            blocks.close()
-    return False

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 from framework.errors import FreshetError, StateError
+from framework.plan.reads import Version
+from framework.sources.slices import newest_files
 from framework.spec.model import TableRef
 from framework.state.actions import file_group
 from framework.state.failures import told
-from framework.state.storage import local_path, storage_for
+from framework.state.storage import is_local, local_path, storage_for
 from framework.state.table import TableState
 from framework.state.timeline import TimelineState
 
-#: Listings that are asked for together.
-_AT_ONCE = 8
+# Listings that are asked for together; and in all of a version, where each takes its time.
+_AT_ONCE, _MOST_FOLDERS = 8, 200
 _NAME = re.compile(r"([^/\s]+_\d{14,17}\.(?:parquet|orc|log\.[\w.-]+\w))")
 
 
@@ -32,7 +35,7 @@ def gone_for_good(table: TableRef, error: BaseException | str, effect: str) -> S
         effect: What was or was not written.
     """
     found = re.search(re.escape(table.path.rstrip("/")) + r"/(?:[^\n]*?/)?" + _NAME.pattern, str(error))
-    group = file_group(found[1]) if found else None
+    group = file_group(found[0].rpartition(f"{table.path.rstrip('/')}/")[2]) if found else None
     if found is None or group is None:
         return None
     try:
@@ -44,24 +47,59 @@ def gone_for_good(table: TableRef, error: BaseException | str, effect: str) -> S
     return _missing(table, found[0], effect)
 
 
-def hold_files(table: TableRef, requested: Collection[str], effect: str) -> None:
-    """Refuse to read commits whose files are not there, or are shorter than they were written.
+def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: str) -> None:
+    """Refuse to read commits whose files, or those below them, are not there, or are shorter than they were written.
 
     Args:
         table: The table.
         requested: Request times of the commits.
+        as_of: Time of the version that their rows are read at; empty for the latest.
         effect: What was or was not written.
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
     """
     state = TimelineState().table(table)
-    wanted, base = set(requested), local_path(table.path).rstrip("/")
-    by_folder = defaultdict[str, list[tuple[str, int]]](list)
-    for instant in state.commits if state is not None else ():
-        for path, size in state.info(instant).files if state is not None and instant.requested in wanted else ():
-            folder, _, name = path.rpartition("/")
-            by_folder[folder].append((name, size))
+    if state is not None:
+        infos = [state.info(i) for i in state.commits if i.requested in set(requested)]
+        groups = {group for info in infos for group in info.file_ids}
+        files = [*(file for info in infos for file in info.files), *newest_files(state, Version(as_of), groups)]
+        _hold_all(table, _by_folder(files), effect)
+
+
+def hold_version(
+    table: TableRef | TableState, version: Version, effect: str,
+    is_read: Callable[[TableState, str], bool] = lambda state, folder: True,
+) -> None:
+    """Refuse to go on with a version of a table whose files are not there, or are shorter than they were written.
+
+    Args:
+        table: The table, or what is known of it already. Files of archived commits are not known, and in a store that is not
+            this machine's own only the partitions that were written last are looked at.
+        version: Its version.
+        effect: What was or was not written.
+        is_read: Says of a partition's path whether it is of interest.
+
+    Raises:
+        StateError: FILE_MISSING or FILE_CORRUPT.
+    """
+    state = TimelineState().table(table) if isinstance(table, TableRef) else table
+    if state is not None:
+        files = newest_files(state, version)
+        found = _by_folder((path, size) for path, size in files if is_read(state, path.rpartition("/")[0]))
+        _hold_all(state.ref, found if is_local(state.ref.path) else dict(islice(found.items(), _MOST_FOLDERS)), effect)
+
+
+def _by_folder(files: Iterable[tuple[str, int]]) -> Mapping[str, list[tuple[str, int]]]:
+    found = defaultdict[str, list[tuple[str, int]]](list)
+    for path, size in files:
+        folder, _, name = path.rpartition("/")
+        found[folder].append((name, size))
+    return found
+
+
+def _hold_all(table: TableRef, by_folder: Mapping[str, list[tuple[str, int]]], effect: str) -> None:
+    base = local_path(table.path).rstrip("/")
     sizes = told(table, storage_for(base).sizes)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         listed = pool.map(lambda folder: sizes(f"{base}/{folder}"), by_folder)

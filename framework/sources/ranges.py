@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, time, timedelta
+from functools import partial
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -10,8 +12,11 @@ from pyspark.sql.types import DataType, DateType, StringType, TimestampNTZType, 
 
 from framework.errors import DataError
 from framework.plan.options import IS_DELETED
-from framework.plan.reads import ReadRange
+from framework.plan.partitions import partition_values
+from framework.plan.reads import ReadRange, Version
 from framework.sources.hudi import load_table
+from framework.sources.missing import hold_version
+from framework.state.table import TableState
 
 
 def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
@@ -27,7 +32,9 @@ def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
 
     Raises:
         DataError: BAD_EVENT_TIME: there is no such column, or its type tells no time.
+        StateError: FILE_MISSING or FILE_CORRUPT.
     """
+    hold_version(stage.table, Version(stage.as_of), "Nothing was written.", partial(_may_hold, stage))
     rows = load_table(spark, stage.table.path, stage.as_of)
     found = {field.name.lower(): field.dataType for field in rows.schema.fields}.get(stage.column.lower())
     if found is None:
@@ -37,6 +44,13 @@ def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
         rows = rows.withColumn(IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns
                                else F.lit(False))
     return rows
+
+
+def _may_hold(stage: ReadRange, state: TableState, folder: str) -> bool:
+    columns = state.config.partition_by
+    values = partition_values(folder, columns, state.config.url_encoded)
+    day = values[columns.index(stage.column)][:10] if values and stage.column in columns else ""
+    return not re.fullmatch(r"\d{4}-\d\d-\d\d", day) or stage.start[:10] <= day <= stage.end[:10]
 
 
 def _within(column: Column, kind: DataType, stage: ReadRange) -> Column:

@@ -89,6 +89,10 @@ class Check(Model):
     limit: Limit | None = Field(
         None, description="severity: drop: more bad rows than this fail the run instead: a number, or a percentage.",
     )
+    on_drop: Literal["keep", "delete"] = Field(
+        "keep", description="severity: drop: what becomes of the older row that stands in the table under a dropped row's key: "
+        "keep leaves it published; delete deletes it with the same commit.",
+    )
     sql: Name | None = Field(None, description="A query over <TABLE_NAME>, the table as it would stand after the commit.")
     expect: Value | Compared = Field(None, description="sql: the value that the query must give, or {result: unchanged}.")
     scope: Literal["batch", "partitions", "table"] | None = Field(

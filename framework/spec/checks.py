@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from framework.spec.check_models import RULES, Check, Compared, limit_of, share_of
 from framework.spec.expectation_names import catalogue, check_names, parsed, suite_of
 from framework.spec.files import Place, ProjectFiles
-from framework.spec.model import TableSpec
+from framework.spec.model import Operation, TableSpec, WriteStrategy
 from framework.spec.rules import (
     CheckSpec,
     FreshnessRule,
@@ -26,6 +26,7 @@ from framework.spec.rules import (
 from framework.spec.source import table_by_name
 from framework.spec.strategy_models import seconds_of
 from framework.spec.suggest import Problems, did_you_mean
+from framework.spec.types_json import DELETE_MARK
 
 TABLE_MARK = "<TABLE_NAME>"
 _QUARANTINE = "_quarantine_"
@@ -42,6 +43,8 @@ class _Reading:
     targets: Mapping[str, str]
     warehouse: Mapping[str, str]
     problems: Problems
+    operation: Operation
+    strategy: WriteStrategy
     at: Place = field(default_factory=lambda: Place("", 0))
     name: str = ""
 
@@ -61,7 +64,8 @@ class _Reading:
 
 def read_checks(
     declared: Sequence[Check], table: TableSpec, files: ProjectFiles, targets: Mapping[str, str],
-    warehouse: Mapping[str, str], place_of: Callable[..., Place], problems: Problems,
+    warehouse: Mapping[str, str], place_of: Callable[..., Place], problems: Problems, operation: Operation = "upsert",
+    strategy: WriteStrategy = "rows",
 ) -> tuple[CheckSpec, ...]:
     """Check the checks.
 
@@ -73,10 +77,12 @@ def read_checks(
         warehouse: Root path of each database.
         place_of: Gives the place of a path of keys.
         problems: Receives what is wrong.
+        operation: Hudi's write operation.
+        strategy: How the batch reaches the target.
     """
     found: list[CheckSpec] = []
     taken = next((c.name for c in table.columns if c.name.lower().startswith(_QUARANTINE)), "")
-    reading = _Reading(table, files, targets, warehouse, problems)
+    reading = _Reading(table, files, targets, warehouse, problems, operation, strategy)
     for number, check in enumerate(declared):
         reading.at, reading.name = place_of("checks", str(number)), check.name[:80]
         if not _PLAIN.fullmatch(check.name):
@@ -92,7 +98,8 @@ def read_checks(
         if check.severity == "drop" and taken:
             reading.add("RESERVED_COLUMN", f"the quarantine has a column of its own for '{taken}' of {table.file}.",
                         "Rename the column.")
-        found.append(CheckSpec(check.name, check.severity, reading.at.line, rule, *limit_of(check.limit)))
+        found.append(CheckSpec(check.name, check.severity, reading.at.line, rule, *limit_of(check.limit),
+                               deletes=check.on_drop == "delete"))
     return tuple(found)
 
 
@@ -111,6 +118,29 @@ def _severity(check: Check, rule: Rule, reading: _Reading) -> None:
                     "Write 'severity: drop' or 'fail'.")
     if check.limit is not None and check.severity != "drop":
         reading.add("CONFLICTING_SETTING", "limit goes with severity: drop.", "Remove it, or write 'severity: drop'.")
+    if check.on_drop == "delete":
+        _deletes(check, reading)
+
+
+def _deletes(check: Check, reading: _Reading) -> None:
+    """Refuse to delete the older row of a dropped one where no delete can be right."""
+    refused = ""
+    if check.severity != "drop":
+        reading.add("CONFLICTING_SETTING", "on_drop goes with severity: drop.", "Remove it, or write 'severity: drop'.")
+    elif reading.strategy != "rows":
+        refused = (f"by the strategy {reading.strategy} a row of the batch is a part of the target's: one that is dropped says "
+                   "nothing of the other columns, which would go too")
+    elif reading.operation == "insert_overwrite":
+        refused = "insert_overwrite replaces whole partitions: the older row of a dropped one goes with its partition anyway"
+    elif reading.operation == "insert":
+        refused = "an insert changes no row that stands"
+    elif reading.operation == "delete":
+        refused = "by the operation delete a dropped row is one that was not to be deleted"
+    elif all(c.name != DELETE_MARK for c in reading.table.columns):
+        reading.add("CONFLICTING_SETTING", f"on_drop: delete deletes by a row with {DELETE_MARK}, and {reading.table.file} has "
+                    "no such column.", f"Add `{DELETE_MARK} BOOLEAN` to the DDL and select it (false where nothing deletes).")
+    if refused:
+        reading.add("CONFLICTING_SETTING", f"on_drop: delete cannot be: {refused}.", "Remove it: the older row is kept.")
 
 
 def _rule(check: Check, reading: _Reading) -> Rule | None:

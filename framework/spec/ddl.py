@@ -15,6 +15,9 @@ _HEADER = re.compile(
 )
 _LOCATION = re.compile(r"\bLOCATION\s+(?:'(?P<one>[^']+)'|\"(?P<two>[^\"]+)\")", re.IGNORECASE)
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_QUOTED_OR_COMMENT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_PROPERTIES = re.compile(r"\bTBLPROPERTIES\b", re.IGNORECASE)
+_USING = re.compile(r"\bUSING\s+hudi\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -100,3 +103,45 @@ def ddl_header(text: str) -> tuple[str, str | None] | None:
         return None
     location = _LOCATION.search(bare)
     return re.sub(r"[`\s]", "", header["name"]), (location["one"] or location["two"]) if location else None
+
+
+def location_text(text: str) -> str | None:
+    """Return what a DDL says behind LOCATION, templates and all; None where it says nothing.
+
+    Args:
+        text: The file's text, templates not rendered.
+    """
+    found = _LOCATION.search(_masked(text))
+    return text[slice(*found.span("one" if found["one"] is not None else "two"))] if found else None
+
+
+def with_location(text: str, location: str) -> str | None:
+    """Return a DDL with another LOCATION, and else as it is.
+
+    Args:
+        text: The file's text, templates not rendered.
+        location: What to say there, templates and all.
+
+    Returns:
+        The text; None where it has neither a LOCATION nor a clause that one can stand beside.
+    """
+    masked = _masked(text)
+    found = _LOCATION.search(masked)
+    if found is not None:
+        start, end = found.span("one" if found["one"] is not None else "two")
+        return f"{text[:start]}{location}{text[end:]}"
+    properties, using = _PROPERTIES.search(masked), _USING.search(masked)
+    if properties is not None:
+        return f"{text[:properties.start()]}LOCATION '{location}'\n{text[properties.start():]}"
+    if using is not None:
+        return f"{text[:using.end()]}\nLOCATION '{location}'{text[using.end():]}"
+    return None
+
+
+def _masked(text: str) -> str:
+    """Return a DDL in which comments are blank and texts hold nothing that looks like a clause, each sign in its place."""
+    def mask(found: re.Match[str]) -> str:
+        quote = found[0][0]
+        return f"{quote}{'x' * (len(found[0]) - 2)}{quote}" if quote in "'\"" else re.sub(r"[^\n]", " ", found[0])
+
+    return _QUOTED_OR_COMMENT.sub(mask, text)

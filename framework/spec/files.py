@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from framework.spec.suggest import Problems, did_you_mean
@@ -24,9 +25,11 @@ class ProjectFiles:
 
     Args:
         root: The project's folder, resolved.
+        instead: Texts that are read instead of those of the files, by the files' names.
     """
 
     root: Path
+    instead: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, name: str, place: Place, what: str, problems: Problems) -> str | None:
         """Read a text file of the project.
@@ -50,6 +53,8 @@ class ProjectFiles:
                 "Name a file below the project's folder, without '..' and not by a link that leads out.",
             )
             return None
+        if name in self.instead:
+            return self.instead[name]
         try:
             if path.exists() and not path.is_file():
                 # A pipe would be waited for, a folder holds no text.

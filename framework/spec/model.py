@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from framework.spec.limits import DEFAULT_LIMITS, RunLimits
+from framework.spec.logic import Logic
 from framework.spec.rules import CheckSpec, Evolution
 from framework.spec.statements import Statement
 from framework.spec.types import Column
@@ -14,8 +15,8 @@ from framework.spec.types import Column
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 MissingCheckpoint = Literal["READ_UPTO_LATEST_COMMIT", "READ_LATEST", "ERROR"]
 IncrementalFormat = Literal["latest_state", "cdc", "auto"]
-# A user never writes bulk_insert: `freshet index bootstrap` does, through the same checks.
-Operation = Literal["upsert", "insert", "delete", "insert_overwrite", "bulk_insert"]
+# A user never writes the last two: `freshet index bootstrap` and a full refresh do, through the same checks.
+Operation = Literal["upsert", "insert", "delete", "insert_overwrite", "bulk_insert", "insert_overwrite_table"]
 ReadStrategy = Literal["snapshot", "incremental", "affected_partitions"]
 AsOf = Literal["latest", "run_start", "checkpoint"]
 WriteStrategy = Literal["rows", "merge", "partial_update", "full_outer_join"]
@@ -152,11 +153,13 @@ class TransformSpec:
         file: Path relative to the project.
         kind: ``sql`` or ``python``.
         statements: The SQL's statements after Jinja; none for Python.
+        helpers: The project's files that a Python step imports, and that these import.
     """
 
     file: str
     kind: Literal["sql", "python"]
     statements: tuple[Statement, ...] = ()
+    helpers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -250,6 +253,7 @@ class PipelineSpec:
         lease_wait_seconds: How long a run waits for another run of the same target.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits: How long a run may take.
+        logic: What makes the rows.
     """
 
     name: str
@@ -277,6 +281,7 @@ class PipelineSpec:
     lease_wait_seconds: float
     fingerprint: str
     limits: RunLimits = DEFAULT_LIMITS
+    logic: Logic = ()
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ OTHER_INDEXES = ("BLOOM", "GLOBAL_BLOOM", "SIMPLE", "GLOBAL_SIMPLE", "INMEMORY",
 #: Write operations of Hudi that freshet does not write, and what to do instead.
 OTHER_OPERATIONS: Mapping[str, str] = {
     "bulk_insert": "Write 'insert': it is checked before it is published, bulk_insert is not.",
-    "insert_overwrite_table": "Write 'upsert' to change rows; to rebuild a table, delete it and run again.",
+    "insert_overwrite_table": "Write 'upsert' to change rows; to make a table anew: freshet run NAME --full-refresh",
     "delete_partition": "Write 'delete' to delete the rows that the transformation returns.",
     "insert_prepped": "Write 'insert'.",
     "upsert_prepped": "Write 'upsert'.",

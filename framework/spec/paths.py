@@ -10,6 +10,7 @@ from pathlib import Path
 
 from framework.spec.model import TableRef
 
+_MIGRATED = re.compile(r"__m([0-9]{1,6})$")
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 
 
@@ -62,3 +63,24 @@ def named_table(path: str, targets: Mapping[str, str], warehouse: Mapping[str, s
         if parent == folder and last:
             return TableRef(f"{database}.{last}", path)
     return TableRef(path, path)
+
+
+def migration_suffix(path: str) -> str:
+    """Return what ``freshet migrate`` has put behind a table's path, as in ``trips__m2``; empty where it has not."""
+    found = _MIGRATED.search(path.rstrip("/"))
+    return found[0] if found else ""
+
+
+def next_place(path: str) -> str:
+    """Return where a table's successor lies: ``trips__m2`` after ``trips``. Templates in the text stay as they are."""
+    suffix = migration_suffix(path)
+    return f"{path.rstrip('/').removesuffix(suffix)}__m{int(suffix[3:] or '1') + 1}"
+
+
+def place_before(path: str) -> str:
+    """Return where a table's predecessor lies; empty where it has none."""
+    suffix = migration_suffix(path)
+    if not suffix:
+        return ""
+    base = path.rstrip("/").removesuffix(suffix)
+    return base if int(suffix[3:]) <= 2 else f"{base}__m{int(suffix[3:]) - 1}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from framework.spec import layers, options, source, target
+from framework.spec import layers, logic, options, source, target
 from framework.spec.checks import read_checks
 from framework.spec.ddl import DdlTable, Setting, ddl_header, parse_ddl
 from framework.spec.files import Place, ProjectFiles
@@ -19,7 +19,7 @@ from framework.spec.inputs import read_inputs
 from framework.spec.lineage import Neighbour
 from framework.spec.model import PipelineSpec, Reader, TableRef
 from framework.spec.models import validate_settings
-from framework.spec.paths import normal_path, same_place
+from framework.spec.paths import migration_suffix, normal_path, same_place
 from framework.spec.secrets import Redactor
 from framework.spec.shares import Shares
 from framework.spec.suggest import Problems, did_you_mean
@@ -43,6 +43,7 @@ class Draft:
         ddl_text: The DDL, rendered; None where it cannot be read.
         target: The table written; None where it is not known.
         secrets: The secrets that its own files read.
+        windowed: Texts of settings that a backfill renders otherwise.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Draft:
     ddl_text: str | None
     target: TableRef | None
     secrets: Redactor
+    windowed: tuple[str, ...]
 
     def place(self, *path: str) -> Place:
         """Return the place of a path of keys in the pipeline's merged settings."""
@@ -118,7 +120,7 @@ def draft(
         root = warehouse.get(database)
         path = normal_path(location, files.root) if location else f"{root}/{short}" if root else ""
         ref = TableRef(table, path) if path else None
-    return Draft(name, file, rendered, sql, warehouse, ddl_text, ref, secrets)
+    return Draft(name, file, rendered, sql, warehouse, ddl_text, ref, secrets, tuple(sorted(set(logic.windowed(tree)))))
 
 
 def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
@@ -207,7 +209,8 @@ def build(
     names = tuple(item.name for item in inputs)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, one.place, problems)
     checks = read_checks(
-        settings.checks if settings else (), table, files, targets, one.warehouse, one.place, problems,
+        settings.checks if settings else (), table, files, targets, one.warehouse, one.place, problems, operation,
+        write.strategy,
     )
     if index.is_global:
         check_overwrites(operation, write, backfill, index, one.place("hoodie"), problems, partition_is_stable=stable)
@@ -219,27 +222,30 @@ def build(
         for key, value in sorted(values.items())
         if key not in own and not key.startswith(options.STREAMER_PREFIX)
     }
+    columns = [(c.name, str(c.type), c.nullable) for c in table.columns]
+    located = [table.record_key, table.ordering_field, table.partition_by]
+    written = [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering]
     defining = {
-        "table": [
-            ref.path,
-            table.table_type,
-            table.record_key,
-            table.ordering_field,
-            table.partition_by,
-            [(c.name, str(c.type), c.nullable) for c in table.columns],
-        ],
+        "table": [ref.path, table.table_type, *located, columns],
         "source": [main.table.path, main.incremental_format],
         "inputs": [(i.name, i.table.path, i.read, i.lookback_seconds, i.drives, i.on, i.as_of) for i in inputs],
         "transform": [(step.kind, text) for step, text in chain],
-        "vars": {name: text_of(value) for name, value in (one.context.var or {}).items()}
-        if any(step.kind == "python" for step, _ in chain)
-        else {},
+        "vars": {name: text_of(value) for name, value in (one.context.var or {}).items()
+                 if any(step.kind == "python" for step, _ in chain)},
         "operation": operation,
-        "write": [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering],
+        "write": written,
         "index": [index.type, dict(index.parameters)],
         **({"checks": [repr(replace(check, line=0)) for check in checks]} if checks else {}),
+        **({"on_drop": [check.name for check in checks if check.deletes]} if any(check.deletes for check in checks) else {}),
         **({"schema_contract": settings.schema_contract} if settings.schema_contract != "nothing" else {}),
         "write_options": write_options,
+    }
+    matters = {
+        ddl.file: [*located, columns],
+        **{f"{one.file} ({matter})": value for matter, value in (
+            ("source", [main.table.name, main.incremental_format]), ("inputs", logic.of_inputs(inputs)),
+            ("write", [operation, *written]), ("checks", logic.of_checks(checks)), ("vars", defining["vars"]),
+            ("schema_contract", settings.schema_contract), ("start and end", one.windowed))},
     }
     return PipelineSpec(
         name=one.name,
@@ -267,14 +273,17 @@ def build(
         lease_wait_seconds=settings.lease.wait_seconds,
         limits=settings.run.limits(),
         fingerprint=_fingerprint(defining, files.root, one.secrets),
+        logic=logic.logic_of(files.root, chain, matters, one.secrets),
     )
 
 
 def _quarantine(name: str, target: TableRef) -> TableRef:
-    # Beside the target, and of the pipeline: two that write one table have each their own.
+    # Beside the target, and of the pipeline: two that write one table have each their own, and so has a migrated table,
+    # whose columns may be others.
     database, dot, _ = target.name.rpartition(".")
     short = f"{name}_quarantine"
-    return TableRef(f"{database}{dot}{short}", f"{target.path.rstrip('/').rpartition('/')[0]}/{short}")
+    place = target.path.rstrip("/").rpartition("/")[0]
+    return TableRef(f"{database}{dot}{short}", f"{place}/{short}{migration_suffix(target.path)}")
 
 
 def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:

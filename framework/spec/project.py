@@ -40,6 +40,7 @@ def load_project(
     tags: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
     window: tuple[str, str] | None = None,
+    instead: Mapping[str, str] | None = None,
 ) -> Project:
     """Load and check a project's pipelines.
 
@@ -51,6 +52,7 @@ def load_project(
         tags: Load the pipelines that carry one of these tags; with neither names nor tags, all.
         environ: What templates read as ``env.*``; the process's environment by default.
         window: ``start`` and ``end`` for templates, during a backfill.
+        instead: Texts that are read instead of those of the files, by the files' names.
 
     Returns:
         The project with the selected pipelines, upstream before downstream. Files of the others are read only for
@@ -61,9 +63,8 @@ def load_project(
         SpecError: With every problem of every file that was asked for, without secrets.
     """
     problems = Problems()
-    loader = _Loader(
-        ProjectFiles(Path(os.path.realpath(root))), dict(os.environ) if environ is None else environ, window, problems
-    )
+    files = ProjectFiles(Path(os.path.realpath(root)), instead or {})
+    loader = Loader(files, dict(os.environ) if environ is None else environ, window, problems)
     project = loader.load(env, overrides, names, tags)
     if problems.found or project is None:
         raise SpecError([_without_secrets(p) for p in _without_consequences(problems.found, loader.broken_config)])
@@ -97,7 +98,9 @@ def _readers(
     )
 
 
-class _Loader:
+class Loader:
+    """Reads what the layers, the pipelines and their neighbours say; problems are collected."""
+
     def __init__(
         self, files: ProjectFiles, environ: Mapping[str, str], window: tuple[str, str] | None, problems: Problems,
     ) -> None:
@@ -115,8 +118,8 @@ class _Loader:
         names: Sequence[str],
         tags: Sequence[str],
     ) -> Project | None:
-        found = self._pipeline_files()
-        env_name, configs = self._configs(env)
+        found = self.pipeline_files()
+        env_name, configs = self.configs(env)
         top = layers.override_layer(overrides, self.problems)
         trees, raw_tags = self._trees(found, set(names), bool(tags))
         selected = self._select(found, raw_tags, names, tags)
@@ -124,10 +127,10 @@ class _Loader:
         for name, file in found.items():
             problems = self.problems if name in selected else Problems()
             # A selected one is read again even where its tags were looked at: now its problems count.
-            tree = self._tree(file, problems) if name in selected else trees.get(name)
+            tree = self.tree(file, problems) if name in selected else trees.get(name)
             if tree is not None:
                 checked = layers.check_layer(tree, PipelineFile, problems)
-                drafts[name] = self._draft(name, file, layers.merge(*configs, checked, top), problems)
+                drafts[name] = self.draft(name, file, layers.merge(*configs, checked, top), problems)
         return self._project(env_name, drafts, selected)
 
     def _project(self, env: str, drafts: Mapping[str, Draft], selected: Sequence[str]) -> Project | None:
@@ -156,7 +159,7 @@ class _Loader:
             str(self.files.root), env, in_one_session([specs[name] for name in order]), {name: upstream[name] for name in order}
         )
 
-    def _pipeline_files(self) -> dict[str, str]:
+    def pipeline_files(self) -> dict[str, str]:
         if not (self.files.root / "pipelines").is_dir():
             self.problems.add(
                 "pipelines",
@@ -195,7 +198,7 @@ class _Loader:
             )
         return found
 
-    def _configs(self, env: str | None) -> tuple[str, list[MapNode]]:
+    def configs(self, env: str | None) -> tuple[str, list[MapNode]]:
         known = [PurePosixPath(name).stem for name in self.files.names("configs", *_YAML)]
         if env is None:
             env = DEFAULT_ENV if DEFAULT_ENV in known else "base"
@@ -218,13 +221,13 @@ class _Loader:
                 ),
                 None,
             )
-            tree = self._tree(file, self.problems) if file else None
+            tree = self.tree(file, self.problems) if file else None
             self.broken_config |= file is not None and tree is None
             if tree is not None:
                 trees.append(layers.check_layer(tree, ConfigFile, self.problems))
         return env, trees or [MapNode({}, "configs/base.yml", 0)]
 
-    def _tree(self, file: str, problems: Problems) -> MapNode | None:
+    def tree(self, file: str, problems: Problems) -> MapNode | None:
         text = self.files.read(file, Place(file, 0), "file", problems)
         return None if text is None else parse_yaml(text, file, problems)
 
@@ -242,7 +245,7 @@ class _Loader:
             if everything or name in names:
                 continue
             problems = Problems()
-            tree = self._tree(file, problems)
+            tree = self.tree(file, problems)
             if tree is None:
                 if by_tag:
                     # Its tags are unknown, so it may be one of those asked for.
@@ -280,7 +283,7 @@ class _Loader:
                 )
         return [name for name in found if name in names or raw_tags.get(name, set()) & set(tags)]
 
-    def _draft(self, name: str, file: str, tree: MapNode, problems: Problems) -> Draft:
+    def draft(self, name: str, file: str, tree: MapNode, problems: Problems) -> Draft:
         secrets = Redactor()
 
         def on_secret(variable: str, value: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Severity = Literal["fail", "warn", "drop"]
@@ -114,6 +114,7 @@ class CheckSpec:
         line: Line in the pipeline's YAML.
         rule: What is checked.
         most_rows, most_share: ``drop``: more bad rows than this, or a larger share of the batch, fail the run; None: no limit.
+        deletes: ``drop``: the older row that stands under a dropped row's key is deleted, and not left published.
     """
 
     name: str
@@ -122,6 +123,8 @@ class CheckSpec:
     rule: Rule
     most_rows: int | None = None
     most_share: float | None = None
+    # Not in the text of a check, by which a pipeline's fingerprint knows it: those that do not ask for it keep theirs.
+    deletes: bool = field(default=False, repr=False)
 
 
 _KINDS: Mapping[type[Any], str] = {

@@ -103,6 +103,16 @@ def mentions_source(text: str) -> bool:
     return any(token.kind == "mark" for token in _tokens(text))
 
 
+def without_comments(text: str) -> str:
+    """Return a text with one blank in place of spaces and comments, outside of quotes; a template's tags stay as they are."""
+    parts: list[str] = []
+    for token in _tokens(text):
+        part = " " if token.kind in ("comment", "space") else token.text
+        if part != " " or parts[-1:] != [" "]:
+            parts.append(part)
+    return "".join(parts).strip()
+
+
 def leaves_view(statement: Statement) -> bool:
     """Say whether a statement makes a view that later steps can name."""
     return re.match(r"[\s(]*(create|cache)\b", _bare(statement), re.IGNORECASE) is not None

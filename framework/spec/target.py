@@ -158,9 +158,10 @@ class TargetRules(SettingRules):
                          "its compaction, Hudi 1.0 is reported to delete logs that the compaction is planned for.",
                          "Write false: what compacts the table cleans it afterwards, in the same process.")
     def types(self, table: TableSpec, index: IndexSpec) -> None:
-        """Refuse types that Hudi cannot write, cannot order by, or cannot make a key of without losing digits.
+        """Refuse types that Hudi cannot write, order by, partition by, or make a key of without losing digits.
 
-        Tried on Hudi 1.0.2 with every type of a DDL (tests/integration/test_ordering_types.py, test_key_types.py).
+        Tried on Hudi 1.0.2 with every type of a DDL (tests/integration/test_ordering_types.py, test_key_types.py,
+        test_partition_types.py).
 
         Args:
             table: The target.
@@ -178,6 +179,10 @@ class TargetRules(SettingRules):
                      "ends at the millisecond: two keys within one would be one row.",
                      "Remove the line, or take a BIGINT or STRING as key.")
         for column in table.columns:
+            if column.name in table.partition_by and column.type in (Atomic("timestamp"), Atomic("binary")):
+                self.add(self.setting(options.PARTITION_BY), "PARTITION_TYPE", f"Hudi 1.0 shows {column.name}, which is "
+                         f"{str(column.type).upper()}, as null or as another value where it is the partition.",
+                         "Partition by a DATE or STRING column, and compute it from this one in the SQL.")
             if column.name == table.ordering_field:
                 self._ordering_type(column, table, index)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from framework.spec.files import Place, ProjectFiles
+from framework.spec.helpers import parsed_python, read_helpers
 from framework.spec.model import TransformSpec
 from framework.spec.statements import check_statements, leaves_view, mentions_source, split_statements, unclosed
 from framework.spec.suggest import Problems, did_you_mean
@@ -21,7 +22,7 @@ def read_chain(
     context: TemplateContext,
     problems: Problems,
 ) -> tuple[tuple[TransformSpec, str], ...]:
-    """Read the files of a chain, each with its text; a SQL's after Jinja.
+    """Read the files of a chain, each with its text: a SQL's after Jinja, a Python step's with those of its helpers.
 
     Args:
         names: File names with the place that names each, in order.
@@ -69,8 +70,14 @@ def _read(
     if text is None:
         return None
     if ending == ".py":
-        _check_python(text, name, problems)
-        return TransformSpec(name, "python"), text
+        tree = parsed_python(text, name, problems)
+        if tree is None:
+            return None
+        _check_python(tree, name, problems)
+        helpers = read_helpers(name, tree, files, problems)
+        # What a step does is what its helpers do: the pipeline's fingerprint is of both.
+        whole = [text, *(part for file, held in helpers.items() for part in (file, held))]
+        return TransformSpec(name, "python", helpers=tuple(helpers)), "\n".join(whole)
     rendered = render(text, context, name, 1, problems)
     if rendered is None:
         return None
@@ -90,15 +97,7 @@ def _read(
     return TransformSpec(name, "sql", statements), rendered
 
 
-def _check_python(text: str, file: str, problems: Problems) -> None:
-    try:
-        tree = ast.parse(text, filename=file)
-    except SyntaxError as error:
-        problems.add(file, error.lineno or 0, "PYTHON_SYNTAX", f"Not valid Python: {error.msg}.")
-        return
-    except (ValueError, RecursionError, MemoryError):
-        problems.add(file, 0, "PYTHON_SYNTAX", "Not valid Python: the file cannot be parsed.")
-        return
+def _check_python(tree: ast.Module, file: str, problems: Problems) -> None:
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     found = functions.get(FUNCTION)
     hint = "Write 'def transform(inputs, context):' at the top level; it returns a DataFrame."

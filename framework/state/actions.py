@@ -85,6 +85,8 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
         raise KeyError("partitionToWriteStats")
     written, replaced = raw.get("partitionToWriteStats") or {}, raw.get("partitionToReplaceFileIds") or {}
     stats = [stat for group in written.values() for stat in group]
+    # Writers that do not wait for each other give the groups of all partitions the same ids.
+    groups = [(f"{partition}/{stat['fileId']}", stat) for partition, group in written.items() for stat in group]
 
     # Of logs the size is that of a file that grew.
     base = [stat for stat in stats if str(stat.get("path") or "").endswith(".parquet")]
@@ -95,13 +97,13 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
     return CommitInfo(
         operation=raw.get("operationType") or "UNKNOWN",
         inserts=total("numInserts"), updates=total("numUpdateWrites"), deletes=total("numDeletes"),
-        file_ids=tuple(sorted({stat["fileId"] for stat in stats})),
-        replaced_ids=tuple(sorted({file for files in replaced.values() for file in files})),
+        file_ids=tuple(sorted({group for group, _ in groups})),
+        replaced_ids=tuple(sorted({f"{partition}/{file}" for partition, files in replaced.items() for file in files})),
         partitions=tuple(sorted({*written, *replaced})),
         base_files=len(base), base_bytes=total("fileSizeInBytes", base),
         files=tuple((str(stat["path"]), int(stat.get("fileSizeInBytes") or 0)) for stat in stats if stat.get("path")),
         errors=total("totalWriteErrors"), extra=raw.get("extraMetadata") or {},
-        log_ids=tuple(sorted({stat["fileId"] for stat in stats if stat not in base})),
+        log_ids=tuple(sorted({group for group, stat in groups if stat not in base})),
     )
 
 
@@ -140,16 +142,17 @@ def cleaned_files(storage: Storage, timeline: str, instants: tuple[Instant, ...]
 
 
 def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
-    names = [name for partition in (clean.get("partitionMetadata") or {}).values()
+    names = [f"{path}/{name.rpartition('/')[2]}" for path, partition in (clean.get("partitionMetadata") or {}).items()
              for name in partition.get("successDeleteFiles") or ()]
     return [group for name in names if (group := file_group(name)) is not None]
 
 
-def file_group(name: str) -> tuple[str, str] | None:
-    """Return of a base or log file's name the file group's id and the request time; None where it is no such name."""
+def file_group(path: str) -> tuple[str, str] | None:
+    """Return of a base or log file's path below its table the file group and the request time; None where it is none."""
     # <file id>_<write token>_<request time>.parquet, or .<file id>_<request time>.log.<...>
-    found = re.search(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.rpartition("/")[2].removeprefix("."))
-    return (found[1], found[2]) if found else None
+    folder, _, name = path.rpartition("/")
+    found = re.match(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.removeprefix("."))
+    return (f"{folder}/{found[1]}", found[2]) if found else None
 
 
 def load_archived(

@@ -50,6 +50,14 @@ class ProcessStorage:
         """Return a file's bytes. Raises FileNotFoundError."""
         return self._ask("read", path)
 
+    def put(self, path: str, data: bytes) -> None:
+        """Write a record."""
+        self._ask("put", path, data)
+
+    def remove(self, path: str) -> None:
+        """Delete a record."""
+        self._ask("remove", path)
+
     def end(self) -> None:
         """End the process."""
         child, self._child = self._child, None
@@ -57,13 +65,13 @@ class ProcessStorage:
             child.kill()
             child.communicate()
 
-    def _ask(self, do: str, path: str) -> bytes:
+    def _ask(self, do: str, path: str, given: bytes = b"") -> bytes:
         with self._turn:
             child = self._child
             if child is None or self._owner != os.getpid() or child.poll() is not None:
                 child = self._start()
             try:
-                return self._answer(child, do, path)
+                return self._answer(child, do, path, given)
             except (BrokenPipeError, EOFError):
                 raise OSError(self._last_words(child)) from None
             except TimeoutError:
@@ -78,9 +86,9 @@ class ProcessStorage:
         )
         return self._child
 
-    def _answer(self, child: subprocess.Popen[bytes], do: str, path: str) -> bytes:
+    def _answer(self, child: subprocess.Popen[bytes], do: str, path: str, given: bytes) -> bytes:
         asked, answers = cast("IO[bytes]", child.stdin), cast("IO[bytes]", child.stdout)
-        asked.write(json.dumps([do, path]).encode() + b"\n")
+        asked.write(json.dumps([do, path, len(given)]).encode() + b"\n" + given)
         asked.flush()
         if not select.select([answers], [], [], _PATIENCE_SECONDS)[0]:
             raise TimeoutError(f"no answer within {_PATIENCE_SECONDS:.0f} seconds")
@@ -124,11 +132,12 @@ def serve(uri: str) -> None:
 
     storage: ArrowStorage | None = None
     for line in sys.stdin.buffer:
-        do, path = json.loads(line)
+        do, path, size = json.loads(line)
+        given = (sys.stdin.buffer.read(size),) if do == "put" else ()
         data, error, said = b"", "", ""
         try:
             storage = storage or ArrowStorage(uri)
-            data = storage.read(path) if do == "read" else json.dumps(getattr(storage, do)(path)).encode()
+            data = storage.read(path) if do == "read" else json.dumps(getattr(storage, do)(path, *given)).encode()
         except Exception as found:  # told to the asker, whatever it is
             error, said = type(found).__name__, str(found)
             error = "FileNotFoundError" if isinstance(found, FileNotFoundError) else error

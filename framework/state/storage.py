@@ -1,8 +1,9 @@
-"""Listing and reading small files of a table, local or remote, without a JVM."""
+"""Listing and reading small files of a table, and of what is recorded beside it, local or remote, without a JVM."""
 
 from __future__ import annotations
 
 import os
+import threading
 from typing import Protocol
 from urllib.parse import urlparse
 
@@ -24,6 +25,14 @@ class Storage(Protocol):
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""
+        ...
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write a record beside a table; never called to change what a table holds."""
+        ...
+
+    def remove(self, path: str) -> None:
+        """Delete a record beside a table."""
         ...
 
 
@@ -49,6 +58,18 @@ class LocalStorage:
         """Return a file's bytes. Raises FileNotFoundError."""
         with open(path, "rb") as file:
             return file.read()
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write a record, whole or not at all."""
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        beside = f"{path}.{os.getpid()}.{threading.get_ident()}.tmp"
+        with open(beside, "wb") as file:
+            file.write(data)
+        os.replace(beside, path)
+
+    def remove(self, path: str) -> None:
+        """Delete a record."""
+        os.remove(path)
 
 
 class ArrowStorage:
@@ -80,6 +101,19 @@ class ArrowStorage:
         with self._fs.open_input_stream(self._path(path)) as stream:
             data: bytes = stream.readall()
             return data
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write a record; in an object store whole or not at all."""
+        place = self._path(path)
+        if not path.startswith("s3"):
+            # HDFS and its like have folders; in S3 a name is enough.
+            self._fs.create_dir(place.rpartition("/")[0], recursive=True)
+        with self._fs.open_output_stream(place) as stream:
+            stream.write(data)
+
+    def remove(self, path: str) -> None:
+        """Delete a record."""
+        self._fs.delete_file(self._path(path))
 
     def _path(self, uri: str) -> str:
         path: str = self._fs_module.FileSystem.from_uri(_arrow_uri(uri))[1]

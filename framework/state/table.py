@@ -76,15 +76,15 @@ class CommitInfo:
     Args:
         operation: Hudi's operation type, such as ``UPSERT``, ``COMPACT`` or ``CLUSTER``.
         inserts, updates, deletes: Rows.
-        file_ids: Ids of the file groups written.
-        replaced_ids: Ids of the file groups that others replaced.
+        file_ids: The file groups written, each as its partition's path, a slash and its id.
+        replaced_ids: The file groups that others replaced.
         partitions: Paths of the partitions written or replaced.
         base_files: Number of base files written.
         base_bytes: Of all of them.
         files: Path below the table's base, and size in bytes, of each base and log file that it wrote.
         errors: Rows that Hudi left out because they could not be written.
         extra: The commit's ``extraMetadata``, the Avro ``schema`` included.
-        log_ids: Ids of the file groups that it wrote a log of.
+        log_ids: The file groups that it wrote a log of.
     """
 
     operation: str = "UPSERT"
@@ -121,7 +121,7 @@ class TableState:
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
         cleaning: True where a clean has begun, and not completed.
-        load_cleaned: Reads which files the active timeline's cleans deleted, each as its group's id and its request time.
+        load_cleaned: Reads which files the active timeline's cleans deleted, each as its file group and its request time.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
     """

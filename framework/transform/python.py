@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
-from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from framework.errors import DataError, foreign_text
+from framework.spec.helpers import ROOT
+from framework.transform.modules import load_step
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ def run_python(root: str, file: str, inputs: Mapping[str, DataFrame], context: C
     """Call the file's ``transform``.
 
     Args:
-        root: The project's root; importable while the file is loaded, so that steps can share helpers.
+        root: The project's root; steps share helpers by ``from transformers.lib.<file> import ...``.
         file: Path relative to the root.
         inputs: ``SRC`` is the previous step's result, the others are the pipeline's inputs by name.
         context: What the step may know of the run.
@@ -50,7 +48,7 @@ def run_python(root: str, file: str, inputs: Mapping[str, DataFrame], context: C
         DataError: PYTHON_ERROR, with the file and the line that raised; NOT_A_DATAFRAME.
     """
     try:
-        result = _load(root, file).transform(inputs, context)
+        result = load_step(root, file).transform(inputs, context)
     except Exception as error:  # whatever a user's function raises is reported with its place
         raise _located(root, file, error) from error
     if not isinstance(result, DataFrame):
@@ -61,31 +59,22 @@ def run_python(root: str, file: str, inputs: Mapping[str, DataFrame], context: C
     return result
 
 
-def _load(root: str, file: str) -> ModuleType:
-    if root not in sys.path:
-        sys.path.insert(0, root)
-    name = "freshet_step_" + file.removesuffix(".py").replace("/", "_")
-    spec = importlib.util.spec_from_file_location(name, Path(root) / file)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load {file}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    # Executors cannot import this module by name, so that a UDF defined in it has to travel whole.
-    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    return module
-
-
 def _located(root: str, file: str, error: Exception) -> DataError:
-    line, trace = 0, error.__traceback__
+    # Of the step and its helpers the one that is nearest to where it was raised.
+    place, line, trace = file, 0, error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(Path(root) / file):
-            line = trace.tb_lineno
+        raised_in = _in_project(root, trace.tb_frame.f_code.co_filename)
+        if raised_in in (file, None) or raised_in.startswith(f"{ROOT}/"):
+            place, line = (raised_in, trace.tb_lineno) if raised_in else (place, line)
         trace = trace.tb_next
     if isinstance(error, SyntaxError) and error.lineno:
-        line = error.lineno
+        place, line = _in_project(root, error.filename or "") or place, error.lineno
     return DataError(
-        "PYTHON_ERROR", f"{file}:{line}: {type(error).__name__}: {foreign_text(error)}",
+        "PYTHON_ERROR", f"{place}:{line}: {type(error).__name__}: {foreign_text(error)}",
         "Nothing was written, and the checkpoint stays.",
-        f"Mend {file}.", file=file, line=line,
+        f"Mend {place}.", file=place, line=line,
     )
+
+
+def _in_project(root: str, file: str) -> str | None:
+    return Path(file).relative_to(root).as_posix() if Path(file).is_relative_to(root) else None

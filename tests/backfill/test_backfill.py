@@ -11,7 +11,9 @@ import pytest
 
 from framework.errors import DataError, StateError
 from framework.metrics.events import Event
+from framework.plan.logic_report import report_logic
 from framework.plan.reads import ReadRange
+from framework.runtime.history import read_history
 from framework.runtime.service import run_services
 from framework.sources.ranges import read_range
 from framework.spec.model import TableRef
@@ -30,22 +32,40 @@ def days(lake: Lake) -> Lake:
     return lake
 
 
+def older(lake: Lake) -> tuple[bool, tuple[str, ...]]:
+    """Return whether the logic has changed since the last commit, and which days hold rows of an older one."""
+    report = report_logic(lake.spec(), TimelineState())
+    assert report is not None
+    return report.changed, report.older
+
+
 def test_each_chunk_is_a_commit_that_says_so_and_the_checkpoint_stays(days: Lake) -> None:
     before = days.position()
+    assert older(days) == (False, ())
     days.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie=OCC)
+    assert older(days) == (True, DAYS)
+    assert backfill(days, DAYS[0], DAYS[1]).rows == 2
+    assert older(days) == (False, DAYS[1:])
     result = backfill(days)
     assert (result.error, result.done, result.rows, len(result.commits)) == (None, 3, 6, 3)
+    assert older(days) == (False, ())
     assert list(amounts(days).values()) == [10, 10, 10, 20, 20, 20]
     assert days.position() == before
-    assert chunks(days) == [(day, "done") for day in DAYS]
+    assert chunks(days) == [(day, "done") for day in (DAYS[0], *DAYS)]
     told = [event.fields for event in days.events if event.name == "chunk"]
-    assert [(f["number"], f["of"], f["rows"]) for f in told] == [(1, 3, 2), (2, 3, 4), (3, 3, 6)]
+    assert [(f["number"], f["of"], f["rows"]) for f in told[1:]] == [(1, 3, 2), (2, 3, 4), (3, 3, 6)]
 
     commits = days.state().commits
     again = backfill(days)
     assert (again.done, again.skipped, again.commits) == (3, 3, ())
     assert days.state().commits == commits
     assert days.run_ok().outcome == "idle"
+    idle, skipped, done, first, run = read_history(days.spec(), TimelineState(), 9)[0]
+    assert [(one.what, one.outcome) for one in (idle, skipped, done, first, run)] == [
+        ("run", "idle"), ("backfill", "idle"), ("backfill", "done"), ("backfill", "done"), ("run", "committed")]
+    assert [set(done.commits), {*first.commits, *run.commits}] == [set(result.commits), {i.completed for i in commits[:2]}]
+    assert set(run.seconds) == {"session", "transform", "write", "total"}
+    assert (run.rows["inserts"], done.rows["written"], done.more["chunks"]) == (6, 6, 3)
 
 
 def test_a_chunk_whose_data_is_bad_is_recorded_and_the_others_are_done(days: Lake) -> None:
@@ -91,6 +111,25 @@ def test_start_and_end_reach_the_sql_and_an_input_is_cut_too(days: Lake) -> None
     days.land(rows(("c7", 2, "1.00"), day=DAYS[2]))
     days.run_ok()
     assert amounts(days)["c7"] == 3
+
+
+def test_a_source_and_an_input_with_a_commit_that_has_not_completed(days: Lake) -> None:
+    """Kind: a chunk beside a writer of what it reads, which began before another commit completed; and one that was overtaken.
+
+    Hudi refuses to travel to a time after the request of a pending commit.
+    """
+    days.land(rows(("c", 1, "1")), table="raw.cities")
+    days.pipeline(sql=f"{TENFOLD} WHERE EXISTS (SELECT 1 FROM cities)", hoodie=OCC,
+                  top=BY_DAY % "upsert" + "inputs: {cities: {table: raw.cities, read: snapshot}}\n")
+    days.land(rows(("a5", 2, "3.00"), ("c5", 1, "4.00"), day=DAYS[0]))
+    days.land(rows(("c", 2, "1")), table="raw.cities")
+    for table in ("raw/events", "raw/cities"):
+        last = days.state(table.replace("/", ".")).commits[-1]
+        for name in ("commit.requested", "inflight"):
+            (days.root / table / f".hoodie/timeline/{int(last.requested) - 1}.{name}").touch()
+    result = backfill(days, end=DAYS[1])
+    assert (result.error, result.done) == (None, 1)
+    assert amounts(days) == {"a5": 30, "b5": 20, "c5": 40, "a6": 1, "b6": 2, "a7": 1, "b7": 2}
 
 
 TIMES = (
@@ -159,6 +198,45 @@ def test_a_partition_is_replaced_whole_and_an_empty_day_is_emptied(days: Lake) -
     days.pipeline(top=BY_DAY % "insert_overwrite", hoodie=OCC)
     days.run_ok()
     assert list(amounts(days)) == ["a5", "a6", "a7"]
+
+
+MONTHS = ("2026-01-30", "2026-01-31", "2026-02-01", "2026-02-28", "2026-03-01")
+
+
+@pytest.mark.parametrize(("granularity", "value", "table_type", "start"), [
+    ("day", "day", "cow", "2026-01-31"),
+    pytest.param("hour", "concat(day, '-13')", "mor", "2026-01-31T00:00", marks=pytest.mark.nightly),
+    pytest.param("month", "substr(day, 1, 7)", "cow", "2026-02-01", marks=pytest.mark.nightly),
+])
+def test_a_month_of_partitions_is_replaced_by_one_commit_and_no_other_partition(
+    lake: Lake, granularity: str, value: str, table_type: str, start: str,
+) -> None:
+    """Months that the range cuts, partitions that get no row or never were, and rows of no partition of their chunk."""
+    by = f"backfill: {{event_time: day, partition: day, granularity: {granularity}, write: insert_overwrite}}\n"
+    lake.land([row for day in MONTHS for row in rows((f"a{day}", 1, "1.00"), (f"b{day}", 1, "2.00"), day=day)])
+
+    def written(sql: str) -> None:
+        lake.pipeline(sql=sql.replace("{day}", value), top=by, hoodie=OCC, table_type=table_type)
+
+    written("SELECT id, ts, amount, {day} AS day FROM <SRC>")
+    lake.run_ok()
+    written("SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, {day} AS day FROM <SRC> "
+            "WHERE day <> '2026-02-28' AND id LIKE 'a%'")
+    result = backfill(lake, start, "2026-03-01", chunk="1mo")
+    assert (result.error, result.done) == (None, 2 if start < "2026-02" else 1)
+    left = [day for day in MONTHS[:4] if day < start[:10]] + [MONTHS[4]]
+    tenfold = {f"a{day}": 10 for day in MONTHS[:3] if day not in left}
+    assert amounts(lake) == {**tenfold, **{f"{key}{day}": n for day in left for key, n in (("a", 1), ("b", 2))}}
+
+    lake.land(rows(("b2026-02-28", 2, "3.00"), day="2026-02-28"))
+    written("SELECT id, ts, amount, {day} AS day FROM <SRC>")
+    lake.run_ok()
+    assert amounts(lake)["b2026-02-28"] == 3
+    written("SELECT id, ts, amount, replace({day}, '2026-02', '2026-03') AS day FROM <SRC>")
+    before = lake.files()
+    outside = backfill(lake, "2026-02-01", "2026-03-01", chunk="1mo", reprocess="all")
+    assert outside.failed == {"2026-02-01 to 2026-03-01": "OUTSIDE_CHUNK"}
+    assert lake.files() == before
 
 
 def test_a_replaced_partition_that_the_incremental_writer_changed_is_done_again(days: Lake) -> None:

@@ -31,7 +31,7 @@ def commits(hlake: HBaseLake) -> dict[str, str]:
 def written(hlake: HBaseLake) -> set[str]:
     """Return the file ids that the newest commit wrote, by its own metadata."""
     state = hlake.state()
-    return set(state.info(state.commits[-1]).file_ids)
+    return {one.rpartition("/")[2] for one in state.info(state.commits[-1]).file_ids}
 
 
 @pytest.mark.parametrize("kind", TYPES)

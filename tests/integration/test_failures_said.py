@@ -91,3 +91,32 @@ def test_what_hudi_would_pass_over_is_refused_and_what_is_mended_goes_on(lake: L
     place.unlink()
     lake.run_ok()
     assert lake.rows() == lake.rows("raw.events")
+
+
+def test_files_below_what_is_read_or_written_are_what_their_commits_wrote(lake: Lake) -> None:
+    """Kind: base files and logs of commits long ago, gone or cut: of a target that is logged to, of an input, of the source.
+
+    Without a metadata table Hudi lists what is there: rows would be missing unseen, and a run would log over them.
+    """
+    kind = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
+    lake.pipeline(sql="SELECT s.* FROM <SRC> s LEFT JOIN cities c ON s.id = c.id", table_type="mor",
+                  top="inputs: {cities: {table: raw.cities, read: snapshot}}\n")
+    lake.land(rows(("a", 1, "1"), ("b", 1, "1")), **kind)
+    lake.land(rows(("a", 1, "1")), table="raw.cities")
+    lake.run_ok()
+    lake.land(rows(("a", 2, "2")), **kind)
+    # The window's own files are whole, and what stands of its row comes of the base file below.
+    for table in ("derived/copy", "raw/cities", "raw/events"):
+        # The source's is the one that its window has logged over.
+        logs = [file.name.strip(".").partition("_")[0] for file in (lake.root / table / "2026-01-05").glob(".*.log.*")]
+        base, *_ = (lake.root / table / "2026-01-05").glob(f"{logs[0] if logs else ''}*.parquet")
+        name, whole = table.replace("/", "."), base.read_bytes()
+        base.write_bytes(whole[:-9])
+        error = failed(lake)
+        assert (error.code, error.message.startswith(name)) == ("FILE_CORRUPT", True), table
+        base.unlink()
+        error = failed(lake)
+        assert (error.code, error.message.startswith(name)) == ("FILE_MISSING", True), table
+        base.write_bytes(whole)
+    lake.run_ok()
+    assert lake.rows() == lake.rows("raw.events")

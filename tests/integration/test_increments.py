@@ -116,16 +116,6 @@ def test_of_partitions_of_any_type(lake: Lake, kind: str, values: list[Any]) -> 
     assert ours == hudis
 
 
-def test_of_partitions_of_times(lake: Lake) -> None:
-    """Hudi 1.0.2 cannot read the path of such a partition: whoever reads it shows null."""
-    schema, moment = SCHEMA.replace("day string", "day timestamp"), datetime(2026, 1, 5, 1, 2, 3)
-    first = lake.land([("before", 1, Decimal(1), moment)], schema=schema)
-    lake.land([("a", 1, Decimal(1), moment)], schema=schema)
-    assert not window_of(lake, first).whole_files
-    assert [row["day"] for row in read(lake, window_of(lake, first)).collect()] == [None]
-    assert {row[0] for row in lake.rows("raw.events", "day")} == {None}
-
-
 def test_of_several_commits_and_of_the_first_ones_alone(lake: Lake) -> None:
     """A row of a commit shows as it stood when the window ended, though later commits have written its file anew."""
     first = lake.land(rows(("a", 1, "1"), ("b", 1, "1")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from framework.quality.kept import use_few_tasks
 from tests.benchmarks.expectations import stages
 from tests.kit.lake import Lake, rows
 
@@ -33,3 +34,15 @@ def test_a_kept_batch_is_read_once_and_written_by_few_tasks(spark: SparkSession,
     read = [stage.inputRecords() for stage in made if stage.inputRecords() == 41]
     assert len(read) == 1, "the increment is read by one stage alone"
     assert len(lake.rows()) == 42
+
+
+def test_what_is_shuffled_goes_to_as_many_tasks_as_its_files_ask_for(spark: SparkSession) -> None:
+    """Three rows of a file went through 200 tasks, twice: what is kept is not put together again (SPARK-46995)."""
+    session, key = spark.newSession(), "spark.sql.shuffle.partitions"
+    for bytes_read, tasks in ((0, 2), (100 << 20, 6), (1 << 50, 2000)):
+        # Eight bytes for each number.
+        use_few_tasks(session, [session.range(bytes_read // 8)], {})
+        assert session.conf.get(key) == str(tasks)
+    session.conf.set(key, "7")
+    use_few_tasks(session, [], {key: "7"})
+    assert session.conf.get(key) == "7"

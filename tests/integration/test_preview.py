@@ -124,6 +124,15 @@ def test_partitions_that_are_replaced_whatever_the_batch_holds_are_empty_without
         ("a", 6, 10, "mon"), ("c", 5, 3, "tue")]
 
 
+def test_a_table_that_is_replaced_holds_the_batch_alone_and_is_asked_as_a_whole(spark: SparkSession) -> None:
+    """Kind: what a check of some partitions looks at. Of those that go with all their rows the batch names none."""
+    how = stage("insert_overwrite_table")
+    assert told(after(how, frame(spark, ROWS[:1]), frame(spark, STANDS), None)) == [("a", 6, 10, "mon")]
+    asked = sql("select count(*) from <TABLE_NAME> where day = 'wed'", compare="unchanged")
+    assert judged(spark, asked, ROWS[:1], operation="insert_overwrite_table").status == "failed"
+    assert judged(spark, asked, (), operation="insert_overwrite_table").status == "failed"
+
+
 def test_a_column_that_the_ddl_gained_is_null_in_rows_that_stand(spark: SparkSession) -> None:
     older = frame(spark, STANDS).drop("amount")
     assert {row.amount for row in before(stage(), older, None).collect()} == {None}

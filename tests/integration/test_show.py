@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from framework.errors import DataError, StateError
-from framework.runtime.show import Wanted, instant_of, show_rows
+from framework.plan.instants import instant_of
+from framework.runtime.show import Wanted, show_rows
 from tests.kit.lake import Lake, rows
 
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from framework.metrics.events import Event
-from framework.plan.backfill import BackfillPlan, BackfillRequest, plan_backfill
+from framework.plan.backfill import BackfillPlan, plan_backfill
+from framework.plan.chunks import BackfillRequest
 from framework.plan.options import SEVERAL_WRITERS, WRITERS_FIRST
 from framework.runtime.backfill import BackfillResult, run_backfill, window_of
 from framework.spec.model import Project
@@ -24,7 +25,7 @@ BY_DAY = "backfill: {event_time: day, partition: day, write: %s}\n"
 TENFOLD = "SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, day FROM <SRC>"
 
 
-def loading(lake: Lake, name: str = "copy") -> Callable[[tuple[str, str]], Project]:
+def loading(lake: Lake, name: str = "copy") -> Callable[[tuple[str, str] | None], Project]:
     return lambda window: load_project(lake.project_root, None, (), names=(name,), environ=os.environ, window=window)
 
 

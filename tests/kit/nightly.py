@@ -9,6 +9,17 @@ NIGHTLY = frozenset((
     # Rows that move: the ways of the matrix of increments and of tests/hbase move them, too.
     "test_the_newest_row_of_each_key_stands_once_wherever_it_came_from", "test_a_row_that_moves_after_the_table_got_a_column",
     "test_record_index_moves_a_key_to_its_new_partition",
+    "test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is",
+    # A story of a table with two owners: the rounds of partial updates and of joins stay.
+    "test_merge_of_two_owners",
+    # Keys' types: those of a first load stay, and of a migration one way.
+    "test_a_row_that_was_inserted_or_replayed_is_found", "test_a_row_is_found_after_a_migration[cow-BUCKET-RECORD_INDEX]",
+    # Rows of owners: the table of COPY_ON_WRITE stays, and test_merge_columns.
+    "test_columns_that_a_pipeline_owns[mor]",
+    # Whole runs of what is scaffolded: tests/unit/cli/test_patterns.py has their files, and their cases run without a table.
+    "test_a_pattern_from_init_to_a_changed_table",
+    # HBase: the cell of COPY_ON_WRITE stays.
+    "test_publishing[upsert-mor-HBASE-published]",
     # Rules that test_gate.py has on frames.
     "test_how_new_the_rows_are_and_what_they_refer_to", "test_a_backfill_publishes_no_chunk_that_breaks_a_rule",
     "test_what_is_seen_by_whom",
@@ -26,9 +37,18 @@ NIGHTLY = frozenset((
     "test_an_incremental_writer_and_a_backfill_on_the_same_partitions",
     "test_start_and_end_reach_the_sql_and_an_input_is_cut_too",
     "test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive", "test_any_schedule[record index]",
-    "test_a_row_that_a_backfill_wrote_is_found",
+    "test_a_row_that_a_backfill_wrote_is_found", "test_a_source_and_an_input_with_a_commit_that_has_not_completed",
     # Real kills: five stay.
     "test_a_process_killed_between_the_two_commits", "test_stdout_holds_the_result_alone",
+    # Full refreshes: of a MERGE_ON_READ table with a record index one stays. Migrations: the load stays.
+    "test_a_run_killed_before_its_commit_is_repeated_right[full refresh]",
+    "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow]",
+    "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[mor, optimistic]",
+    "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow, record index]",
+    "test_of_nothing_comes_an_empty_table_and_readers_delete_what_went",
+    "test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops",
+    "test_a_compaction_that_was_planned_before_brings_nothing_back",
+    "test_rows_that_a_first_insert_refuses_are_refused", "test_rows_that_the_source_has_no_more_are_copied",
     # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
     "test_the_keyboard_ends_a_command_cleanly", "test_every_long_command_in_every_kind_of_terminal",
     # What stands in a source's timeline: one of each kind stays.
@@ -42,4 +62,13 @@ NIGHTLY = frozenset((
     "test_rows_that_were_deleted_meanwhile[kind2-set]", "test_rows_that_were_deleted_meanwhile[kind1-reset]",
     "test_commits_that_were_read_and_taken_back_are_refused[kind3-savepoint]",
     "test_one_that_fails_leaves_the_others_whole", "test_rows_that_move",
+    # Landing: COPY_ON_WRITE and the refusals stay.
+    "test_every_way_in_which_a_row_is_refused", "test_any_files_in_any_order", "test_objects_that_do_not_fit",
+    "test_seeds_are_all_that_their_tables_hold", "test_from_a_wheel_to_a_changed_pipeline",
+    # A dropped row's older row, and what a run would write: one whole run of each stays, and what they mean on frames.
+    "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-cow]",
+    "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-mor]",
+    "test_a_batch_of_bad_rows_alone", "test_what_stays_published_is_counted_on_every_way_that_updates",
+    "test_the_run_does_what_the_preview_told", "test_of_a_strategy_and_of_a_backfill",
+    "test_what_is_shown_and_how_it_ends",
 ))

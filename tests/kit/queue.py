@@ -96,6 +96,9 @@ class _Controller:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.taken[group_of(report.nodeid)] += report.duration
+        if report.failed:
+            # The whole report comes at the end, which of a night that is cut short does not come.
+            print(f"\n{report.nodeid}: {str(report.longrepr).splitlines()[-1]}", flush=True)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-from pyspark.sql import SparkSession
-
+from framework.runtime.small_session import lighten
 from framework.spec.options import HBASE_IN_SESSION
 from tests.kit.whole import WHOLE
+
+__all__ = ["SPARK_CONF", "lighten"]
 
 #: Thousands of small queries: the optimising compiler never earns back the third of the CPU that it takes.
 SPARK_CONF = {
@@ -23,22 +22,3 @@ SPARK_CONF = {
 if not WHOLE:
     # A query of a dozen rows is through before it is compiled. What reads column by column needs it: `compiled`.
     SPARK_CONF |= {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
-
-def lighten(spark: SparkSession) -> None:
-    """Take out of Hadoop's configuration what only clusters need: Hudi sends a copy of all of it with every task.
-
-    A quarter of the CPU of a small commit goes into that copy of a thousand settings. In the code they have defaults, too.
-
-    Args:
-        spark: The session, of whose process it holds from then on.
-    """
-    jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()  # type: ignore[union-attr]
-    for adds_defaults in ("hdfs.HdfsConfiguration", "yarn.conf.YarnConfiguration", "mapred.JobConf"):
-        # Whatever adds a file of defaults later has each configuration read all of them again.
-        jvm.java.lang.Class.forName(f"org.apache.hadoop.{adds_defaults}")
-    for setting in list(conf.iterator()):
-        name = setting.getKey()
-        sources = conf.getPropertySources(name) or ("",)
-        if sources[0].endswith("-default.xml") and not re.match(r"io\.|file\.|fs\.(Abstract|default|file)|hadoop\.tmp", name):
-            conf.unset(name)

@@ -60,17 +60,20 @@ def avro(schema: Any, record: dict[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def commit(extra: dict[str, str] | None = None, operation: str = "UPSERT", **stats: int | str) -> bytes:
+def commit(
+    extra: dict[str, str] | None = None, operation: str = "UPSERT", partition: str = "2026-08-01", **stats: int | str,
+) -> bytes:
     stat = {"fileId": "00000001-aa-0", **dict.fromkeys(
         ("numInserts", "numUpdateWrites", "numDeletes", "path", "fileSizeInBytes")), **stats}
     return avro(COMMIT, {
-        "partitionToWriteStats": {"2026-08-01": [stat]}, "extraMetadata": extra or {}, "operationType": operation,
+        "partitionToWriteStats": {partition: [stat]}, "extraMetadata": extra or {}, "operationType": operation,
         "partitionToReplaceFileIds": {"2026-07-31": ["x"]},
     })
 
 
-def clean(earliest: str, *deleted: str) -> bytes:
-    return avro(CLEAN, {"earliestCommitToRetain": earliest, "partitionMetadata": {"p": {"successDeleteFiles": list(deleted)}}})
+def clean(earliest: str, *deleted: str, partition: str = "2026-08-01") -> bytes:
+    found = {partition: {"successDeleteFiles": list(deleted)}}
+    return avro(CLEAN, {"earliestCommitToRetain": earliest, "partitionMetadata": found})
 
 
 class HandMade:

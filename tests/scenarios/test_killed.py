@@ -28,9 +28,10 @@ DAY = "2026-01-05"
 WHOLE = rows(("a", 2, "2"), ("b", 2, "2"))
 
 
-def test_a_run_killed_before_its_commit_is_repeated_right(waiting: Lake) -> None:
+@pytest.mark.parametrize("words", [(), ("--full-refresh",)], ids=["run", "full refresh"])
+def test_a_run_killed_before_its_commit_is_repeated_right(waiting: Lake, words: tuple[str, ...]) -> None:
     flag, before = slow(waiting, milliseconds=60_000), waiting.position()
-    process = start(waiting, "run", "copy")
+    process = start(waiting, "run", "copy", *words)
     until(flag.exists, process)
     until(lambda: any((waiting.root / "derived/copy/.hoodie/timeline").glob("*.inflight")), process)
     kill(process)

@@ -42,8 +42,8 @@ HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 # Longer ones: grammars (DDL, YAML), the model and the target's rules are one thing each, and are read as a whole.
 MOST_LINES = 250
 LONGER = {
-    "spec/ddl_syntax.py": 310, "spec/model.py": 300, "spec/pipeline.py": 335, "spec/project.py": 305,
-    "spec/yaml_text.py": 300,
+    "plan/compile.py": 260, "runtime/index.py": 255, "spec/ddl_syntax.py": 310, "spec/model.py": 305, "spec/pipeline.py": 340,
+    "spec/project.py": 305, "spec/yaml_text.py": 300,
 }
 
 

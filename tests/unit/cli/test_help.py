@@ -29,8 +29,9 @@ NAMES = [" ".join(path) or "freshet" for path, _ in COMMANDS]
 def test_all_the_commands_are_there() -> None:
     assert {path for path, command in COMMANDS if not isinstance(command, click.Group)} == {
         ("init",), ("validate",), ("test",), ("compile",), ("schema",), ("plan",), ("run",), ("backfill",), ("service",),
-        ("status",), ("checkpoint", "show"), ("checkpoint", "set"), ("checkpoint", "reset"), ("checks",),
-        ("quarantine", "show"), ("quarantine", "replay"), ("quarantine", "drop"), ("show",),
+        ("status",), ("history",), ("checkpoint", "show"), ("checkpoint", "set"), ("checkpoint", "reset"), ("checks",),
+        ("quarantine", "show"), ("quarantine", "replay"), ("quarantine", "drop"), ("show",), ("land",), ("migrate",),
+        ("preview",),
         *(("index", name) for name in ("bootstrap", "rebuild", "verify", "migrate", "benchmark")),
         ("dev", "hbase", "up"), ("dev", "hbase", "down"), ("dev", "hbase", "status"),
     }

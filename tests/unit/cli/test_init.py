@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
+from framework.cli.sample_data import order_files
 from tests.unit.cli.conftest import Freshet, parsed
 
 
@@ -17,10 +19,13 @@ def test_a_scaffolded_project_validates_and_compiles(freshet: Freshet, tmp_path:
     folder = tmp_path / "new" / "one"
     made = freshet("init", str(folder))
     assert (made.exit_code, made.stderr) == (0, "")
-    assert made.stdout.endswith(f"next: freshet validate -C {folder}\n")
+    assert [line.strip() for line in made.stdout.partition("next:\n")[2].splitlines()] == [
+        f"cd {folder}", "freshet land raw.orders FILE.csv --key id --ordering updated_at", "freshet validate",
+        "freshet run order_totals",
+    ]
     assert sorted(_contents(folder)) == [
         ".gitignore", "configs/base.yml", "configs/local.yml", "configs/pipeline.schema.json", "ddl/order_totals.sql",
-        "pipelines/order_totals.yml", "transformers/order_totals.sql",
+        "pipelines/order_totals.yml", "pipelines/tests/order_totals.yml", "transformers/order_totals.sql",
     ]
     assert freshet("validate", "-C", str(folder)).stdout == "1 pipeline: no problems\n"
     assert freshet("compile", "-C", str(folder)).exit_code == 0
@@ -34,11 +39,10 @@ def test_the_first_line_names_the_schema_that_stands_there(freshet: Freshet, tmp
 
 def test_one_more_pipeline(freshet: Freshet, tmp_path: Path) -> None:
     freshet("init", str(tmp_path))
-    added = freshet("init", str(tmp_path), "--pipeline", "refunds", "--source", "paybacks", "--output", "json")
-    assert parsed(added) == {
-        "folder": str(tmp_path), "files": ["ddl/refunds.sql", "pipelines/refunds.yml", "transformers/refunds.sql"],
-        "next": f"freshet validate -C {tmp_path}",
-    }
+    added = parsed(freshet("init", str(tmp_path), "--pipeline", "refunds", "--source", "paybacks", "--output", "json"))
+    assert (added["folder"], added["next"]) == (str(tmp_path), f"cd {tmp_path}")
+    assert added["files"] == ["ddl/refunds.sql", "pipelines/refunds.yml", "pipelines/tests/refunds.yml",
+                              "transformers/refunds.sql"]
     found = parsed(freshet("validate", "-C", str(tmp_path), "--output", "json"))["pipelines"]
     assert {p["name"]: p["source"] for p in found} == {
         "order_totals": str(tmp_path / "warehouse/raw/orders"), "refunds": str(tmp_path / "warehouse/raw/paybacks"),
@@ -51,6 +55,34 @@ def test_one_more_pipeline_finds_the_raw_tables_of_any_project(freshet: Freshet,
     assert freshet("init", str(root), "--pipeline", "refunds").exit_code == 0
     found = parsed(freshet("validate", "refunds", "--output", "json"))["pipelines"]
     assert found[0]["source"] == str(root / "data/raw/orders")
+
+
+@pytest.mark.parametrize(("source", "path"), [
+    ("flights", "warehouse/raw/flights"), ("raw.flights", "warehouse/raw/flights"),
+    ("derived.flights", "warehouse/derived/flights"),
+])
+def test_a_source_is_named_as_tables_are(freshet: Freshet, tmp_path: Path, source: str, path: str) -> None:
+    """By database and table, as in every other place; a bare name is a raw table's, as it was."""
+    freshet("init", str(tmp_path), "--source", source)
+    found = parsed(freshet("validate", "-C", str(tmp_path), "--output", "json"))["pipelines"]
+    assert found[0]["source"] == str(tmp_path / path)
+
+
+def test_the_sample_files_are_the_same_everywhere() -> None:
+    """Whatever the machine and the day: the README and the first hour's test count their rows."""
+    assert [(hashlib.sha256(text.encode()).hexdigest()[:16], text.count("\n")) for text in order_files()] == [
+        ("ee857c2d416232bb", 3001), ("c1111dcf775c85b9", 252)]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--source", "row.flights"), "has no database 'row'"), (("--source", "a.b.c"), "is not a name"),
+    (("--source", "raw."), "is not a name"), (("--pipeline", "x", "--with-sample-data"), "goes not with --pipeline"),
+])
+def test_a_source_that_no_warehouse_has(freshet: Freshet, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    refused = freshet("init", str(tmp_path / "p"), *words)
+    assert refused.exit_code == 2
+    assert said in " ".join(refused.stderr.split())
+    assert not (tmp_path / "p").exists()
 
 
 @pytest.mark.parametrize("standing", ["pipelines/order_totals.yml", "configs/base.yml"])

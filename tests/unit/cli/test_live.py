@@ -308,6 +308,9 @@ def test_text_is_broken_between_words_and_no_command_is(width: int) -> None:
     assert any("freshet run orders --env prod --set a=b" in one for one in lines)
     assert any("`freshet status orders --env prod`," in one for one in lines)
     assert all(len(one) <= width or len(one.split("freshet")[0].split()) <= 1 for one in lines)
+    # Two lines would be two commands.
+    alone = '  freshet land raw.orders data/orders_1.csv --key id --ordering updated_at --columns "day STRING, fee DOUBLE"'
+    assert wrapped(alone, width) == alone
 
 
 def test_a_table_that_does_not_fit_is_a_block_for_each_row(terminal: Sized) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,12 +11,12 @@ import pytest
 from framework.errors import StateError
 from framework.plan.backfill import (
     BackfillPlan,
-    BackfillRequest,
     ChunkStatus,
     compile_chunk,
     compile_failure,
     plan_backfill,
 )
+from framework.plan.chunks import BackfillRequest
 from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot
 from framework.plan.stages import Commit, Guard
 from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec
@@ -182,6 +183,26 @@ def test_a_chunk_reads_its_range_of_a_fixed_version() -> None:
     plan = compiled(declared())
     assert plan.stages[0] == ReadRange("SRC", SOURCE, at(20), "updated_at", "2026-01-06T00:00:00", "2026-01-07T00:00:00")
     assert plan.stages[1] == ReadSnapshot("cities", CITIES, at(4))
+
+
+@pytest.mark.parametrize(("pending", "as_of"), [
+    ((at(15),), ""), ((at(19),), at(18)), ((at(21),), at(20)), ((), at(20)),
+], ids=["overtaken", "as it was overtaken", "after all", "none"])
+def test_a_version_that_hudi_shows_beside_a_commit_that_has_not_completed(pending: tuple[str, ...], as_of: str) -> None:
+    """Kind: whatever of another table a chunk reads at a fixed time: the source's range, an input's, partitions, a snapshot.
+
+    Where a pending commit was overtaken there is no such time: the table is read as it stands.
+    """
+    tables = {SOURCE.path: a_table_state([a_commit(10), a_commit(20, requested=18)]), TARGET.path: target(),
+              CITIES.path: a_table_state([a_commit(10), a_commit(20, requested=18)], ref=CITIES)}
+    state = MemoryState({path: replace(one, pending=pending if path != TARGET.path else ()) for path, one in tables.items()})
+    by_partition = InputSpec("cities", CITIES, "affected_partitions", 7, on=(("day", ("day",)),))
+    cut = BackfillSpec({"SRC": "updated_at", "cities": "since"}, "", "day", "upsert")
+    for changes in ({}, {"inputs": (by_partition,)}, {"backfill": cut}):
+        spec = declared(**changes)
+        plan = plan_backfill(spec, state, BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 6)))
+        chunk = compile_chunk(spec, state, plan, plan.chunks[0].chunk)
+        assert [stage.as_of for stage in chunk.stages[:2]] == [as_of] * 2  # type: ignore[union-attr]
 
 
 def test_an_input_is_cut_too_or_read_by_partitions() -> None:

@@ -94,3 +94,9 @@ def test_a_commit_that_is_under_way_may_become_part_of_it() -> None:
                            ordering_field="ts", table_type="MERGE_ON_READ", hive_style=True)
     assert of(source) is not None
     assert of(replace(source, pending=(at(150),))) is None
+
+
+def test_a_later_one_that_completed_first_may_lie_over_it() -> None:
+    for properties in (BY_TIME, {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}):
+        assert logs(LOADED, a_delta(90), a_delta(200), properties=properties) is not None
+        assert logs(LOADED, a_delta(90), a_delta(200, requested=50), properties=properties) is None

@@ -17,7 +17,7 @@ from framework.plan.versions import version_at, version_at_end, versions_held
 from framework.plan.window import next_window
 from framework.state.checkpoint import MAIN, Checkpoint, Position, decode, encode, seen_after
 from framework.state.table import TableState
-from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
+from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_avro_schema, an_instant, at
 
 CDC = {"records_changes": True}
 
@@ -178,3 +178,27 @@ def test_a_table_whose_partition_columns_hudi_shows_as_null(refused: bool, chang
     raises: AbstractContextManager[object] = pytest.raises(StateError, match="PARTITION_UNREADABLE")
     with raises if refused else nullcontext():
         refuse_unreadable("copy", a_table_state([a_commit(10)], **config))
+
+
+@pytest.mark.parametrize(("kind", "refused"), [
+    ({"type": "long", "logicalType": "timestamp-micros"}, True), ({"type": "long", "logicalType": "timestamp-millis"}, True),
+    ({"type": "long", "logicalType": "local-timestamp-micros"}, True), ("bytes", True), ("string", False), ("long", False),
+    ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, False),
+    ({"type": "int", "logicalType": "date"}, False),
+])
+@pytest.mark.parametrize("column", ["day", "meta.day"])
+@pytest.mark.parametrize("config", [{}, {"table_type": "MERGE_ON_READ"}, {"hive_style": True}, {"url_encoded": True}])
+def test_a_table_whose_partitions_hudi_misreads(kind: Any, refused: bool, column: str, config: dict[str, Any]) -> None:
+    """Kind: types of which a path does not hold the text: see tests/integration/test_partition_types.py."""
+    struct = {"type": "record", "name": "m", "fields": [{"name": "day", "type": kind}]}
+    types: dict[str, Any] = {"day": ["null", kind], "meta": ["null", struct]}
+    if column != "day":
+        types["day"] = "string"
+    # A key generator makes a text of it.
+    config = {**config, "partition_by": ("id", column)}
+    commits = [a_commit(10, extra={"schema": an_avro_schema(types)})]
+    refuse_unreadable("copy", a_table_state(commits, **config, plain_paths=False))
+    source = a_table_state(commits, **config)
+    raises: AbstractContextManager[object] = pytest.raises(StateError, match="PARTITION_UNREADABLE")
+    with raises if refused else nullcontext():
+        refuse_unreadable("copy", source)

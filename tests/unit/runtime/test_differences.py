@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Row
 
 from framework.runtime.differences import differences
 from framework.spec.fixture_values import RowSet
@@ -15,17 +15,10 @@ NAMES = ("id", "a", "b")
 COLUMNS = tuple(Column(name, Atomic("string")) for name in NAMES)
 
 
-class _Frame:
-    def __init__(self, *rows: tuple[Any, ...]) -> None:
-        self.rows = [Row(*NAMES)(*row) for row in rows]
-
-    def collect(self) -> list[Row]:
-        return self.rows
-
-
 def _found(expected: list[dict[str, Any]], *rows: tuple[Any, ...], key: tuple[str, ...] = ("id",)) -> list[str]:
     columns = tuple(name for name in NAMES if any(name in row for row in expected))
-    return [str(one) for one in differences(RowSet(columns, tuple(expected)), cast("DataFrame", _Frame(*rows)), COLUMNS, key)]
+    found = [Row(*NAMES)(*row) for row in rows]
+    return [str(one) for one in differences(RowSet(columns, tuple(expected)), found, COLUMNS, key)]
 
 
 def test_a_column_that_a_row_leaves_out_is_not_compared_for_it_and_a_null_that_is_written_is() -> None:

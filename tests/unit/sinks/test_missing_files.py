@@ -16,7 +16,7 @@ from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
 
 BASE, LOG = "00000001-aa-0_0-12-40_{}.parquet", ".00000001-aa-0_{}.log.1_0-12-40"
 TEXT = "An error.\n: java.lang.RuntimeException\nCaused by: java.io.FileNotFoundException: File file:{} does not exist\n"
-IMAGINED = "1/2026-08-01"
+IMAGINED = "day=1/2026-08-01"
 
 
 def a_lake(root: Path, then: Callable[[HandMade], None]) -> TableRef:
@@ -27,11 +27,16 @@ def a_lake(root: Path, then: Callable[[HandMade], None]) -> TableRef:
     return table.ref
 
 
+def cleaned(moment: int, partition: str = IMAGINED) -> bytes:
+    return clean(at(29), BASE.format(at(moment)), partition=partition)
+
+
 CASES = [
     ("nothing came", lambda table: None, 20, "FILE_MISSING"),
     ("archived since", lambda table: table.archive((10, "commit", commit())), 10, "FILE_MISSING"),
-    ("another was cleaned", lambda table: table.done(40, clean(at(19), BASE.format(at(9))), "clean"), 20, "FILE_MISSING"),
-    ("cleaned", lambda table: table.done(40, clean(at(29), BASE.format(at(19))), "clean"), 20, ""),
+    ("another was cleaned", lambda table: table.done(40, cleaned(9), "clean"), 20, "FILE_MISSING"),
+    ("of another partition", lambda table: table.done(40, cleaned(19, "day=2"), "clean"), 20, "FILE_MISSING"),
+    ("cleaned", lambda table: table.done(40, cleaned(19), "clean"), 20, ""),
     ("is being cleaned", lambda table: table.put(f"{at(39)}.clean.inflight"), 20, ""),
     ("rolled back", lambda table: None, 25, ""),
 ]
@@ -45,7 +50,7 @@ def test_a_file_is_gone_for_good_where_the_timeline_knows_it(
 ) -> None:
     """Deleted by hand or lost by the store, of the source and of the target; the same command would fail for ever."""
     ref = a_lake(tmp_path, then)
-    text = TEXT.format(f"{ref.path}/day={IMAGINED}/{name.format(at(moment - 1))}")
+    text = TEXT.format(f"{ref.path}/{IMAGINED}/{name.format(at(moment - 1))}")
     for target, reads in ((TARGET, (ref,)), (ref, ())):
         error = in_words(target, text, reads, reading)
         later = "SOURCE_CHANGED_UNDER_READ" if target is TARGET else "COMMIT_CONFLICT"
@@ -56,7 +61,7 @@ def test_a_file_is_gone_for_good_where_the_timeline_knows_it(
 @pytest.mark.parametrize(("there", "then", "code"), [
     (9, lambda table: None, ""), (12, lambda table: None, ""), (8, lambda table: None, "FILE_CORRUPT"),
     (0, lambda table: None, "FILE_CORRUPT"), (None, lambda table: None, "FILE_MISSING"),
-    (None, lambda table: table.done(40, clean(at(29), BASE.format(at(19)), LOG.format(at(19))), "clean"), ""),
+    (None, lambda table: [table.done(40 + len(day), cleaned(19, day), "clean") for day in ("day=2026-08-01", "")], ""),
     (None, lambda table: table.put(f"{at(39)}.clean.requested"), ""),
 ], ids=["whole", "grown", "cut", "empty", "gone", "cleaned", "is being cleaned"])
 @pytest.mark.parametrize("name", [BASE, LOG], ids=["base", "log"])
@@ -67,16 +72,18 @@ def test_the_files_of_a_window_are_what_its_commits_wrote(
     """Hudi lists what is there, and skips the end of a log that it cannot read: the rows would be passed over."""
     ref = a_lake(tmp_path, then)
     path = f"{day}/{name.format(at(19))}".lstrip("/")
-    (Path(ref.path) / ".hoodie/timeline" / f"{at(19)}_{at(20)}.commit").write_bytes(commit(path=path, fileSizeInBytes=9))
+    timeline = Path(ref.path) / ".hoodie/timeline"
+    (timeline / f"{at(19)}_{at(20)}.commit").write_bytes(commit(path=path, fileSizeInBytes=9))
+    (timeline / f"{at(29)}_{at(30)}.commit").write_bytes(commit(fileId="00000002-bb-0"))
     (Path(ref.path) / day).mkdir(exist_ok=True)
     if there is not None:
         (Path(ref.path) / path).write_bytes(b"x" * there)
-    hold_files(ref, (at(29),), "Nothing was written.")
+    hold_files(ref, (at(29),), "", "Nothing was written.")
     if not code:
-        hold_files(ref, (at(19), at(29)), "Nothing was written.")
+        hold_files(ref, (at(19), at(29)), "", "Nothing was written.")
         return
     with pytest.raises(StateError) as refused:
-        hold_files(ref, (at(19), at(29)), "Nothing was written.")
+        hold_files(ref, (at(19), at(29)), "", "Nothing was written.")
     assert (refused.value.code, path in refused.value.message) == (code, True)
 
 

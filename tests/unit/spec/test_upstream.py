@@ -110,6 +110,16 @@ def test_a_type_that_hudi_cannot_write(problems_of: Check, kind: str) -> None:
     assert seen(problems_of({"ddl/payments.sql": ddl})) == [("ddl/payments.sql", 3, "UNSUPPORTED_TYPE")]
 
 
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "BINARY", "DATE", "DECIMAL(10,2)", "DOUBLE", "BOOLEAN", "STRING"])
+def test_a_partition_that_hudi_shows_otherwise(problems_of: Check, kind: str) -> None:
+    """What Hudi 1.0.2 does with each is held by tests/integration/test_partition_types.py."""
+    ddl = DDL.format(name="payments").replace("amount DECIMAL(10,2)", f"amount {kind}")
+    for change in (("USING hudi", "USING hudi PARTITIONED BY (amount)"), ("primaryKey = 'id'", "primaryKey = 'id,amount'")):
+        ddl = ddl.replace(*change)
+    codes = [problem.code for problem in problems_of({"ddl/payments.sql": ddl, READER: YML})]
+    assert codes == ["PARTITION_TYPE"] * (kind in ("TIMESTAMP", "BINARY"))
+
+
 @pytest.mark.parametrize(("key", "value", "codes"), [
     ("updated_at", "true", ["KEY_LOSES_DIGITS"]), ("id,updated_at", "true", ["KEY_LOSES_DIGITS"]),
     ("updated_at", "false", []), ("id", "true", []),

@@ -39,7 +39,7 @@ def test_what_has_begun_and_not_completed_table_services_left_out(lake: HandMade
 def test_files_that_cleans_deleted_by_their_groups(lake: HandMade) -> None:
     lake.done(40, clean("", f"{GROUP}_0-1-1_{at(9)}.parquet", f".{GROUP}_{at(19)}.log.1_0-1-1"), "clean")
     lake.done(50, clean(""), "clean")
-    assert sorted(look(lake).load_cleaned()) == [(GROUP, at(9)), (GROUP, at(19))]
+    assert sorted(look(lake).load_cleaned()) == [(f"2026-08-01/{GROUP}", moment) for moment in (at(9), at(19))]
 
 
 def test_a_version_is_whole_where_each_deleted_file_had_a_newer_one_by_then(lake: HandMade) -> None:
@@ -52,6 +52,16 @@ def test_a_version_is_whole_where_each_deleted_file_had_a_newer_one_by_then(lake
     assert [is_kept(table, Version(at(moment))) for moment in (10, 20, 30)] == [False, True, True]
     lake.done(50, clean("", f"{OTHER}_0-1-1_{at(15)}.parquet"), "clean")
     assert [is_kept(look(lake), Version(at(moment))) for moment in (12, 20)] == [False, False]
+
+
+def test_groups_of_several_partitions_may_have_one_id(lake: HandMade) -> None:
+    """Writers that do not wait for each other name a bucket alike in all partitions: ``00000000-0000-...`` and so on."""
+    for completed, partition in ((10, "d=1"), (20, "d=2"), (30, "d=1")):
+        lake.done(completed, commit(partition=partition, path=f"{partition}/.{GROUP}_{at(completed - 1)}.log.1_0-1-1"))
+    lake.done(40, clean("", f"{GROUP}_0-1-1_{at(9)}.parquet", partition="d=1"), "clean")
+    table = look(lake)
+    assert [table.info(i).log_ids for i in table.commits] == [(f"d={n}/{GROUP}",) for n in (1, 2, 1)]
+    assert [is_kept(table, Version(at(moment))) for moment in (20, 30)] == [False, True]
 
 
 def test_a_schema_with_a_history(lake: HandMade) -> None:

@@ -68,7 +68,7 @@ def test_commit_metadata_is_read(lake: HandMade) -> None:
     table = look(lake)
     info = table.info(table.commits[0])
     assert (info.operation, info.inserts, info.updates, info.deletes, info.rows) == ("UPSERT", 3, 2, 1, 6)
-    assert info.file_ids == ("00000001-aa-0",)
+    assert info.file_ids == ("2026-08-01/00000001-aa-0",)
     assert info.partitions == ("2026-07-31", "2026-08-01")
     assert table.latest_checkpoint() == a_checkpoint(5)
 

@@ -1,0 +1,53 @@
+"""Rows of tables as people and as programs read them: a grid that fits the terminal, or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_LONGEST_CELL = 60
+
+
+def grid(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as aligned columns, or one below the other where they are wider than the terminal.
+
+    Args:
+        columns: Names of the columns.
+        rows: Values, as Python has them.
+    """
+    cells = [tuple(cell(value) for value in row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    # What is wider than the terminal is torn by it; a pipe takes any width.
+    if not sys.stdout.isatty() or sum(widths) + 2 * (len(widths) - 1) <= shutil.get_terminal_size().columns:
+        return "\n".join("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+                         for row in (columns, *cells))
+    width = max(map(len, columns))
+    lines: list[str] = []
+    for number, row in enumerate(cells, 1):
+        lines.append(f"-- row {number} --")
+        lines += [f"{name.ljust(width)}  {text}" for name, text in zip(columns, row, strict=True)]
+    return "\n".join(lines)
+
+
+def cell(value: Any) -> str:
+    """Return a value as one printable line, cut where a terminal shows it."""
+    if value is None:
+        return "null"
+    text = value.hex() if isinstance(value, bytes | bytearray) else str(value)
+    # A control character would move the cursor, or worse.
+    text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
+    return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[:_LONGEST_CELL - 3] + "..."
+
+
+def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as CSV with a header: nothing for a null, bytes in hexadecimal digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
+                     for row in rows)
+    return text.getvalue().rstrip("\n")

@@ -1,0 +1,113 @@
+"""``preview`` before Spark starts, and how what it finds is printed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framework.cli.preview import _csv, _json, _narrowed, _text
+from framework.errors import CheckError
+from framework.plan.compile import RunRequest, compile_plan
+from framework.plan.stages import Plan
+from framework.quality.older import Older
+from framework.quality.outcome import Outcome
+from framework.runtime.preview import Changed, Preview
+from framework.spec.model import PipelineSpec
+from framework.spec.project import load_project
+from framework.state.timeline import TimelineState
+from tests.kit.timeline import a_table, a_target
+from tests.unit.cli.conftest import Freshet, parsed
+
+NEW = Changed({"id": "n", "amount": Decimal("1.50"), "note": None})
+UPDATED = Changed({"id": "u", "amount": Decimal("2.00"), "note": "after"}, {"amount": Decimal("1.00"), "note": "before"})
+FOUND = Preview(
+    "reading 2 commits (14 rows) up to 20260801101500020", {"inserted": 3, "updated": 1, "unchanged": 2, "older": 1}, 14, 4,
+    {"updated": (UPDATED,), "inserted": (NEW, NEW)}, (Outcome("negative", "where", "drop", "dropped", 3, seen="3 bad"),),
+    3, Older(2, False, 1), ("which row Hudi takes",), None,
+)
+
+
+@pytest.fixture
+def planned(root: Path) -> tuple[PipelineSpec, Plan]:
+    a_table(root, "raw/events", 10)
+    (spec,) = load_project(root, environ={}).pipelines
+    return spec, compile_plan(spec, TimelineState(), RunRequest())
+
+
+def test_nothing_new_starts_no_spark(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "framework.runtime.preview", None)
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10))
+    assert freshet("preview", "payments").stdout.startswith("payments: nothing new: ")
+    assert parsed(freshet("preview", "payments", "--output", "json"))["reads"] == ""
+    assert freshet("preview", "payments", "--csv").stdout == "_change\n"
+
+
+def test_a_first_run_that_reads_nothing(freshet: Freshet, root: Path) -> None:
+    a_table(root, "raw/events", 10)
+    words = "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy=READ_LATEST"
+    assert "a checkpoint without rows" in freshet("preview", "payments", "--set", f"hoodie.{words}").stdout
+
+
+@pytest.mark.parametrize(("words", "code"), [
+    (("--csv", "--output", "json"), 2), (("--start", "2026-01-01"), 2), (("--columns", "amuont"), 2), (("--limit", "0"), 2),
+    (("--start", "2026-01-01", "--end", "2026-01-02"), 5),
+])
+def test_what_is_refused(freshet: Freshet, root: Path, words: tuple[str, ...], code: int) -> None:
+    a_table(root, "raw/events", 10)
+    assert freshet("preview", "payments", *words).exit_code == code
+
+
+def test_what_a_run_is_refused_for(freshet: Freshet) -> None:
+    error = parsed(freshet("preview", "payments", "--output", "json"))["error"]
+    assert error["code"] == "SOURCE_MISSING"
+    assert freshet("preview", "paymens").exit_code == 3
+
+
+def test_what_is_printed(planned: tuple[PipelineSpec, Plan]) -> None:
+    spec, plan = planned
+    assert _text(spec, plan, FOUND, FOUND.rows).splitlines() == [
+        "payments: reading 2 commits (14 rows) up to 20260801101500020",
+        "          3 inserted", "          1 updated", "          2 written again as they stand",
+        "          1 ignored: a newer row stands", "          4 of the batch ignored: it holds a newer row of the key",
+        "          3 to the quarantine (2 older rows of the same key stay published; 1 row without key, place or ordering "
+        "value can delete nothing)",
+        "  not known: which row Hudi takes", "",
+        "rows that change:", "id=u", "  amount  1.00 -> 2.00", "  note    before -> after", "",
+        "new rows, 2 of 3:", "id  amount  note", "n   1.50    null", "n   1.50    null", "",
+        "CHECK     SEVERITY  STATUS   BAD ROWS  SEEN   EXPECTED", "negative  drop      dropped  3         3 bad"]
+    failed = replace(FOUND, error=CheckError("CHECK_FAILED", "payments: no."), counts={}, rows={})
+    said = _text(spec, plan, failed, {}).splitlines()
+    assert ("  no row would be written" in said, said[-1]) == (
+        True, "The run would publish nothing: CHECK_FAILED: payments: no.")
+
+
+def test_for_programs(planned: tuple[PipelineSpec, Plan]) -> None:
+    _, plan = planned
+    found: Any = _json(plan, FOUND, FOUND.rows)
+    assert (found["counts"]["inserted"], found["counts"]["deleted"], found["error"]) == (3, 0, None)
+    assert found["rows"]["updated"] == [{"row": dict(UPDATED.row), "was": dict(UPDATED.was)}]
+    assert _csv(FOUND.rows).splitlines() == [
+        "_change,id,amount,note,_was_id,_was_amount,_was_note", "updated,u,2.00,after,,1.00,before",
+        *["inserted,n,1.50,,,,"] * 2]
+
+
+def test_of_some_columns_the_key_is_shown_too(planned: tuple[PipelineSpec, Plan]) -> None:
+    assert _narrowed(UPDATED, ("id",), ("note",)) == Changed({"id": "u", "note": "after"}, {"note": "before"})
+    one = _narrowed(replace(UPDATED, was={"amount": 1}), ("id",), ("note",))
+    spec, plan = planned
+    assert "  differs in other columns" in _text(spec, plan, FOUND, {"updated": (one,)})
+
+
+def test_on_a_narrow_terminal(planned: tuple[PipelineSpec, Plan], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    spec, plan = planned
+    long = Changed({"id": "u", "note": "a" * 70}, {"note": "b" * 70})
+    lines = _text(spec, plan, FOUND, {"updated": (long,)}).splitlines()
+    assert [line[:9] for line in lines[-7:-3]] == ["id=u", "  note", "    bbbbb", "    -> aa"]

@@ -1,0 +1,190 @@
+"""A migration as a plan: what differs, how the new table is loaded, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from framework.errors import StateError
+from framework.plan.checks import CheckTable
+from framework.plan.compile import RunRequest, compile_bootstrap, compile_plan
+from framework.plan.migration import Note, compile_copy, compile_load, differences, needs_migration, note_of, size_of
+from framework.plan.reads import ReadIncrement, ReadSnapshot
+from framework.plan.stages import Commit, Conform, Plan, RunSql
+from framework.spec.model import IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
+from framework.spec.rules import CheckSpec, SqlRule, VolumeRule
+from framework.spec.types import Atomic, Column
+from framework.state.checkpoint import MIGRATION_KEY, Checkpoint
+from framework.state.table import MemoryState, TableState
+from tests.kit.memory import (
+    AVRO_TYPES,
+    CITIES,
+    COLUMNS,
+    TARGET,
+    a_checkpoint,
+    a_commit,
+    a_spec,
+    a_table_state,
+    a_target,
+    at,
+)
+
+NEW = TableRef(TARGET.name, f"{TARGET.path}__m2")
+NOTE = Note(TARGET.path, at(12), False)
+DELETES = Column("_hoodie_is_deleted", Atomic("boolean"))
+
+
+def a_successor(**changes: Any) -> PipelineSpec:
+    spec = a_spec(**changes)
+    return replace(spec, target=replace(spec.target, ref=NEW))
+
+
+def state(**changes: TableState | None) -> MemoryState:
+    lake: dict[str, TableState | None] = {
+        "source": a_table_state([a_commit(10), a_commit(20), a_commit(30)]), "target": a_target((12, a_checkpoint(10))),
+        "cities": a_table_state([a_commit(1)], ref=CITIES), **changes,
+    }
+    return MemoryState({table.ref.path: table for table in lake.values() if table})
+
+
+def commit_of(plan: Plan) -> Commit:
+    assert isinstance(plan.stages[-1], Commit)
+    return plan.stages[-1]
+
+
+def test_everything_that_differs_is_told_at_once_and_what_a_run_makes_is_none_of_it() -> None:
+    target = a_target(
+        (12, a_checkpoint(10)), record_key=("id",), partition_by=(), ordering_field="ts", table_type="MERGE_ON_READ",
+        properties={"hoodie.table.cdc.enabled": "false"}, index=IndexSpec("RECORD_INDEX", {}),
+    )
+    columns = (*(c for c in COLUMNS if c.name != "rides"), Column("extra", Atomic("string")))
+    spec = a_spec(target={"columns": columns}, write_options={"hoodie.table.cdc.enabled": "true"})
+    found = differences(spec, target)
+    assert [one.code for one in found] == [
+        "KEY_CHANGED", "PARTITIONING_CHANGED", "ORDERING_CHANGED", "TABLE_TYPE_CHANGED", "SETTING_CHANGED", "INDEX_CHANGED",
+        "SCHEMA_CHANGED", "COLUMN_ADDED"]
+    assert needs_migration(found)
+    added = differences(a_spec(target={"columns": (*COLUMNS, columns[-1])}), a_target((12, a_checkpoint(10))))
+    assert [one.code for one in added] == ["COLUMN_ADDED"]
+    assert not needs_migration(added)
+
+
+@pytest.mark.parametrize("code", ["KEY_CHANGED", "SCHEMA_CHANGED"])
+def test_a_refusal_names_the_command(code: str) -> None:
+    target = a_target((12, a_checkpoint(10)), record_key=("id",) if code == "KEY_CHANGED" else ("trip_id",),
+                      schema={**AVRO_TYPES, "gone": ["null", "string"]})
+    with pytest.raises(StateError) as refused:
+        compile_plan(a_spec(), state(target=target), RunRequest())
+    assert (refused.value.code, "freshet migrate earnings" in refused.value.next_step) == (code, True)
+
+
+def test_the_load_reads_what_the_old_table_has_read_and_says_what_it_takes_the_place_of() -> None:
+    plan = compile_load(a_successor(), state(), NOTE, at(10))
+    assert (plan.window.kind, plan.window.end_inclusive, plan.window.requested) == ("whole_table", at(10), (at(9),))
+    (read,) = (stage for stage in plan.stages if isinstance(stage, ReadIncrement))
+    assert at(10) <= read.as_of < at(19)
+    commit = commit_of(plan)
+    assert (commit.table, commit.options["hoodie.datasource.write.operation"]) == (NEW, "bulk_insert")
+    assert commit.checkpoint is not None
+    assert commit.checkpoint.main is not None
+    assert commit.checkpoint.main.instant == at(10), "from where its runs go on"
+    made = a_table_state([a_commit(40, extra=dict(commit.metadata))], ref=NEW)
+    assert note_of(made) == NOTE
+    assert note_of(state().table(TARGET)) is None
+
+
+@pytest.mark.parametrize(("upto", "retained_from"), [("", ""), (at(10), at(15)), (at(99), "")])
+def test_where_that_version_is_unknown_or_cleaned_the_newest_is_read(upto: str, retained_from: str) -> None:
+    source = a_table_state([a_commit(10), a_commit(20), a_commit(30)], retained_from=retained_from)
+    assert compile_load(a_successor(), state(source=source), NOTE, upto).window.end_inclusive == at(30)
+
+
+@pytest.mark.parametrize(("changes", "code"), [
+    ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"), ({"write": WriteSpec("merge", ("fare",))}, "COLUMNS_NOT_OWNED"),
+    ({"operation": "delete"}, "NOT_RECOMPUTABLE"), ({"inputs": (InputSpec("own", NEW, "snapshot", 7),)}, "READS_ITS_TARGET"),
+])
+def test_what_no_recompute_gives_is_not_computed(changes: dict[str, Any], code: str) -> None:
+    with pytest.raises(StateError) as refused:
+        compile_load(a_successor(**changes), state(), NOTE, "")
+    assert (refused.value.code, "--copy" in refused.value.next_step) == (code, True)
+
+
+def test_checks_that_look_at_what_was_before_say_nothing_of_a_load() -> None:
+    rules = {"usual": VolumeRule(20, 0.5, 3.0), "same": SqlRule("select count(*) from <TABLE_NAME>", "", "unchanged", "table"),
+             "none": SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "table")}
+    checks = tuple(CheckSpec(name, "fail", 1, rule) for name, rule in rules.items())
+    plan = compile_load(a_successor(checks=checks), state(), NOTE, "")
+    (stage,) = (one for one in plan.stages if isinstance(one, CheckTable))
+    assert [one.check.name for one in stage.checks] == ["none"]
+
+
+def test_a_source_without_commits_loads_nothing() -> None:
+    with pytest.raises(StateError) as refused:
+        compile_load(a_successor(), state(source=a_table_state()), NOTE, "")
+    assert refused.value.code == "SOURCE_EMPTY"
+
+
+def test_a_copy_takes_the_rows_as_they_stand_and_their_checkpoint() -> None:
+    """Kind: where a column of the new table comes from. Members: the same, renamed, new, swapped, the mark of deleted rows."""
+    columns = (
+        *(c for c in COLUMNS if c.name not in ("fare", "rides")), Column("price", COLUMNS[1].type),
+        Column("rides", Atomic("int")), Column("fare", Atomic("int")), Column("note", Atomic("string")), DELETES,
+    )
+    spec = a_successor(target={"columns": columns}, operation="insert", write=WriteSpec("merge", ("price",)))
+    old = a_target((12, a_checkpoint(10)))
+    plan = compile_copy(spec, old, replace(NOTE, copied=True), {"fare": "price", "rides": "fare"})
+    read, sql, conform, commit = plan.stages
+    assert isinstance(read, ReadSnapshot)
+    assert (read.table, read.as_of) == (TARGET, at(12))
+    assert isinstance(sql, RunSql)
+    text = sql.statements[0].text
+    assert "`fare` AS `price`" in text
+    assert "`rides` AS `fare`" in text
+    assert "`trip_id` AS `trip_id`" in text
+    assert "CAST(NULL AS int) AS `rides`" in text, "whose old values have another name now"
+    assert "CAST(NULL AS string) AS `note`" in text
+    assert "CAST(false AS boolean) AS `_hoodie_is_deleted`" in text
+    assert isinstance(conform, Conform)
+    assert conform.columns == columns, "whole rows, whatever the pipeline owns of them"
+    assert isinstance(commit, Commit)
+    assert (commit.checkpoint, commit.options["hoodie.datasource.write.operation"]) == (a_checkpoint(10), "bulk_insert")
+
+
+@pytest.mark.parametrize(("checkpoint", "renames", "code"), [
+    (Checkpoint(), {}, "NO_CHECKPOINT"), (a_checkpoint(10), {"x": "fare"}, "UNKNOWN_COLUMN"),
+    (a_checkpoint(10), {"fare": "x"}, "UNKNOWN_COLUMN"),
+])
+def test_a_copy_that_would_guess_is_refused(checkpoint: Checkpoint, renames: dict[str, str], code: str) -> None:
+    with pytest.raises(StateError) as refused:
+        compile_copy(a_successor(), a_target((12, checkpoint)), NOTE, renames)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("first_run", ["run", "full refresh", "bootstrap"])
+def test_no_first_run_into_a_place_whose_old_table_stands(first_run: str) -> None:
+    """Kind: files that were switched elsewhere. A run would load the new table, and nobody would compare the two."""
+    request = RunRequest(full_refresh=first_run == "full refresh")
+    with pytest.raises(StateError) as refused:
+        compile_bootstrap(a_successor(), state()) if first_run == "bootstrap" else compile_plan(a_successor(), state(), request)
+    assert refused.value.code == "MIGRATION_NOT_DONE"
+    assert compile_plan(a_successor(), state(target=None), RunRequest()).first_run
+
+
+def test_a_note_of_a_later_version_is_refused() -> None:
+    with pytest.raises(StateError) as refused:
+        note_of(a_table_state([a_commit(1, extra={MIGRATION_KEY: '{"version": 99}'})]))
+    assert refused.value.code == "MIGRATION_UNREADABLE"
+
+
+def test_a_tables_size_is_that_of_its_newest_files() -> None:
+    commits = [
+        a_commit(10, rows=100, files=(("p/a_1_10.parquet", 1000), ("p/b_1_10.parquet", 500))),
+        a_commit(20, rows=5, files=(("p/a_1_20.parquet", 1100), ("p/.b_10.log.1_1", 50))),
+        a_commit(30, rows=0, deletes=2, files=(("p/.b_10.log.2_1", 7),)),
+    ]
+    assert size_of(a_table_state(commits)) == (103, 1657)
+    anew = a_commit(40, action="replacecommit", operation="INSERT_OVERWRITE_TABLE", rows=8, replaced_ids=("a", "b"),
+                    files=(("p/c_1_40.parquet", 90),))
+    assert size_of(a_table_state([*commits, anew])) == (8, 90)
