@@ -12,6 +12,7 @@ from framework.errors import FreshetError
 from framework.plan.instants import readable
 from framework.plan.logic import known_logic
 from framework.plan.logic_record import UNKNOWN, after, moment_of
+from framework.plan.options import concurrency_of
 from framework.plan.reads import counted
 from framework.spec.logic import digest_of, digests_by_name
 from framework.spec.model import PipelineSpec
@@ -96,7 +97,9 @@ def report_logic(spec: PipelineSpec, state: StateReader) -> LogicReport | None:
     datable = bool(moments) and None not in moments.values()
     how = spec.backfill
     unit = _UNITS[how.granularity] if how is not None and how.partition else ""
-    command = _backfill(spec, values[0], values[-1]) if datable else refresh if older or unknown else ""
+    # A table with one writer takes no backfill beside its runs.
+    ranged = datable and concurrency_of(spec) != "SINGLE_WRITER"
+    command = _backfill(spec, values[0], values[-1]) if ranged else refresh if older or unknown else ""
     form = {"hour": "%Y-%m-%d-%H", "day": "%Y-%m-%d", "month": "%Y-%m"}.get(unit, "")
     periods = {name: len({moments[path] for path in paths}) for name, paths in (("older", older), ("unknown", unknown))}
     return LogicReport(

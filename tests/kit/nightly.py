@@ -51,6 +51,7 @@ NIGHTLY = frozenset((
     "test_rows_that_a_first_insert_refuses_are_refused", "test_rows_that_the_source_has_no_more_are_copied",
     # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
     "test_the_keyboard_ends_a_command_cleanly", "test_every_long_command_in_every_kind_of_terminal",
+    "test_a_first_hour_as_a_person_sees_it",
     # What stands in a source's timeline: one of each kind stays.
     "test_table_services_neither_hide_nor_repeat_rows[clustering]", "test_a_checkpoint_within_the_history_is_no_gap",
     "test_the_last_row_of_a_file_deleted_by_an_upsert", "test_a_checkpoint_is_found_in_the_archive",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from tests.kit.backfills import BY_DAY, OCC
 from tests.kit.commands import ROOT, many, slow
 from tests.kit.lake import RECORD_INDEX, Lake, rows
+from tests.kit.picture import picture
 from tests.kit.screen import Terminal
 
 pytestmark = pytest.mark.waits
@@ -114,3 +117,32 @@ def test_every_long_command_in_every_kind_of_terminal(lake: Lake, tmp_path: Path
     said = [line[10:] for line in log.read_text("utf-8").splitlines()]
     assert said[0] == "copy: starting Spark"
     assert OUTCOME.match(said[-1])
+
+
+def test_a_first_hour_as_a_person_sees_it(tmp_path: Path) -> None:
+    """From nothing to a changed table, each command on a screen of its own; the docs have the pictures.
+
+    ``FRESHET_SCREENSHOTS=write`` draws them anew.
+    """
+    def typed(*words: str, folder: str = "demo", drawn: str = "") -> list[str]:
+        terminal = Terminal(100, 40)
+        os.write(terminal.slave, f"$ {shlex.join(('freshet', *words))}\n".encode())
+        process = terminal.start(sys.executable, "-m", "framework", *words, cwd=tmp_path / folder, PYTHONPATH=str(ROOT))
+        if drawn:
+            terminal.until(lambda lines: any("writing derived.order_totals" in one for one in lines), process)
+            picture(terminal, drawn)
+        lines = left(terminal, process)
+        picture(terminal, f"{words[0]}{'-done' if drawn else ''}")
+        return lines
+
+    assert "  freshet run order_totals" in typed("init", "demo", "--with-sample-data", folder=".")
+    assert "3,000 inserted" in " ".join(typed("run", "order_totals", drawn="run"))
+    assert len(typed("show", "order_totals", "--limit", "5")) > 5
+    assert "100 inserted" in " ".join(typed("land", "raw.orders", "data/orders_2.csv"))
+    assert "100 inserted" in " ".join(typed("preview", "order_totals", "--limit", "3"))
+    assert "100 inserted" in " ".join(typed("run", "order_totals"))
+    sql = tmp_path / "demo/transformers/order_totals.sql"
+    sql.write_text(sql.read_text().replace("amount", "amount * 2 AS amount", 1))
+    assert "freshet backfill order_totals --start" in " ".join(typed("plan", "order_totals"))
+    assert "order_totals" in " ".join(typed("status"))
+    assert "committed" in " ".join(typed("history", "order_totals"))

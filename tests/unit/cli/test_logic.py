@@ -27,7 +27,8 @@ def target(root: Path) -> HandMade:
             "USING hudi", "USING hudi PARTITIONED BY (day)"))
     (root / "transformers/payments.sql").write_text(SQL.replace(" FROM", ", '2026-08-01' AS day FROM"))
     (root / "pipelines/payments.yml").write_text(
-        f"partition_is_stable: true\nbackfill: {{event_time: updated_at, partition: day}}\n{pipeline}")
+        f"partition_is_stable: true\nbackfill: {{event_time: updated_at, partition: day}}\n{pipeline}"
+        "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n")
     made = HandMade(root / "data/derived/payments", f"{OF_A_PIPELINE}hoodie.table.partition.fields=day\n")
     made.done(15, commit({**encode(a_checkpoint(10, str(root / "data/raw/events"))), PIPELINE_KEY: "payments",
                           ORIGIN_KEY: "whole_table"}, numInserts=3))
@@ -86,8 +87,6 @@ def test_before_the_first_run_there_is_nothing_to_say(freshet: Freshet, root: Pa
 def test_a_chunk_tells_the_logic_of_the_runs(freshet: Freshet, root: Path, target: HandMade) -> None:
     """Whatever its SQL is rendered as with the chunk's dates; and none where it cannot be rendered without them."""
     file = root / "transformers/payments.sql"
-    pipeline = root / "pipelines/payments.yml"
-    pipeline.write_text(f"{pipeline.read_text()}  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n")
     file.write_text(file.read_text() + "{% if start is defined %} WHERE updated_at >= '{{ start }}' {% endif %}")
     renewed(root, target, 30)
 

@@ -20,6 +20,7 @@ from framework.plan.logic_report import LogicReport, logic_in_short, logic_lines
 from framework.plan.stages import Commit
 from framework.spec.logic import Part, digest_of
 from framework.spec.model import BackfillSpec, PipelineSpec
+from framework.spec.options import CONCURRENCY
 from framework.state.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
 from framework.state.table import MemoryState, TableState
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
@@ -30,7 +31,7 @@ DAYS = tuple(f"2026-01-{day:02d}" for day in range(1, 32))
 def spec_of(logic: str, **changes: Any) -> PipelineSpec:
     backfill = BackfillSpec({"SRC": "updated_at"}, "day", "day", "upsert")
     return a_spec(**{"logic": (Part("transformers/a.sql", "json", logic), Part("ddl/a.sql", "json", "{}")),
-                     "backfill": backfill, **changes})
+                     "backfill": backfill, "write_options": {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"}, **changes})
 
 
 def digest(logic: str) -> str:
@@ -225,6 +226,8 @@ def test_a_long_range_is_renewed_by_months_and_hours_have_their_form() -> None:
     assert table.report("B").command == "freshet backfill earnings --start 2025-01-01 --end 2025-04-01 --chunk 1mo"
     hours, months = Table(), Table()
     hours.load("A", "2026-01-01-05", "2026-01-01-23")
+    alone = table.report("B", write_options={})
+    assert alone.command == "freshet run earnings --full-refresh", "one writer takes no backfill beside its runs"
     by_hour = BackfillSpec({"SRC": "t"}, "day", "hour", "upsert")
     assert hours.report("B", backfill=by_hour).command == (
         "freshet backfill earnings --start 2026-01-01T05:00 --end 2026-01-02T00:00")
