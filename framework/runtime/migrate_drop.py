@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from framework.errors import StateError
 from framework.metrics.events import Event, Listener
-from framework.plan.migration import note_of
+from framework.plan.migration import Note, note_of
 from framework.runtime.lease import hold_lease
 from framework.runtime.runner import new_run_id
 from framework.spec.model import PipelineSpec, TableRef
@@ -22,9 +22,9 @@ _KEPT = "Nothing was deleted."
 
 
 def drop_old(
-    spec: PipelineSpec, pipelines: Iterable[PipelineSpec], state: StateReader, listen: Listener, sure: bool,
+    spec: PipelineSpec, pipelines: Sequence[PipelineSpec], state: StateReader, listen: Listener, sure: bool,
 ) -> tuple[str, ...]:
-    """Delete the table whose place the target has taken, and its quarantine.
+    """Delete the tables whose places the target has taken, each with its quarantine.
 
     Args:
         spec: The pipeline.
@@ -47,23 +47,40 @@ def drop_old(
             "NOT_MIGRATED", f"{spec.name}: no migration has made {spec.target.ref.path}, which {spec.target.file} names.",
             _KEPT, f"See what stands: freshet migrate {spec.name} --dry-run",
         )
-    old = TableRef(spec.target.ref.name, note.before)
-    used = sorted({one.name for one in pipelines for path in _paths(one) if same_place(path) == same_place(old.path)})
-    if used:
-        raise StateError(
-            "OLD_TABLE_READ", f"{spec.name}: {', '.join(used)} still reads or writes {old.path}.", _KEPT,
-            f"Point it to {spec.target.ref.path}, then run the same command.", pipelines=used,
-        )
-    with _held(old, listen, spec.name):
-        stands = state.table(old)
-        later = [i.completed for i in stands.commits_between(note.commit)] if stands is not None else []
-        if later and not sure:
+    line = _line(spec, note, state)
+    for old, _ in line:
+        used = sorted({one.name for one in pipelines for path in _paths(one) if same_place(path) == same_place(old.path)})
+        if used:
             raise StateError(
-                "OLD_TABLE_WRITTEN", f"{spec.name}: {old.path} was written after {spec.target.ref.path} was loaded, last at "
-                f"{later[-1]}: another checkout of the project may still use it.", _KEPT,
-                f"Where it does not: freshet migrate {spec.name} --drop-old --yes", commits=later,
+                "OLD_TABLE_READ", f"{spec.name}: {', '.join(used)} still reads or writes {old.path}.", _KEPT,
+                f"Point it to {spec.target.ref.path}, then run the same command.", pipelines=used,
             )
-        return _deleted(spec, old.path, state, listen)
+    done: list[str] = []
+    # The oldest first: it is found by the one that took its place.
+    for old, made in reversed(line):
+        with _held(old, listen, spec.name):
+            stands = state.table(old)
+            later = [i.completed for i in stands.commits_between(made.commit)] if stands is not None else []
+            if later and not sure:
+                raise StateError(
+                    "OLD_TABLE_WRITTEN", f"{spec.name}: {old.path} was written after its successor was loaded, last at "
+                    f"{later[-1]}: another checkout of the project may still use it.",
+                    f"Deleted: {', '.join(done)}." if done else _KEPT,
+                    f"Where it does not: freshet migrate {spec.name} --drop-old --yes", commits=later,
+                )
+            done += _deleted(spec, old.path, state, listen)
+    return tuple(done)
+
+
+def _line(spec: PipelineSpec, note: Note | None, state: StateReader) -> list[tuple[TableRef, Note]]:
+    """Return the tables whose places were taken, one after the other, each with what its successor says of it."""
+    found, seen = [], {same_place(spec.target.ref.path)}
+    while note is not None and same_place(note.before) not in seen:
+        old = TableRef(spec.target.ref.name, note.before)
+        seen.add(same_place(old.path))
+        found.append((old, note))
+        note = note_of(state.table(old))
+    return found
 
 
 def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[str, ...]:

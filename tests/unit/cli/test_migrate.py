@@ -172,6 +172,19 @@ def test_the_old_table_is_deleted_when_nobody_needs_it(freshet: Freshet, root: P
     assert parsed(freshet(*words))["deleted"] == []
 
 
+def test_of_several_migrations_all_that_went_before_is_deleted(freshet: Freshet, root: Path) -> None:
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10))
+    change_key(root)
+    a_successor(root)
+    newest = HandMade(root / "data/derived/payments__m3", OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
+    newest.done(70, commit({MIGRATION_KEY: Note(str(root / NEW), at(60), False).encode(), ORIGIN_KEY: "whole_table"}))
+    file = root / "ddl/payments.sql"
+    file.write_text(file.read_text().replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m3'\nTBLPROPERTIES"))
+    done = freshet("migrate", "payments", "--drop-old", "--output", "json")
+    assert parsed(done)["deleted"] == [str(root / OLD), str(root / NEW)]
+
+
 def test_the_file_is_replaced_at_once_or_not_at_all(root: Path) -> None:
     spec = load_project(root).pipelines[0]
     file = root / "ddl/payments.sql"
