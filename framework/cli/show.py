@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from framework.cli.options import load, project_options
-from framework.cli.output import Output, message, reporting
+from framework.cli.output import Output, progress, reporting
 from framework.cli.rows import csv_of, grid
 from framework.errors import Exit, FreshetError, StateError
+from framework.metrics.events import Event
 from framework.plan.instants import instant_of
 from framework.plan.landing import bare_spec
 from framework.plan.reads import counted
@@ -63,13 +64,16 @@ def show(
     if state is None:
         raise StateError("TABLE_MISSING", f"There is no table at {ref.path} yet.", "Nothing is shown.",
                          f"freshet run {spec.name}" if ref == spec.target.ref else f"Land {ref.name} first.", path=ref.path)
-    message("starting Spark")
-    from framework.runtime.session import start_session
-    from framework.runtime.show import Wanted, show_rows
+    moments = _time(at, "--at"), _time(since, "--changes")
+    with progress(output) as listen:
+        listen(Event("phase", name, "starting Spark"))
+        from framework.runtime.session import start_session
+        from framework.runtime.show import Wanted, show_rows
 
-    wanted = Wanted(where, tuple(c.strip() for c in columns.split(",") if c.strip()), limit, _time(at, "--at"),
-                    _time(since, "--changes"))
-    shown = show_rows(start_session(spec.spark_conf, short=True).newSession(), state, wanted)
+        wanted = Wanted(where, tuple(c.strip() for c in columns.split(",") if c.strip()), limit, *moments)
+        spark = start_session(spec.spark_conf, short=True).newSession()
+        listen(Event("phase", name, f"reading {ref.name}"))
+        shown = show_rows(spark, state, wanted)
     if as_csv:
         output.result(_csv(shown), None)
         return Exit.OK
