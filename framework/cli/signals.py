@@ -76,8 +76,12 @@ def told(last_words: Callable[[FreshetError], None]) -> Iterator[None]:
         if not spark_is_up():
             raise KeyboardInterrupt if by_keyboard else Terminated
         signal.signal(number, signal.SIG_IGN)
+        by = "the keyboard" if by_keyboard else "SIGTERM"
         with suppress(BaseException):
-            last_words(stopped("the keyboard" if by_keyboard else "SIGTERM"))
+            last_words(stopped(by))
+        with suppress(BaseException):
+            # It is there where something runs.
+            sys.modules["framework.runtime.records"].tell_stopped(by)
         os._exit(INTERRUPTED if by_keyboard else TERMINATED)
 
     before = {number: signal.signal(number, answer) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -26,6 +26,8 @@ from framework.state.storage import Storage, is_local, local_path, storage_for
 VERSION = 1
 #: So many files of a pipeline are kept, the newest ones.
 KEPT = 1000
+# What runs in this process, by its table, pipeline, kind and begin.
+_BEGUN: list[tuple[TableRef, str, str, str]] = []
 #: Kinds of files that tell a failure.
 FAILURES = ("failed", "busy", "killed", "skipped")
 _FOLDED = ("idle", "busy", "skipped")
@@ -61,13 +63,27 @@ def remembered(target: TableRef, pipeline: str, what: str) -> Iterator[dict[str,
         A mapping for what is to be told: see ``of_run``. What the block raises is told without it.
     """
     begun, told = now(), dict[str, Any]()
+    block = (target, pipeline, what, begun)
+    _BEGUN.append(block)
     try:
         yield told
     except BaseException as error:
         told |= {"outcome": "failed", "error": error_of(error)}
         raise
     finally:
+        _BEGUN.remove(block)
         write_record(target, pipeline, {"what": what, "begun": begun, "ended": now(), **told})
+
+
+def tell_stopped(by: str) -> None:
+    """Record that whatever runs in this process is stopped, for one that ends where it stands.
+
+    Args:
+        by: What stopped it, in words.
+    """
+    for target, pipeline, what, begun in tuple(_BEGUN):
+        error = {"code": "INTERRUPTED", "message": f"stopped by {by}"}
+        write_record(target, pipeline, {"what": what, "begun": begun, "ended": now(), "outcome": "failed", "error": error})
 
 
 def of_run(result: RunResult) -> dict[str, Any]:
@@ -91,12 +107,25 @@ def remember_killed(target: TableRef, left: Mapping[str, Any]) -> None:
     begun, pipeline = left.get("begun"), left.get("pipeline")
     if left.get("failed") or left.get("what") == CHUNK or not isinstance(begun, float) or not pipeline:
         return
+    moment = datetime.fromtimestamp(begun, UTC).strftime("%Y%m%d%H%M%S%f")[:17]
+    if _has_told(target, str(pipeline), moment):
+        return
     doing = f", while {left['doing']}" if left.get("doing") else ""
     what = str(left.get("what", "run")).replace("table services", "service")
     write_record(target, str(pipeline), {
-        "what": what, "begun": datetime.fromtimestamp(begun, UTC).strftime("%Y%m%d%H%M%S%f")[:17],
+        "what": what, "begun": moment,
         "outcome": "killed", "reason": f"pid {left.get('pid')} on {left.get('host')} was killed{doing}",
     })
+
+
+def _has_told(target: TableRef, pipeline: str, moment: str) -> bool:
+    """Say whether a run that was at work at a moment has told itself that it was stopped."""
+    try:
+        newest, _ = read_records(target, pipeline, 1)
+    except Exception:  # a store that does not answer keeps nobody from running
+        return False
+    return any((one.get("error") or {}).get("code") == "INTERRUPTED" and one["begun"] <= moment <= one.get("ended", "")
+               for one in newest)
 
 
 def write_record(target: TableRef, pipeline: str, record: Mapping[str, Any]) -> None:

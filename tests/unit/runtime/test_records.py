@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from framework.errors import DataError, RetryableError
 from framework.runtime import records
-from framework.runtime.records import folder_of, of_run, read_records, remember_killed, remembered, write_record
+from framework.runtime.records import folder_of, of_run, read_records, remember_killed, remembered, tell_stopped, write_record
 from framework.runtime.result import RunResult
 from framework.spec.model import TableRef
 from framework.spec.secrets import REDACTOR
@@ -179,3 +180,17 @@ def test_a_record_that_holds_anything_else_is_left_out_and_named(table: TableRef
     (folder / "20260801000000007-00000000.done.json").mkdir()
     found, unreadable = read_records(table, "copy", 9)
     assert (len(found), unreadable) == (1, [other.name, nested.name, "20260801000000007-00000000.done.json"])
+
+
+def test_a_run_that_was_stopped_is_told_once(table: TableRef) -> None:
+    """By the process that ends where it stands; the next run finds its lease as a killed one's, and does not tell it again."""
+    block = remembered(table, "copy", "full refresh")
+    block.__enter__()
+    left = {"begun": time.time(), "pipeline": "copy", "what": "run", "pid": 1, "host": "h"}
+    tell_stopped("the keyboard")
+    remember_killed(table, left)
+    (found,) = read_records(table, "copy", 9)[0]
+    assert (found["what"], found["outcome"], found["error"]["message"]) == ("full refresh", "failed", "stopped by the keyboard")
+    remember_killed(table, {**left, "begun": time.time() + 60})
+    assert [one["outcome"] for one in read_records(table, "copy", 9)[0]] == ["killed", "failed"]
+    block.__exit__(None, None, None)
