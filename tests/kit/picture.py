@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from pathlib import Path
 
 from rich.console import Console
@@ -15,12 +16,13 @@ from tests.kit.screen import Terminal
 PICTURES = Path(__file__).parents[2] / "docs" / "screens"
 
 
-def picture(terminal: Terminal, name: str) -> None:
+def picture(terminal: Terminal, name: str, home: Path) -> None:
     """Draw what stands on a screen to ``docs/screens/<name>.svg``, where ``FRESHET_SCREENSHOTS=write`` asks for it.
 
     Args:
         terminal: The terminal.
         name: What is shown.
+        home: A folder of this machine, which is drawn as ``/home/me``.
     """
     if os.environ.get("FRESHET_SCREENSHOTS") != "write":
         return
@@ -32,6 +34,10 @@ def picture(terminal: Terminal, name: str) -> None:
             one = terminal.screen.buffer[number][column]
             line.append(one.data, Style(color=None if one.fg == "default" else one.fg, bold=one.bold))
         line.rstrip()
+        if str(home) in line.plain:
+            line = Text(line.plain.replace(str(home), "/home/me"))
         console.print(line, no_wrap=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    (PICTURES / f"{name}.svg").write_text(console.export_svg(title=f"freshet {name}", unique_id=name) + "\n", "utf-8")
+    drawn = console.export_svg(title=f"freshet {name}", unique_id=name)
+    # A page of the docs loads nothing from elsewhere; the reader's own fixed font will do.
+    (PICTURES / f"{name}.svg").write_text(re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL) + "\n", "utf-8")

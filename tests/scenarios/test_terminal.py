@@ -129,14 +129,17 @@ def test_a_first_hour_as_a_person_sees_it(tmp_path: Path) -> None:
         os.write(terminal.slave, f"$ {shlex.join(('freshet', *words))}\n".encode())
         process = terminal.start(sys.executable, "-m", "framework", *words, cwd=tmp_path / folder, PYTHONPATH=str(ROOT))
         if drawn:
-            terminal.until(lambda lines: any("writing derived.order_totals" in one for one in lines), process)
-            picture(terminal, drawn)
-        lines = left(terminal, process)
-        picture(terminal, f"{words[0]}{'-done' if drawn else ''}")
+            terminal.until(lambda lines: any(" of " in one and " task" in one for one in lines), process)
+            picture(terminal, drawn, tmp_path)
+        process.wait(timeout=300)
+        terminal.settle()
+        lines = terminal.shown()
+        assert (process.returncode, "Traceback" in "\n".join(lines)) == (0, False), lines
+        picture(terminal, words[0], tmp_path)
         return lines
 
     assert "  freshet run order_totals" in typed("init", "demo", "--with-sample-data", folder=".")
-    assert "3,000 inserted" in " ".join(typed("run", "order_totals", drawn="run"))
+    assert "3,000 inserted" in " ".join(typed("run", "order_totals", drawn="run-at-work"))
     assert len(typed("show", "order_totals", "--limit", "5")) > 5
     assert "100 inserted" in " ".join(typed("land", "raw.orders", "data/orders_2.csv"))
     assert "100 inserted" in " ".join(typed("preview", "order_totals", "--limit", "3"))
