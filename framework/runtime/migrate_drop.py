@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from framework.errors import StateError
 from framework.metrics.events import Event, Listener
 from framework.plan.migration import Note, note_of
-from framework.runtime.lease import hold_lease
+from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.runner import new_run_id
 from framework.spec.model import PipelineSpec, TableRef
 from framework.spec.paths import migration_suffix, next_place, same_place
@@ -125,7 +126,7 @@ def _paths(spec: PipelineSpec) -> tuple[str, ...]:
     return (spec.target.ref.path, spec.source.table.path, *(one.table.path for one in spec.inputs))
 
 
-def _held(table: TableRef, listen: Listener, name: str):  # type: ignore[no-untyped-def]
+def _held(table: TableRef, listen: Listener, name: str) -> AbstractContextManager[Lease]:
     return hold_lease(table, new_run_id(), 0, lambda words: listen(Event("waiting", name, words)), what="migration")
 
 

@@ -22,7 +22,7 @@ def picture(terminal: Terminal, name: str, home: Path) -> None:
     Args:
         terminal: The terminal.
         name: What is shown.
-        home: A folder of this machine, which is drawn as ``/home/me``.
+        home: A folder of this machine; what lies in it is drawn relative to it.
     """
     if os.environ.get("FRESHET_SCREENSHOTS") != "write":
         return
@@ -35,7 +35,7 @@ def picture(terminal: Terminal, name: str, home: Path) -> None:
             line.append(one.data, Style(color=None if one.fg == "default" else one.fg, bold=one.bold))
         line.rstrip()
         if str(home) in line.plain:
-            line = Text(line.plain.replace(str(home), "/home/me"))
+            line = Text(line.plain.replace(f"{home}/", ""))
         console.print(line, no_wrap=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
     drawn = console.export_svg(title=f"freshet {name}", unique_id=name)
