@@ -164,9 +164,9 @@ def _parse(words: list[str]) -> None:
     group.make_context("freshet", words, parent=context)
 
 
-@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md"])
-def test_documented_commands_exist(file: str) -> None:
-    lines = list(_shell_lines(file))
+@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md"])
+def test_documented_commands_exist(files: str) -> None:
+    lines = [line for file in sorted(REPOSITORY.glob(files)) for line in _shell_lines(str(file.relative_to(REPOSITORY)))]
     assert len(lines) > 5
     targets = set(re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
     for line in lines:

@@ -227,10 +227,10 @@ def test_a_case_that_cannot_be_added_is_refused(text: str, code: str) -> None:
     assert found.value.code == code
 
 
-def test_the_example_of_the_readme_is_valid() -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8").partition("\n## Tests for pipelines\n")[2]
+def test_the_example_of_the_docs_is_valid() -> None:
+    page = (Path(__file__).parents[3] / "docs/tests.md").read_text("utf-8")
     problems = Problems()
-    tree = parse_yaml(readme.partition("```yaml\n")[2].partition("```")[0], "README.md", problems)
+    tree = parse_yaml(page.partition("```yaml\n")[2].partition("```")[0], "docs/tests.md", problems)
     assert tree is not None
     content = validate_fixture(tree, problems)
     assert problems.found == []
