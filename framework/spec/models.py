@@ -106,7 +106,7 @@ class PipelineFile(Shared):
     )
     backfill: Backfill | None = Field(None, description="How `freshet backfill` computes a range of dates again.")
     checks: list[Check] = Field(
-        default_factory=list, description="What must hold before anything is published; see the README, 'Checks'."
+        default_factory=list, description="What must hold before anything is published; see docs/checks.md."
     )
     schema_contract: Literal["nothing", "add_columns", "widen"] = Field(
         "nothing",
