@@ -149,3 +149,7 @@ def test_a_first_hour_as_a_person_sees_it(tmp_path: Path) -> None:
     assert "freshet backfill order_totals --start" in " ".join(typed("plan", "order_totals"))
     assert "order_totals" in " ".join(typed("status"))
     assert "committed" in " ".join(typed("history", "order_totals"))
+    ddl = tmp_path / "demo/ddl/order_totals.sql"
+    ddl.write_text(ddl.read_text().replace("'cow'", "'mor'"))
+    sql.write_text(sql.read_text().replace("amount * 2 AS amount", "amount"))
+    assert "__m2" in " ".join(typed("migrate", "order_totals"))
