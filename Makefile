@@ -54,7 +54,7 @@ test: unit ## What a change must pass; of each product of cases a row for every 
 	$(TESTS) tests --ignore tests/unit $(QUEUE)
 
 nightly: lint unit ## Everything: whole products, what takes long, and what could need a quiet machine three times on a busy one
-	FRESHET_FULL=1 FRESHET_EXAMPLES=4 $(TESTS) tests --ignore tests/unit $(QUEUE)
+	FRESHET_FULL=1 FRESHET_EXAMPLES=3 $(TESTS) tests --ignore tests/unit $(QUEUE)
 	$(PYTHON) -m tests.kit.busy 3 $(MAKE) --no-print-directory waits
 
 waits: setup ## The tests of processes, kills, locks and threads
