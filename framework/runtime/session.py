@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, current_thread, main_thread
+from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
@@ -221,10 +222,19 @@ def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
     logging.getLogger().addFilter(_not_of_py4j)
     answer = signal.getsignal(signal.SIGINT)
     session = SparkSession.builder.config(conf=SparkConf(loadDefaults=False).setAll(list(whole.items()))).getOrCreate()
+    _remember_classes(session)
     if current_thread() is main_thread() and answer is not None:
         # PySpark sets one of its own, which asks the JVM for something and then unwinds.
         signal.signal(signal.SIGINT, answer)
     return session
+
+
+def _remember_classes(session: SparkSession) -> None:
+    # PySpark names these at each use of a function or a column, and py4j then has Java look for them in every package that
+    # is imported, through every jar: some two thousand times in a run, and a tenth of a small one's CPU.
+    jvm: Any = session._jvm
+    for name in ("functions", "PythonUtils", "SparkSession", "SparkSession$"):
+        setattr(jvm, name, getattr(jvm, name))
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:

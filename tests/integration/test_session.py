@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from py4j.java_gateway import JVMView
+from pyspark.sql import SparkSession, functions
 
 from framework.runtime.class_data import find_class_data
 from framework.runtime.jars import resolve_jars
@@ -38,3 +39,12 @@ def test_what_runs_keep_in_memory_is_dropped_with_the_last_of_them(spark: SparkS
         assert context._jsc.getPersistentRDDs()
     assert not spark.range(10).storageLevel.useMemory
     assert not context._jsc.getPersistentRDDs()
+
+
+def test_java_looks_for_what_every_column_needs_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each use of a function, through every jar."""
+    def looked_for(view: JVMView, name: str) -> None:
+        raise AssertionError(f"Java is asked for {name}")
+
+    monkeypatch.setattr(JVMView, "__getattr__", looked_for)
+    assert spark.range(1).select(functions.greatest(functions.col("id"), functions.lit(3))).first() == (3,)

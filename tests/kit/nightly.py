@@ -12,14 +12,15 @@ NIGHTLY = frozenset((
     "test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is",
     # A story of a table with two owners: the rounds of partial updates and of joins stay.
     "test_merge_of_two_owners",
-    # Keys' types: those of a first load stay, and of a migration one way.
-    "test_a_row_that_was_inserted_or_replayed_is_found", "test_a_row_is_found_after_a_migration[cow-BUCKET-RECORD_INDEX]",
+    # Keys' types: those of a first load stay.
+    "test_a_row_that_was_inserted_or_replayed_is_found", "test_a_row_is_found_after_a_migration",
     # Rows of owners: the table of COPY_ON_WRITE stays, and test_merge_columns.
     "test_columns_that_a_pipeline_owns[mor]",
     # Whole runs of what is scaffolded: tests/unit/cli/test_patterns.py has their files, and their cases run without a table.
     "test_a_pattern_from_init_to_a_changed_table",
-    # HBase: the cell of COPY_ON_WRITE stays.
-    "test_publishing[upsert-mor-HBASE-published]",
+    # HBase: the cell of COPY_ON_WRITE stays, and the run whose updates go where the index says.
+    "test_publishing[upsert-mor-HBASE-published]", "test_a_key_that_moves_and_comes_back_is_one_row",
+    "test_a_delete_takes_the_entry_and_the_key_may_come_back",
     # Rules that test_gate.py has on frames.
     "test_how_new_the_rows_are_and_what_they_refer_to", "test_a_backfill_publishes_no_chunk_that_breaks_a_rule",
     "test_what_is_seen_by_whom",
@@ -32,8 +33,8 @@ NIGHTLY = frozenset((
     "test_several_rounds_equal_a_recompute_of_the_raw_tables", "test_a_late_tip_and_a_correction_write_their_own_driver_days",
     "test_every_example_has_cases_and_they_hold",
     "test_insert_overwrite_of_affected_partitions", "test_partial_update_of_what_a_row_names",
-    # Backfills: one of each strategy, kill and schedule stays.
-    "test_a_backfill_computes_the_owned_columns_again_and_no_other[partial_update]",
+    # Backfills: of upsert and insert_overwrite, a kill and a schedule stay; owned columns: test_columns_that_a_pipeline_owns.
+    "test_a_backfill_computes_the_owned_columns_again_and_no_other",
     "test_an_incremental_writer_and_a_backfill_on_the_same_partitions",
     "test_start_and_end_reach_the_sql_and_an_input_is_cut_too",
     "test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive", "test_any_schedule[record index]",
@@ -51,7 +52,7 @@ NIGHTLY = frozenset((
     "test_rows_that_a_first_insert_refuses_are_refused", "test_rows_that_the_source_has_no_more_are_copied",
     # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
     "test_the_keyboard_ends_a_command_cleanly", "test_every_long_command_in_every_kind_of_terminal",
-    "test_a_first_hour_as_a_person_sees_it",
+    "test_a_first_hour_as_a_person_sees_it", "test_a_replay_and_a_service_in_a_terminal",
     # What stands in a source's timeline: one of each kind stays.
     "test_table_services_neither_hide_nor_repeat_rows[clustering]", "test_a_checkpoint_within_the_history_is_no_gap",
     "test_the_last_row_of_a_file_deleted_by_an_upsert", "test_a_checkpoint_is_found_in_the_archive",

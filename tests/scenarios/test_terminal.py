@@ -119,6 +119,28 @@ def test_every_long_command_in_every_kind_of_terminal(lake: Lake, tmp_path: Path
     assert OUTCOME.match(said[-1])
 
 
+def test_a_replay_and_a_service_in_a_terminal(lake: Lake) -> None:
+    """Both say what they do while they do it, and leave their result alone."""
+    lake.pipeline(top="checks: [{name: negative, where: amount < 0, severity: drop}]\n", table_type="mor",
+                  hoodie={"hoodie.compact.inline": "false", "hoodie.compact.inline.max.delta.commits": 2})
+    lake.land(rows(*((f"k{number}", 1, "1.00" if number % 2 else "-1.00") for number in range(8))))
+    lake.run_ok()
+    lake.land(rows(("k1", 2, "5.00")))
+    lake.run_ok()
+    for words, wanted in (
+        (("quarantine", "replay", "copy", "--repair", "amount=abs(amount)"), "copy: committed"),
+        (("service", "copy"), "copy: compact: "),
+    ):
+        terminal = Terminal(80)
+        process = started(terminal, lake, *words)
+        terminal.until(lambda lines: any(line.startswith("● copy: ") for line in lines), process)
+        terminal.resize(100)
+        lines = left(terminal, process)
+        assert b"\x1b[3" in terminal.raw
+        assert any(line.startswith(wanted) for line in lines), lines
+    assert len(lake.rows()) == 8
+
+
 def test_a_first_hour_as_a_person_sees_it(tmp_path: Path) -> None:
     """From nothing to a changed table, each command on a screen of its own; the docs have the pictures.
 
