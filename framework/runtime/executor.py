@@ -19,11 +19,12 @@ from framework.plan.stages import Commit, Plan
 from framework.quality.older import Older
 from framework.quality.outcome import Outcome, metadata_of, refuse_failed
 from framework.quality.queries import check_table
+from framework.runtime.at_work import at_work
 from framework.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from framework.runtime.catalogue import sync_if_due
 from framework.runtime.fence import check_clock, fence, guard, hold_target
 from framework.runtime.quarantine import keep_apart, refuse_empty_replay, release, release_earlier
-from framework.runtime.session import at_work, start_session, use_settings
+from framework.runtime.session import start_session, use_settings
 from framework.runtime.submit import archive_path, write_archive
 from framework.runtime.sync_due import mark_due
 from framework.sinks.hudi import write_commit

@@ -24,6 +24,7 @@ from framework.plan.landing import (
 from framework.plan.options import concurrency_of
 from framework.plan.reads import counted
 from framework.quality.kept import keep_rows, use_few_tasks
+from framework.runtime.at_work import at_work
 from framework.runtime.catalogue import sync_if_due
 from framework.runtime.executor import jvm_lock, name_jobs
 from framework.runtime.fence import check_clock
@@ -31,7 +32,7 @@ from framework.runtime.land_rows import Asked, batch_of, columns_for, failed_rea
 from framework.runtime.landed import Landed, Landing, in_words, refuse_nameless, refuse_odd, refuse_wrong
 from framework.runtime.lease import Lease, hold_lease
 from framework.runtime.runner import new_run_id
-from framework.runtime.session import at_work, start_session, use_settings
+from framework.runtime.session import start_session, use_settings
 from framework.runtime.stale_lock import clear_stale_lock
 from framework.runtime.sync_due import mark_due
 from framework.runtime.watchdog import watched

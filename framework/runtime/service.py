@@ -16,6 +16,7 @@ from framework.metrics.events import Event, Listener
 from framework.plan.options import excludes_runs, writer_options
 from framework.plan.retention import held_back
 from framework.plan.shares import rate_options
+from framework.runtime.at_work import at_work
 from framework.runtime.executor import jvm_lock, name_jobs
 from framework.runtime.lease import hold_lease, service_lease
 from framework.runtime.pending import (
@@ -28,7 +29,7 @@ from framework.runtime.pending import (
 )
 from framework.runtime.records import remember_killed, remembered
 from framework.runtime.runner import new_run_id
-from framework.runtime.session import ALWAYS, at_work, start_session
+from framework.runtime.session import ALWAYS, start_session
 from framework.runtime.watchdog import watched
 from framework.sinks.failures import in_words
 from framework.spec.model import PipelineSpec

@@ -149,37 +149,6 @@ def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
                   and started.get(key) != value)
 
 
-class _Work:
-    """The runs that are at work in this process."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.runs = 0
-
-
-_WORK = _Work()
-
-
-@contextmanager
-def at_work() -> Iterator[None]:
-    """Count a run; with the last one what transformers, checks and indexes keep in memory is dropped.
-
-    All of it belongs to the application: it would outlive the run, and cannot be dropped while another one reads its own.
-    """
-    with _WORK.lock:
-        _WORK.runs += 1
-    try:
-        yield
-    finally:
-        with _WORK.lock:
-            _WORK.runs -= 1
-            context = SparkContext._active_spark_context
-            if not _WORK.runs and context is not None and context._jsc is not None:
-                SparkSession.builder.getOrCreate().catalog.clearCache()
-                for kept in context._jsc.getPersistentRDDs().values():
-                    kept.unpersist(False)
-
-
 def start_session(conf: Mapping[str, str], short: bool = False) -> SparkSession:
     """Return the process's session, starting Spark where none runs.
 
