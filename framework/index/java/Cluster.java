@@ -44,6 +44,9 @@ public class Cluster {
   private static final byte[] STATES = Bytes.toBytes("m");
   private static final byte[] STATE = new byte[] {(byte) 0xff};
   private static String hudis = "";
+  private static SparkEnv known;
+  private static Configuration spark;
+  private static Configuration hbase;
 
   private final Configuration conf;
   private final Connection connection;
@@ -55,16 +58,26 @@ public class Cluster {
   }
 
   /** The settings of Hadoop as Spark has them, in the driver and in executors: spark.hadoop.* among them. */
-  static Configuration ofSpark() {
-    Configuration conf = SparkHadoopUtil.get().newConfiguration(SparkEnv.get().conf());
-    // What the session says of the HFiles of Hudi's metadata table is not for those of an index table.
-    conf.unset("hbase.writer.unified.encoded.blocksize.ratio");
-    conf.unset("hfile.index.block.max.size");
-    return conf;
+  static synchronized Configuration ofSpark() {
+    if (known != SparkEnv.get()) {
+      // Each task asks, and the files of defaults take tens of milliseconds to read: once for an application.
+      spark = SparkHadoopUtil.get().newConfiguration(SparkEnv.get().conf());
+      // What the session says of the HFiles of Hudi's metadata table is not for those of an index table.
+      spark.unset("hbase.writer.unified.encoded.blocksize.ratio");
+      spark.unset("hfile.index.block.max.size");
+      hbase = HBaseConfiguration.create(spark);
+      known = SparkEnv.get();
+    }
+    return new Configuration(spark);
+  }
+
+  private static synchronized Configuration ofHBase() {
+    ofSpark();
+    return new Configuration(hbase);
   }
 
   static Configuration configuration(Map settings) throws Exception {
-    Configuration conf = HBaseConfiguration.create(ofSpark());
+    Configuration conf = ofHBase();
     for (Object each : settings.entrySet()) {
       Map.Entry entry = (Map.Entry) each;
       conf.set((String) entry.getKey(), (String) entry.getValue());
