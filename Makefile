@@ -4,7 +4,7 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 STAMP  := $(VENV)/.setup-stamp
 # What the set-up depends on: when one of these is newer than the stamp, the set-up is done again.
-INPUTS := requirements.lock setup.cfg pyproject.toml framework/ivy.xml framework/jars.sha256
+INPUTS := requirements.lock setup.cfg pyproject.toml framework/freshet/ivy.xml framework/freshet/jars.sha256
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint unit test nightly waits demo bench bench-report lock clean
@@ -14,7 +14,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Create .venv from the lock file, fetch the jars, archive their classes; does nothing when all is up to date
-	@$(PYTHON) -m framework.runtime.class_data
+	@$(PYTHON) -m freshet.runtime.class_data
 
 # The environment stands apart from its contents, so that a failed download does not throw it away.
 $(PYTHON):
@@ -35,7 +35,7 @@ $(STAMP): $(INPUTS) | $(PYTHON)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/setuptools.lock
 	$(PYTHON) -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
-	$(PYTHON) -m framework.runtime.jars
+	$(PYTHON) -m freshet.runtime.jars
 	@touch $@
 
 lint: setup ## Ruff, and mypy in strict mode on framework/

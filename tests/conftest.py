@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.runtime.session import start_session
+from freshet.runtime.session import start_session
 from tests.kit.cluster import spark_cluster
 from tests.kit.lake import Lake
 from tests.kit.session import SPARK_CONF, lighten

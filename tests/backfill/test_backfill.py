@@ -9,15 +9,15 @@ from decimal import Decimal
 
 import pytest
 
-from framework.errors import DataError, StateError
-from framework.metrics.events import Event
-from framework.plan.logic_report import report_logic
-from framework.plan.reads import ReadRange
-from framework.runtime.history import read_history
-from framework.runtime.service import run_services
-from framework.sources.ranges import read_range
-from framework.spec.model import TableRef
-from framework.state.timeline import TimelineState
+from freshet.errors import DataError, StateError
+from freshet.metrics.events import Event
+from freshet.plan.logic_report import report_logic
+from freshet.plan.reads import ReadRange
+from freshet.runtime.history import read_history
+from freshet.runtime.service import run_services
+from freshet.sources.ranges import read_range
+from freshet.spec.model import TableRef
+from freshet.state.timeline import TimelineState
 from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, at_phase, backfill, chunks, cluster, planned
 from tests.kit.frames import frame
 from tests.kit.lake import RECORD_INDEX, Lake, rows

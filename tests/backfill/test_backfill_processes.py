@@ -13,7 +13,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from framework.state.backfill import chunk_commits
+from freshet.state.backfill import chunk_commits
 from tests.kit.backfills import BY_DAY, DAYS, NBCC, OCC, TENFOLD, backfill, chunks, cluster
 from tests.kit.commands import ROOT, start, until
 from tests.kit.gate import Gate
@@ -23,7 +23,7 @@ from tests.kit.whole import WHOLE
 pytestmark = pytest.mark.waits
 @contextmanager
 def backfilling(lake: Lake, gate: Gate) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "framework", "backfill", "copy", "--start", DAYS[0], "--end", "2026-01-08",
+    command = [sys.executable, "-m", "freshet", "backfill", "copy", "--start", DAYS[0], "--end", "2026-01-08",
                "--project", str(lake.project_root), "--output", "json"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env={**os.environ, "GATE": str(gate.folder)}) as process:

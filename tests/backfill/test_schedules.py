@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from framework.errors import FreshetError
-from framework.runtime import executor
-from framework.runtime.service import Service, run_services
-from framework.runtime.several import run_project
-from framework.state.timeline import TimelineState
+from freshet.errors import FreshetError
+from freshet.runtime import executor
+from freshet.runtime.service import Service, run_services
+from freshet.runtime.several import run_project
+from freshet.state.timeline import TimelineState
 from tests.kit.backfills import BY_DAY, NBCC, OCC, backfill
 from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 

@@ -7,9 +7,9 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from framework.plan.options import writer_options
-from framework.runtime.session import session_conf
-from framework.spec.project import load_project
+from freshet.plan.options import writer_options
+from freshet.runtime.session import session_conf
+from freshet.spec.project import load_project
 
 Settings = Mapping[str, Mapping[str, Mapping[str, str]]]
 

@@ -9,7 +9,7 @@ import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from framework.runtime.session import start_session
+from freshet.runtime.session import start_session
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import freshet, show, spread, timed
 from tests.feeds.landing import RawTable

@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from framework.runtime.dev_hbase.server import start, stop
-from framework.runtime.jars import resolve_jars
-from framework.runtime.session import start_session
+from freshet.runtime.dev_hbase.server import start, stop
+from freshet.runtime.jars import resolve_jars
+from freshet.runtime.session import start_session
 from tests.benchmarks import configuration, global_simple
 from tests.benchmarks.engine_job import engine_of
 from tests.benchmarks.orders import INDEXES, SPARK, digests_of, load_first, pipeline_of, write_project
@@ -92,7 +92,7 @@ def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: i
 
 
 def _module_of(index: str) -> str:
-    return global_simple.__name__ if index == global_simple.NAME else "framework"
+    return global_simple.__name__ if index == global_simple.NAME else "freshet"
 
 
 def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> list[str]:

@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from framework.quality.expectations import evaluate_aggregates, passes, row_conditions
-from framework.runtime.session import start_session
+from freshet.quality.expectations import evaluate_aggregates, passes, row_conditions
+from freshet.runtime.session import start_session
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import show, spread
 

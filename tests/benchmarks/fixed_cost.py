@@ -15,10 +15,10 @@ from statistics import median
 
 from pyspark import SparkConf
 
-from framework.runtime import session
-from framework.runtime.java import find_java_home
-from framework.runtime.session import start_session
-from framework.spec.project import load_project
+from freshet.runtime import session
+from freshet.runtime.java import find_java_home
+from freshet.runtime.session import start_session
+from freshet.spec.project import load_project
 from tests.benchmarks import configuration
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import Timed, freshet, set_words, show, spread, timed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from framework.cli.main import main
-from framework.runtime import index as making
-from framework.spec import options
-from framework.spec.index import IndexRules
-from framework.spec.model import IndexSpec
+from freshet.cli.main import main
+from freshet.runtime import index as making
+from freshet.spec import options
+from freshet.spec.index import IndexRules
+from freshet.spec.model import IndexSpec
 
 NAME = "GLOBAL_SIMPLE"
 _offered = IndexRules.index

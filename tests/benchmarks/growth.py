@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.dev_hbase.server import start, stop
+from freshet.runtime.dev_hbase.look import HBase
+from freshet.runtime.dev_hbase.server import start, stop
 from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import INDEXES, digests_of, load_first, pipeline_of, write_project

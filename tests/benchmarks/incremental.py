@@ -14,9 +14,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from framework.runtime.session import start_session
-from framework.spec.model import PipelineSpec
-from framework.spec.project import load_project
+from freshet.runtime.session import start_session
+from freshet.spec.model import PipelineSpec
+from freshet.spec.project import load_project
 from tests.benchmarks import configuration
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, spread, timed

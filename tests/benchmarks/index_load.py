@@ -6,11 +6,11 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 
-from framework.index.building import Layout, build_index
-from framework.index.entries import compared, hbase_entries, table_entries
-from framework.index.hbase import HBase, connect, new_generation
-from framework.plan.shares import hbase_options
-from framework.spec.model import TableRef
+from freshet.index.building import Layout, build_index
+from freshet.index.entries import compared, hbase_entries, table_entries
+from freshet.index.hbase import HBase, connect, new_generation
+from freshet.plan.shares import hbase_options
+from freshet.spec.model import TableRef
 from tests.benchmarks import configuration
 from tests.benchmarks.index_tables import COMMON, SPARK, Bench, bench, write
 from tests.benchmarks.timing import show, spread

@@ -13,11 +13,11 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from framework.runtime.dev_hbase.look import QUORUM, HBase
-from framework.runtime.dev_hbase.server import start, stop
-from framework.runtime.session import start_session
-from framework.spec.model import HBaseSpec
-from framework.spec.options import HBASE_IN_SESSION
+from freshet.runtime.dev_hbase.look import QUORUM, HBase
+from freshet.runtime.dev_hbase.server import start, stop
+from freshet.runtime.session import start_session
+from freshet.spec.model import HBaseSpec
+from freshet.spec.options import HBASE_IN_SESSION
 
 PARTITIONS = 30
 COLUMNS = ("id", "ts", "amount", "day")

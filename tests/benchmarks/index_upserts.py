@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pyspark.sql import functions as F
 
-from framework.index.building import Layout, build_index
-from framework.index.hbase import connect, new_generation
-from framework.plan.shares import hbase_options, rate_options
-from framework.spec.model import TableRef
+from freshet.index.building import Layout, build_index
+from freshet.index.hbase import connect, new_generation
+from freshet.plan.shares import hbase_options, rate_options
+from freshet.spec.model import TableRef
 from tests.benchmarks import configuration
 from tests.benchmarks.engine_job import digest
 from tests.benchmarks.index_tables import COLUMNS, COMMON, PARTITIONS, SPARK, Bench, bench, write

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from framework.runtime.jars import resolve_jars
-from framework.runtime.session import session_conf, start_session
-from framework.spec.model import PipelineSpec
-from framework.spec.project import load_project
+from freshet.runtime.jars import resolve_jars
+from freshet.runtime.session import session_conf, start_session
+from freshet.spec.model import PipelineSpec
+from freshet.spec.project import load_project
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, show, spread, timed
 from tests.benchmarks.warm_job import land_increment, source_of

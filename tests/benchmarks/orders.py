@@ -10,8 +10,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.session import start_session
+from freshet.runtime.dev_hbase.look import HBase
+from freshet.runtime.session import start_session
 from tests.benchmarks.engine_job import digest
 from tests.benchmarks.stream import COLUMNS, DAYS
 from tests.benchmarks.timing import Timed, freshet, timed
@@ -91,7 +91,7 @@ def pipeline_of(index: str) -> str:
     return f"orders_{index.lower()}"
 
 
-def load_first(root: Path, index: str, module: str = "framework") -> Timed:
+def load_first(root: Path, index: str, module: str = "freshet") -> Timed:
     """Load a target for the first time, by freshet or a module that changes something of it first."""
     return timed(freshet("index", "bootstrap", pipeline_of(index), "-C", str(root), module=module))
 

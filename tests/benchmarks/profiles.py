@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from framework.runtime.java import find_java_home
+from freshet.runtime.java import find_java_home
 from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import load_first, pipeline_of, write_project

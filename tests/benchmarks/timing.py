@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from framework.runtime.jars import SPARK_JARS, JarSet, declared_jars
-from framework.runtime.java import find_java_home, java_command
+from freshet.runtime.jars import SPARK_JARS, JarSet, declared_jars
+from freshet.runtime.java import find_java_home, java_command
 
 _HERE = Path(__file__).resolve().parent
 ROOT = _HERE.parents[1]
@@ -61,7 +61,7 @@ def failed(command: Sequence[str], code: int, errors: str) -> RuntimeError:
     return RuntimeError(f"{' '.join(command)} ended with {code}:\n{errors[-3000:]}")
 
 
-def freshet(*words: str, module: str = "framework") -> list[str]:
+def freshet(*words: str, module: str = "freshet") -> list[str]:
     """Return the command line of one freshet command, or of a module's that changes something of freshet's first."""
     return [sys.executable, "-m", module, *words]
 

@@ -141,7 +141,7 @@ def _rounds(root: Path, case: Case, rows: int, repetitions: int) -> tuple[dict[s
         first = number % len(names)
         for name in names[first:] + names[:first]:
             own = {**ways[name], "vars.derived": homes[name] / "derived"}
-            module = str(own.pop(_MODULE, "framework"))
+            module = str(own.pop(_MODULE, "freshet"))
             usage = used(freshet("run", pipeline_of(case.index), "-C", str(root), *set_words(own), module=module))
             if number > 1:
                 usages[name].append(usage)

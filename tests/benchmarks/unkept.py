@@ -2,7 +2,7 @@
 
 from pyspark.sql import DataFrame
 
-from framework.cli.main import main
+from freshet.cli.main import main
 
 DataFrame.persist = lambda rows, *_: rows  # type: ignore[method-assign]
 

@@ -9,12 +9,12 @@ import time
 from functools import partial
 from pathlib import Path
 
-from framework.runtime.session import start_session
-from framework.runtime.several import run_project
-from framework.spec.model import PipelineSpec, Project
-from framework.spec.project import load_project
-from framework.state.table import TableState
-from framework.state.timeline import TimelineState
+from freshet.runtime.session import start_session
+from freshet.runtime.several import run_project
+from freshet.spec.model import PipelineSpec, Project
+from freshet.spec.project import load_project
+from freshet.state.table import TableState
+from freshet.state.timeline import TimelineState
 from tests.benchmarks.handwritten import run
 from tests.benchmarks.timing import ROOT, overrides_of
 from tests.feeds.rides import RideFeed

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from framework.errors import SpecError
-from framework.spec.types import PLAIN_NAME
+from freshet.errors import SpecError
+from freshet.spec.types import PLAIN_NAME
 from tests.kit.lake import Lake, rows
 
 DDL = """CREATE TABLE derived.copy (

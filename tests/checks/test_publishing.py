@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.plan.quarantine import hidden_runs
-from framework.state.timeline import TimelineState
+from freshet.plan.quarantine import hidden_runs
+from freshet.state.timeline import TimelineState
 from tests.kit import cells, ways
 from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
 from tests.kit.cells import all_passed, failed, raw, standing, tables

@@ -10,13 +10,13 @@ from decimal import Decimal
 
 import pytest
 
-from framework.cli.main import main
-from framework.errors import Exit
-from framework.plan.quarantine import hidden_runs
-from framework.runtime import executor
-from framework.runtime.result import RunResult
-from framework.runtime.runner import replay_quarantine
-from framework.state.timeline import TimelineState
+from freshet.cli.main import main
+from freshet.errors import Exit
+from freshet.plan.quarantine import hidden_runs
+from freshet.runtime import executor
+from freshet.runtime.result import RunResult
+from freshet.runtime.runner import replay_quarantine
+from freshet.state.timeline import TimelineState
 from tests.kit.commands import ROOT, until
 from tests.kit.lake import Lake, Row, rows
 
@@ -161,7 +161,7 @@ def test_killed_between_the_quarantine_and_the_target(lake: Lake, monkeypatch: p
 def test_a_process_killed_between_the_two_commits(lake: Lake) -> None:
     lake.pipeline(top=NEGATIVE % "")
     lake.land(rows(("a", 1, "-1.00"), ("b", 1, "2.00"), day=DAY))
-    command = [sys.executable, "-m", "framework", "run", "copy", "--project", str(lake.project_root)]
+    command = [sys.executable, "-m", "freshet", "run", "copy", "--project", str(lake.project_root)]
     timeline = lake.root / "derived/copy_quarantine/.hoodie/timeline"
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:

@@ -8,10 +8,10 @@ import sys
 from datetime import date, timedelta
 from pathlib import Path
 
-from framework.errors import FreshetError
-from framework.runtime.session import start_session
-from framework.spec.options import HBASE_IN_SESSION
-from framework.spec.project import load_project
+from freshet.errors import FreshetError
+from freshet.runtime.session import start_session
+from freshet.spec.options import HBASE_IN_SESSION
+from freshet.spec.project import load_project
 from tests.demo.flights import land_and_run
 from tests.demo.hbase import global_index
 from tests.demo.place import DEFAULT_FOLDER, ENV, ROOT, DemoFailed, Place

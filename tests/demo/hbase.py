@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from framework.index.hbase import connect
-from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.dev_hbase.server import start, stop
-from framework.spec.model import HBaseSpec
+from freshet.index.hbase import connect
+from freshet.runtime.dev_hbase.look import HBase
+from freshet.runtime.dev_hbase.server import start, stop
+from freshet.spec.model import HBaseSpec
 from tests.demo.place import DemoFailed, Place
 from tests.demo.rides import EARNINGS
 from tests.feeds.rides import RideFeed

@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.cli.main import main as freshet
-from framework.spec.model import TableRef
-from framework.state.table import TableState
-from framework.state.timeline import TimelineState
+from freshet.cli.main import main as freshet
+from freshet.spec.model import TableRef
+from freshet.state.table import TableState
+from freshet.state.timeline import TimelineState
 
 ROOT = Path(__file__).resolve().parents[2]
 ENV = "demo"

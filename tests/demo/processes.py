@@ -26,7 +26,7 @@ def idle_tick(place: Place, *selection: str) -> float:
     trace, arguments = _trace(place), place.arguments("run", *selection)
     place.announce(arguments)
     start = time.monotonic()
-    ended = subprocess.run([sys.executable, "-m", "framework", *arguments], env=_traced(trace), check=False)
+    ended = subprocess.run([sys.executable, "-m", "freshet", *arguments], env=_traced(trace), check=False)
     seconds = time.monotonic() - start
     if ended.returncode:
         raise DemoFailed(f"the idle tick ended with exit code {ended.returncode}.")
@@ -49,7 +49,7 @@ def killed_run(place: Place, pipeline: str, table: str) -> None:
     with open(log, "w", encoding="utf-8") as out:
         # In a group of its own, so that Python and its JVM die at once, as they do when the machine goes down.
         process = subprocess.Popen(
-            [sys.executable, "-m", "framework", *arguments], env=_traced(trace), stdout=out, stderr=out, start_new_session=True,
+            [sys.executable, "-m", "freshet", *arguments], env=_traced(trace), stdout=out, stderr=out, start_new_session=True,
         )
         try:
             deadline = time.monotonic() + _PATIENCE_SECONDS

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from framework.runtime.session import start_session
-from framework.spec.model import TableRef
-from framework.state.timeline import TimelineState
+from freshet.runtime.session import start_session
+from freshet.spec.model import TableRef
+from freshet.state.timeline import TimelineState
 from tests.foreign import FOLDER
 from tests.kit.session import SPARK_CONF
 

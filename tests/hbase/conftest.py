@@ -11,10 +11,10 @@ import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from pyspark.sql import SparkSession
 
-from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.dev_hbase.server import start, stop
-from framework.runtime.jars import HBASE_JARS, pyspark_jar_dir, resolve_jars
-from framework.runtime.java import find_java_home, java_command
+from freshet.runtime.dev_hbase.look import HBase
+from freshet.runtime.dev_hbase.server import start, stop
+from freshet.runtime.jars import HBASE_JARS, pyspark_jar_dir, resolve_jars
+from freshet.runtime.java import find_java_home, java_command
 from tests.kit.hbase import HBaseLake
 
 #: What `make test` tries on a real HBase: one way through each part. All of it is for `make nightly`.

@@ -28,7 +28,7 @@ def test_the_entries_of_rows_that_a_full_refresh_took_out_mislead_nobody(
                      "WHERE id <> 'gone'")
     # Ended between the rows and their index: the next run knows that the index is another one's, and the same command mends it.
     with monkeypatch.context() as patched:
-        patched.setattr("framework.runtime.index.index_after_load", killed)
+        patched.setattr("freshet.runtime.index.index_after_load", killed)
         freshet(hlake, "run", "copy", "--full-refresh", code=130)
     hlake.land(rows(("stays", 3, "3")))
     assert refused(hlake, "run", "copy")["code"] == "INDEX_REPLACED"

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from framework.errors import StateError
-from framework.index.building import Layout
-from framework.metrics.events import Event
-from framework.runtime.index import bootstrap_index
-from framework.state.timeline import TimelineState
+from freshet.errors import StateError
+from freshet.index.building import Layout
+from freshet.metrics.events import Event
+from freshet.runtime.index import bootstrap_index
+from freshet.state.timeline import TimelineState
 from tests.kit.commands import ended, freshet, kill_when, many, refused, start
 from tests.kit.hbase import DELETES, Admin, HBaseLake
 from tests.kit.lake import rows

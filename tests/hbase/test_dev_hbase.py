@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from framework.runtime.dev_hbase import settings
-from framework.runtime.dev_hbase.look import HBase, look
-from framework.runtime.dev_hbase.server import start, stop
+from freshet.runtime.dev_hbase import settings
+from freshet.runtime.dev_hbase.look import HBase, look
+from freshet.runtime.dev_hbase.server import start, stop
 from tests.hbase.conftest import Client
 
 pytestmark = pytest.mark.waits
@@ -25,7 +25,7 @@ ROWS = [f"trip-{number}" for number in range(20)]
 
 
 def freshet(directory: Path, *words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "framework", "dev", "hbase", *words, "--dir", str(directory), "--output", "json"]
+    command = [sys.executable, "-m", "freshet", "dev", "hbase", *words, "--dir", str(directory), "--output", "json"]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

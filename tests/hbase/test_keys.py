@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framework.index.building import Layout
+from freshet.index.building import Layout
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import SCHEMA, Row, rows
 

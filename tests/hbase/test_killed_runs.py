@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
-from framework.runtime.dev_hbase.look import look
-from framework.runtime.dev_hbase.server import start as start_hbase
-from framework.runtime.result import RunResult
+from freshet.runtime.dev_hbase.look import look
+from freshet.runtime.dev_hbase.server import start as start_hbase
+from freshet.runtime.result import RunResult
 from tests.kit.commands import kill_when, many, start
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import rows

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from framework.runtime.result import RunResult
+from freshet.runtime.result import RunResult
 from tests.kit.hbase import Admin, HBaseLake
 from tests.kit.lake import rows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framework.runtime.dev_hbase.look import HBase
+from freshet.runtime.dev_hbase.look import HBase
 from tests.kit.commands import freshet
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import rows

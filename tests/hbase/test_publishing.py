@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.runtime.dev_hbase.look import HBase
+from freshet.runtime.dev_hbase.look import HBase
 from tests.kit import cells, ways
 from tests.kit.cells import raw, tables
 from tests.kit.hbase import HBaseLake

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import pytest
 
-from framework.runtime.dev_hbase.server import start as start_hbase
-from framework.runtime.dev_hbase.server import stop as stop_hbase
+from freshet.runtime.dev_hbase.server import start as start_hbase
+from freshet.runtime.dev_hbase.server import stop as stop_hbase
 from tests.kit.commands import ended, freshet, many, start
 from tests.kit.hbase import Admin, HBaseLake
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from framework.metrics.events import Event
-from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.index_check import verify_index
-from framework.state.timeline import TimelineState
+from freshet.metrics.events import Event
+from freshet.runtime.dev_hbase.look import HBase
+from freshet.runtime.index_check import verify_index
+from freshet.state.timeline import TimelineState
 from tests.kit.commands import freshet, many, refused
 from tests.kit.hbase import Admin, HBaseLake
 from tests.kit.lake import RECORD_INDEX, rows
@@ -137,8 +137,8 @@ def test_an_index_moves_to_another_cluster(hlake: HBaseLake, second: HBase) -> N
 
 
 def test_no_run_writes_while_an_index_is_made(hlake: HBaseLake) -> None:
-    from framework.index.building import Layout
-    from framework.runtime.index import rebuild_index
+    from freshet.index.building import Layout
+    from freshet.runtime.index import rebuild_index
     hlake.pipeline()
     hlake.land(many(20))
     hlake.run_ok()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from framework.errors import StateError
-from framework.runtime.result import in_words
+from freshet.errors import StateError
+from freshet.runtime.result import in_words
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
 SQL = "SELECT id, ts, amount, CAST(1 AS {kind}) AS n, day FROM <SRC>"

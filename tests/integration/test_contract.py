@@ -13,13 +13,13 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import CheckError, DataError
-from framework.plan.stages import Conform
-from framework.quality.contract import ORIGINAL, REASONS, conform
-from framework.sinks.failures import in_words
-from framework.spec.model import TableRef
-from framework.spec.types import Column
-from framework.spec.types_sql import parse_type
+from freshet.errors import CheckError, DataError
+from freshet.plan.stages import Conform
+from freshet.quality.contract import ORIGINAL, REASONS, conform
+from freshet.sinks.failures import in_words
+from freshet.spec.model import TableRef
+from freshet.spec.types import Column
+from freshet.spec.types_sql import parse_type
 
 GOOD = {"id": "'a'", "ts": "1L", "amount": "1.00BD", "day": "'2026-01-05'"}
 KINDS = {"id": "string", "ts": "bigint", "amount": "decimal(10,2)", "day": "string"}

@@ -6,7 +6,7 @@ import json
 
 from click.testing import CliRunner, Result
 
-from framework.cli.main import main
+from freshet.cli.main import main
 from tests.kit.lake import Lake, rows
 
 CASES = """\

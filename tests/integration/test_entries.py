@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.index.entries import compared, drawn
+from freshet.index.entries import compared, drawn
 from tests.kit.frames import frame
 
 WANTED = "key string, partition string, file string, commit string"

@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from framework.errors import DataError
-from framework.quality.expectations import Outcome, evaluate_aggregates, passes, row_conditions
-from framework.spec.expectation_names import CATALOGUE_FILE
-from framework.spec.generate_expectation_names import facts
+from freshet.errors import DataError
+from freshet.quality.expectations import Outcome, evaluate_aggregates, passes, row_conditions
+from freshet.spec.expectation_names import CATALOGUE_FILE
+from freshet.spec.generate_expectation_names import facts
 from tests.benchmarks.expectations import gx_batch, gx_validate, rows_read
 
 SCHEMA = "id INT, fare DOUBLE, city STRING, low INT, high INT, note STRING, day DATE, seen STRING"

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from framework.errors import FreshetError
+from freshet.errors import FreshetError
 from tests.kit.lake import Lake, rows
 
 UDF = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.sinks.hudi import use_large_tasks
+from freshet.sinks.hudi import use_large_tasks
 from tests.kit.commands import freshet, many, refused
 from tests.kit.lake import Lake, rows
 

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
-from framework.cli.main import main
-from framework.runtime.differences import plain_value
-from framework.runtime.fixture_rows import frame
-from framework.spec.fixture_values import RowSet
-from framework.spec.types import Column
-from framework.spec.types_sql import parse_type
+from freshet.cli.main import main
+from freshet.runtime.differences import plain_value
+from freshet.runtime.fixture_rows import frame
+from freshet.spec.fixture_values import RowSet
+from freshet.spec.types import Column
+from freshet.spec.types_sql import parse_type
 from tests.kit.lake import Lake, rows
 from tests.kit.values import VALUES
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from framework.runtime.pending import pending_compactions, schedule_compaction
-from framework.runtime.service import service_client
+from freshet.runtime.pending import pending_compactions, schedule_compaction
+from freshet.runtime.service import service_client
 from tests.kit.commands import freshet, refused
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 

@@ -15,13 +15,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from framework.errors import DataError
-from framework.plan.checks import CheckBatch
-from framework.plan.stages import Conform
-from framework.quality.contract import conform
-from framework.quality.gate import RULES, Gated, check_batch
-from framework.spec.model import TableRef
-from framework.spec.rules import (
+from freshet.errors import DataError
+from freshet.plan.checks import CheckBatch
+from freshet.plan.stages import Conform
+from freshet.quality.contract import conform
+from freshet.quality.gate import RULES, Gated, check_batch
+from freshet.spec.model import TableRef
+from freshet.spec.rules import (
     CheckSpec,
     FreshnessRule,
     MalformedRule,
@@ -34,8 +34,8 @@ from framework.spec.rules import (
     UniqueRule,
     VolumeRule,
 )
-from framework.spec.types import Column
-from framework.spec.types_sql import parse_type
+from freshet.spec.types import Column
+from freshet.spec.types_sql import parse_type
 from tests.kit.frames import frame as as_frame
 from tests.kit.lake import Lake
 

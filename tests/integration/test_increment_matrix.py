@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from framework.errors import foreign_text
+from freshet.errors import foreign_text
 from tests.kit.history import INDEXES, KINDS, LAYOUTS, OPERATIONS, History, begin, impossible
 from tests.kit.pairwise import CHOSEN, pairwise
 from tests.kit.whole import WHOLE

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework.errors import FreshetError
+from freshet.errors import FreshetError
 from tests.kit.lake import RECORD_INDEX, SCHEMA, Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}

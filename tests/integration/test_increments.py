@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import StateError
-from framework.plan.partitions import touched_partitions
-from framework.plan.reads import ReadIncrement, Window
-from framework.plan.versions import version_at_end
-from framework.plan.window import next_window
-from framework.sources.hudi import read_increment
-from framework.spec.model import SourceSpec, TableRef
-from framework.state.checkpoint import Position
+from freshet.errors import StateError
+from freshet.plan.partitions import touched_partitions
+from freshet.plan.reads import ReadIncrement, Window
+from freshet.plan.versions import version_at_end
+from freshet.plan.window import next_window
+from freshet.sources.hudi import read_increment
+from freshet.spec.model import SourceSpec, TableRef
+from freshet.state.checkpoint import Position
 from tests.kit.lake import SCHEMA, Lake, Row, rows
 
 TYPES = (

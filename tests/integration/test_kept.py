@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.quality.kept import use_few_tasks
+from freshet.quality.kept import use_few_tasks
 from tests.benchmarks.expectations import stages
 from tests.kit.lake import Lake, rows
 

@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from framework.errors import FreshetError
-from framework.index.building import Layout
-from framework.plan.backfill import BackfillRequest
-from framework.runtime.backfill import run_backfill
-from framework.runtime.index import bootstrap_index
-from framework.runtime.index_migrate import migrate_index
-from framework.runtime.runner import replay_quarantine
-from framework.spec.project import load_project
-from framework.state.timeline import TimelineState
+from freshet.errors import FreshetError
+from freshet.index.building import Layout
+from freshet.plan.backfill import BackfillRequest
+from freshet.runtime.backfill import run_backfill
+from freshet.runtime.index import bootstrap_index
+from freshet.runtime.index_migrate import migrate_index
+from freshet.runtime.runner import replay_quarantine
+from freshet.spec.project import load_project
+from freshet.state.timeline import TimelineState
 from tests.kit.lake import RECORD_INDEX, Lake, Row
 
 VALUES = {
@@ -166,7 +166,7 @@ def of_another_calendar(lake: Lake) -> None:
 
 
 def test_rows_that_hudi_leaves_out_fail_the_load(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("framework.runtime.session.ALWAYS", {"spark.sql.parquet.datetimeRebaseModeInWrite": "EXCEPTION"})
+    monkeypatch.setattr("freshet.runtime.session.ALWAYS", {"spark.sql.parquet.datetimeRebaseModeInWrite": "EXCEPTION"})
     of_another_calendar(lake)
     with pytest.raises(FreshetError) as failed:
         bootstrapped(lake)

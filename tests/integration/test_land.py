@@ -16,22 +16,22 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from framework.errors import DataError
-from framework.plan.landing import MARK, TableAsked, bare_spec, new_spec
-from framework.quality.texts import made_of
-from framework.runtime.land import land
-from framework.runtime.land_rows import Asked, batch_of, columns_for, failed_read
-from framework.runtime.landed import Landed, Landing, refuse_wrong
-from framework.runtime.seeds import land_seeds
-from framework.sinks.changes import compare, counts, written
-from framework.sources.file_rows import FILE
-from framework.sources.files import find_files
-from framework.spec.column_text import parse_columns
-from framework.spec.model import TableRef
-from framework.spec.seeds import load_seeds
-from framework.spec.types_sql import parse_type
-from framework.spec.warehouse import load_warehouse
-from framework.state.timeline import TimelineState
+from freshet.errors import DataError
+from freshet.plan.landing import MARK, TableAsked, bare_spec, new_spec
+from freshet.quality.texts import made_of
+from freshet.runtime.land import land
+from freshet.runtime.land_rows import Asked, batch_of, columns_for, failed_read
+from freshet.runtime.landed import Landed, Landing, refuse_wrong
+from freshet.runtime.seeds import land_seeds
+from freshet.sinks.changes import compare, counts, written
+from freshet.sources.file_rows import FILE
+from freshet.sources.files import find_files
+from freshet.spec.column_text import parse_columns
+from freshet.spec.model import TableRef
+from freshet.spec.seeds import load_seeds
+from freshet.spec.types_sql import parse_type
+from freshet.spec.warehouse import load_warehouse
+from freshet.state.timeline import TimelineState
 from tests.kit.frames import frame
 from tests.kit.lake import Lake
 from tests.kit.whole import WHOLE
@@ -188,7 +188,7 @@ def test_rows_that_are_refused(
     quick: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch, text: str, code: str,
 ) -> None:
     """What one row of a file may have against it: with file, column and row in words, and before anything is written."""
-    monkeypatch.setattr("framework.sources.files._HEAD_BYTES", len(HEAD) + 6)
+    monkeypatch.setattr("freshet.sources.files._HEAD_BYTES", len(HEAD) + 6)
     refused_by(quick, lake, text, code)
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.plan.stages import MergeColumns
-from framework.sinks.merge import merge_columns
-from framework.spec.model import TableRef
-from framework.spec.types import Column
-from framework.spec.types_sql import parse_type
+from freshet.plan.stages import MergeColumns
+from freshet.sinks.merge import merge_columns
+from freshet.spec.model import TableRef
+from freshet.spec.types import Column
+from freshet.spec.types_sql import parse_type
 from tests.kit.frames import frame
 from tests.kit.lake import Lake
 

@@ -10,16 +10,16 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from framework.plan.checks import CheckBatch
-from framework.quality.contract import NOWHERE
-from framework.quality.gate import check_batch
-from framework.quality.older import count_older
-from framework.runtime.runner import replay_quarantine
-from framework.runtime.show import Wanted, show_rows
-from framework.spec.model import TableRef
-from framework.spec.rules import CheckSpec, RowRule
-from framework.state.checkpoint import CHECKS_KEY
-from framework.state.timeline import TimelineState
+from freshet.plan.checks import CheckBatch
+from freshet.quality.contract import NOWHERE
+from freshet.quality.gate import check_batch
+from freshet.quality.older import count_older
+from freshet.runtime.runner import replay_quarantine
+from freshet.runtime.show import Wanted, show_rows
+from freshet.spec.model import TableRef
+from freshet.spec.rules import CheckSpec, RowRule
+from freshet.state.checkpoint import CHECKS_KEY
+from freshet.state.timeline import TimelineState
 from tests.kit.frames import frame
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 

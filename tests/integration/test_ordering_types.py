@@ -22,9 +22,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from framework.errors import SpecError
-from framework.runtime.service import run_services
-from framework.state.timeline import TimelineState
+from freshet.errors import SpecError
+from freshet.runtime.service import run_services
+from freshet.state.timeline import TimelineState
 from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
 # Each list in ascending order, across zero, across 1970, across a calendar.
@@ -151,7 +151,7 @@ def test_what_is_refused_does_fail(
     lake: Lake, kind: str, table: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where this one fails, a newer Hudi can do more."""
-    monkeypatch.setattr("framework.spec.target.TargetRules.types", lambda *_: None)
+    monkeypatch.setattr("freshet.spec.target.TargetRules.types", lambda *_: None)
     pipeline(lake, kind, table, **more)
     lake.land([("k,1,old,false", 1, None, "2026-01-05")])
     lake.run_ok()

@@ -12,8 +12,8 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from framework.plan.stages import Paths
-from framework.quality.partitions import cannot_be_kept
+from freshet.plan.stages import Paths
+from freshet.quality.partitions import cannot_be_kept
 from tests.kit.frames import frame
 from tests.kit.lake import Lake, rows
 
@@ -91,7 +91,7 @@ def test_a_row_that_may_be_dropped_goes_to_the_quarantine(lake: Lake) -> None:
 @pytest.mark.parametrize("style", STYLES)
 def test_what_is_refused_is_what_hudi_cannot_keep(lake: Lake, style: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where this fails, a newer Hudi can do more."""
-    monkeypatch.setattr("framework.quality.contract.cannot_be_kept", lambda *_: F.lit(False))
+    monkeypatch.setattr("freshet.quality.contract.cannot_be_kept", lambda *_: F.lit(False))
     kept = []
     for number, value in enumerate(BAD[style]):
         pipeline(lake, (value,), style)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from framework.runtime.pending import pending_compactions, schedule_compaction
-from framework.runtime.service import Service, ServiceResult, run_services, service_client
-from framework.state.timeline import TimelineState
+from freshet.runtime.pending import pending_compactions, schedule_compaction
+from freshet.runtime.service import Service, ServiceResult, run_services, service_client
+from freshet.state.timeline import TimelineState
 from tests.kit.lake import Lake, rows
 
 NBCC = {

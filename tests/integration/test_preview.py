@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.errors import DataError
-from framework.plan.checks import CheckTable, TableCheck
-from framework.quality.outcome import Outcome
-from framework.quality.preview import after, before, touched_partitions
-from framework.quality.queries import check_table, rows_query
-from framework.spec.model import TableRef
-from framework.spec.rules import CheckSpec, Severity, SqlRule, UniqueRule
-from framework.spec.types import Column
-from framework.spec.types_sql import parse_type
+from freshet.errors import DataError
+from freshet.plan.checks import CheckTable, TableCheck
+from freshet.quality.outcome import Outcome
+from freshet.quality.preview import after, before, touched_partitions
+from freshet.quality.queries import check_table, rows_query
+from freshet.spec.model import TableRef
+from freshet.spec.rules import CheckSpec, Severity, SqlRule, UniqueRule
+from freshet.spec.types import Column
+from freshet.spec.types_sql import parse_type
 from tests.kit.frames import frame as as_frame
 
 Row = tuple[Any, ...]

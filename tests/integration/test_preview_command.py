@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from framework.cli.main import main
-from framework.plan.checks import CheckTable
-from framework.quality.changes import CHANGED, KIND, ROWS, TIED, WAS, changes_of
-from framework.spec.model import TableRef
-from framework.spec.types import Column
-from framework.spec.types_sql import parse_type
+from freshet.cli.main import main
+from freshet.plan.checks import CheckTable
+from freshet.quality.changes import CHANGED, KIND, ROWS, TIED, WAS, changes_of
+from freshet.spec.model import TableRef
+from freshet.spec.types import Column
+from freshet.spec.types_sql import parse_type
 from tests.kit.backfills import BY_DAY, OCC, TENFOLD
 from tests.kit.commands import freshet, refused
 from tests.kit.frames import frame

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame
 
-from framework.errors import FreshetError
-from framework.plan.reads import ReadLookback, ReadPartitions
-from framework.plan.stages import Plan
-from framework.runtime.executor import execute
-from framework.sources.hudi import load_table
-from framework.sources.inputs import read_partitions
-from framework.state.timeline import TimelineState
+from freshet.errors import FreshetError
+from freshet.plan.reads import ReadLookback, ReadPartitions
+from freshet.plan.stages import Plan
+from freshet.runtime.executor import execute
+from freshet.sources.hudi import load_table
+from freshet.sources.inputs import read_partitions
+from freshet.state.timeline import TimelineState
 from tests.kit.lake import Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from framework.errors import FreshetError
+from freshet.errors import FreshetError
 from tests.kit.lake import Lake, rows
 
 STANDS = rows(("a", 1, "1"))

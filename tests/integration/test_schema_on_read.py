@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framework.sources.hudi import load_table
+from freshet.sources.hudi import load_table
 from tests.kit.lake import Lake
 
 ONE = "2026-01-05"

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.errors import RetryableError
-from framework.metrics.events import Event
-from framework.runtime import lease, service
-from framework.runtime.executor import jvm_lock
-from framework.runtime.lease import backfill_lease, held_by_others, hold_lease, service_lease
-from framework.spec.model import TableRef
-from framework.state.table import MemoryState
+from freshet.errors import RetryableError
+from freshet.metrics.events import Event
+from freshet.runtime import lease, service
+from freshet.runtime.executor import jvm_lock
+from freshet.runtime.lease import backfill_lease, held_by_others, hold_lease, service_lease
+from freshet.spec.model import TableRef
+from freshet.state.table import MemoryState
 from tests.kit.memory import a_spec, a_table_spec, a_target
 
 TWO_WRITERS = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.compact.inline": "false"}

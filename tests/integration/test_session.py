@@ -8,9 +8,9 @@ import pytest
 from py4j.java_gateway import JVMView
 from pyspark.sql import SparkSession, functions
 
-from framework.runtime.at_work import at_work
-from framework.runtime.class_data import find_class_data
-from framework.runtime.jars import resolve_jars
+from freshet.runtime.at_work import at_work
+from freshet.runtime.class_data import find_class_data
+from freshet.runtime.jars import resolve_jars
 from tests.kit.session import SPARK_CONF
 
 

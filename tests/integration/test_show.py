@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from framework.errors import DataError, StateError
-from framework.plan.instants import instant_of
-from framework.runtime.show import Wanted, show_rows
+from freshet.errors import DataError, StateError
+from freshet.plan.instants import instant_of
+from freshet.runtime.show import Wanted, show_rows
 from tests.kit.lake import Lake, rows
 
 

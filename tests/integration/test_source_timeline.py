@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import FreshetError
-from framework.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.errors import FreshetError
+from freshet.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from tests.kit.lake import SCHEMA, Lake, rows
 
 RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}

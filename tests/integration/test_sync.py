@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import Exit
-from framework.runtime import catalogue
-from framework.spec.model import TableRef
+from freshet.errors import Exit
+from freshet.runtime import catalogue
+from freshet.spec.model import TableRef
 from tests.kit.lake import Lake, rows
 
 NO_METASTORE = {

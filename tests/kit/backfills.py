@@ -7,15 +7,15 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from framework.metrics.events import Event
-from framework.plan.backfill import BackfillPlan, plan_backfill
-from framework.plan.chunks import BackfillRequest
-from framework.plan.options import SEVERAL_WRITERS, WRITERS_FIRST
-from framework.runtime.backfill import BackfillResult, run_backfill, window_of
-from framework.spec.model import Project
-from framework.spec.project import load_project
-from framework.state.backfill import chunk_commits
-from framework.state.timeline import TimelineState
+from freshet.metrics.events import Event
+from freshet.plan.backfill import BackfillPlan, plan_backfill
+from freshet.plan.chunks import BackfillRequest
+from freshet.plan.options import SEVERAL_WRITERS, WRITERS_FIRST
+from freshet.runtime.backfill import BackfillResult, run_backfill, window_of
+from freshet.spec.model import Project
+from freshet.spec.project import load_project
+from freshet.state.backfill import chunk_commits
+from freshet.state.timeline import TimelineState
 from tests.kit.lake import RECORD_INDEX, Lake
 
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")

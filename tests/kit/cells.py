@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.errors import Exit, FreshetError
-from framework.runtime.result import RunResult
-from framework.state.checkpoint import CHECKS_KEY
+from freshet.errors import Exit, FreshetError
+from freshet.runtime.result import RunResult
+from freshet.state.checkpoint import CHECKS_KEY
 from tests.kit import ways
 from tests.kit.lake import Lake
 from tests.kit.ways import EMPTY, FIRST, HISTORY, LONG_AGO, NOW, TOLD, Way

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from framework.runtime.java import find_java_home, java_command
+from freshet.runtime.java import find_java_home, java_command
 
 
 def free_port() -> int:

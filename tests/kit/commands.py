@@ -14,7 +14,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from framework.cli.main import main
+from freshet.cli.main import main
 from tests.kit.lake import Lake, Row, rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ def start(
     """Start a command in a process of its own, which is the head of its process group."""
     more = [word for one in settings for word in ("--set", one)]
     return subprocess.Popen(
-        [sys.executable, "-m", "framework", *words, "--output", "json", "-C", str(lake.project_root), *more],
+        [sys.executable, "-m", "freshet", *words, "--output", "json", "-C", str(lake.project_root), *more],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         env={**os.environ, **(environment or {})},
     )

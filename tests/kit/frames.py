@@ -11,9 +11,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from framework.runtime.fixture_rows import frame_of
-from framework.spec.types import Column, Struct
-from framework.spec.types_sql import parse_type
+from freshet.runtime.fixture_rows import frame_of
+from freshet.spec.types import Column, Struct
+from freshet.spec.types_sql import parse_type
 
 
 def frame(spark: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> DataFrame:

@@ -10,15 +10,15 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from framework.index import hbase as index_hbase
-from framework.index.building import Layout
-from framework.index.entries import hbase_entries
-from framework.plan.shares import client_settings
-from framework.runtime.dev_hbase.look import HBase
-from framework.runtime.index import IndexResult, rebuild_index
-from framework.runtime.index_check import Verified, verify_index
-from framework.spec.model import HBaseSpec
-from framework.state.timeline import TimelineState
+from freshet.index import hbase as index_hbase
+from freshet.index.building import Layout
+from freshet.index.entries import hbase_entries
+from freshet.plan.shares import client_settings
+from freshet.runtime.dev_hbase.look import HBase
+from freshet.runtime.index import IndexResult, rebuild_index
+from freshet.runtime.index_check import Verified, verify_index
+from freshet.spec.model import HBaseSpec
+from freshet.state.timeline import TimelineState
 from tests.kit.lake import Lake
 
 #: With this DDL, and this SQL over a source that has the column, a row is deleted by the column.

@@ -9,16 +9,16 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from framework.plan.options import IS_DELETED
-from framework.plan.partitions import touched_partitions
-from framework.plan.reads import ReadIncrement
-from framework.plan.versions import version_at_end, versions_held
-from framework.plan.window import next_window
-from framework.sources.hudi import read_increment
-from framework.spec.model import SourceSpec, TableRef
-from framework.state.checkpoint import MAIN, Checkpoint, Position
-from framework.state.table import TableState
-from framework.state.timeline import TimelineState
+from freshet.plan.options import IS_DELETED
+from freshet.plan.partitions import touched_partitions
+from freshet.plan.reads import ReadIncrement
+from freshet.plan.versions import version_at_end, versions_held
+from freshet.plan.window import next_window
+from freshet.sources.hudi import read_increment
+from freshet.spec.model import SourceSpec, TableRef
+from freshet.state.checkpoint import MAIN, Checkpoint, Position
+from freshet.state.table import TableState
+from freshet.state.timeline import TimelineState
 from tests.kit.frames import frame
 from tests.kit.whole import WHOLE
 

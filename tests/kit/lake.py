@@ -14,17 +14,17 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from framework.metrics.events import Event
-from framework.plan.compile import RunRequest, compile_plan
-from framework.plan.stages import Plan
-from framework.runtime.index_check import verify_index
-from framework.runtime.result import RunResult
-from framework.runtime.runner import set_checkpoint
-from framework.runtime.several import run_project
-from framework.spec.model import PipelineSpec, Project, TableRef
-from framework.spec.project import load_project
-from framework.state.table import TableState
-from framework.state.timeline import TimelineState
+from freshet.metrics.events import Event
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.stages import Plan
+from freshet.runtime.index_check import verify_index
+from freshet.runtime.result import RunResult
+from freshet.runtime.runner import set_checkpoint
+from freshet.runtime.several import run_project
+from freshet.spec.model import PipelineSpec, Project, TableRef
+from freshet.spec.project import load_project
+from freshet.state.table import TableState
+from freshet.state.timeline import TimelineState
 from tests.kit.frames import frame
 from tests.kit.whole import WHOLE
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 from pyspark.sql import SparkSession
 
-from framework.runtime.threads import jvm_threads
+from freshet.runtime.threads import jvm_threads
 
 T = TypeVar("T")
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from framework.spec.model import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec, TransformSpec, WriteSpec
-from framework.spec.statements import split_statements
-from framework.spec.types import Atomic, Column, Decimal
-from framework.state.checkpoint import INDEX_KEY, MAIN, Basis, Checkpoint, Position, encode
-from framework.state.table import CommitInfo, Instant, TableConfig, TableState
+from freshet.spec.model import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec, TransformSpec, WriteSpec
+from freshet.spec.statements import split_statements
+from freshet.spec.types import Atomic, Column, Decimal
+from freshet.state.checkpoint import INDEX_KEY, MAIN, Basis, Checkpoint, Position, encode
+from freshet.state.table import CommitInfo, Instant, TableConfig, TableState
 
 SOURCE = TableRef("raw.trips", "/lake/raw/trips")
 TARGET = TableRef("derived.earnings", "/lake/derived/earnings")

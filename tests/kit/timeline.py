@@ -11,8 +11,8 @@ import fastavro
 import pyarrow as pa
 from pyarrow import parquet
 
-from framework.spec.model import TableRef
-from framework.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
+from freshet.spec.model import TableRef
+from freshet.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
 from tests.kit.memory import a_checkpoint, at
 
 PROPERTIES = """#Updated at 2026-08-01T10:15:00Z

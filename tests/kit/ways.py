@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
-from framework.spec.options import OTHER_INDEXES, OTHER_OPERATIONS
+from freshet.spec.options import OTHER_INDEXES, OTHER_OPERATIONS
 from tests.kit.lake import RECORD_INDEX, Lake, Row
 from tests.kit.pairwise import Row as Cell
 from tests.kit.pairwise import pairwise, product_of

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.runtime.java import find_java_home
+from freshet.runtime.java import find_java_home
 from tests.kit.cluster import pyspark_home, settings
 from tests.kit.lake import Lake, rows
 
@@ -36,7 +36,7 @@ def shouting(lake: Lake) -> Lake:
 
 
 def test_run_on_two_workers(shouting: Lake, master: str) -> None:
-    command = [sys.executable, "-m", "framework", "run", "copy", "--project", str(shouting.project_root), "--output", "json"]
+    command = [sys.executable, "-m", "freshet", "run", "copy", "--project", str(shouting.project_root), "--output", "json"]
     done = subprocess.run([*command, *settings(master)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["runs"][0]["inserts"] == 2
@@ -46,7 +46,7 @@ def test_run_on_two_workers(shouting: Lake, master: str) -> None:
 @pytest.mark.nightly
 def test_the_printed_spark_submit_command_runs_the_same_job(shouting: Lake, master: str) -> None:
     compiled = subprocess.run(
-        [sys.executable, "-m", "framework", "compile", "copy", "--spark-submit", "--output", "json",
+        [sys.executable, "-m", "freshet", "compile", "copy", "--spark-submit", "--output", "json",
          "--project", str(shouting.project_root), *settings(master)],
         cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
     )

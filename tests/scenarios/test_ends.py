@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from framework.runtime.lease import hold_lease
-from framework.spec.model import TableRef
+from freshet.runtime.lease import hold_lease
+from freshet.spec.model import TableRef
 from tests.kit.project import a_project
 
-FRESHET = (sys.executable, "-m", "framework")
+FRESHET = (sys.executable, "-m", "freshet")
 WORDS = [("compile",), ("validate", "--output", "json"), ("schema",), ("plan", "--output", "json")]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from framework.errors import Exit
-from framework.runtime.lease import is_running
+from freshet.errors import Exit
+from freshet.runtime.lease import is_running
 from tests.kit.commands import slow, start
 from tests.kit.lake import Lake, rows
 

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
-from framework.cli.main import main
-from framework.cli.patterns import PATTERNS, steps_of
+from freshet.cli.main import main
+from freshet.cli.patterns import PATTERNS, steps_of
 from tests.kit.whole import WHOLE
 
 # How far the source was read is no matter of what the rows hold; nor is when news came of what is gone since (a dimension's

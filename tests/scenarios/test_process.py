@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from framework.runtime.lease import hold_lease
-from framework.spec.model import TableRef
+from freshet.runtime.lease import hold_lease
+from freshet.spec.model import TableRef
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target
 
 pytestmark = pytest.mark.waits
-FRESHET = (sys.executable, "-m", "framework")
+FRESHET = (sys.executable, "-m", "freshet")
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations", "pyarrow", "rich", "sqlglot")
 
 
@@ -37,7 +37,7 @@ def test_idle_tick_imports_nothing_heavy(root: Path) -> None:
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
     subprocess.run([*FRESHET, "validate", "-C", str(root)], check=True, capture_output=True)
-    tick = [sys.executable, "-X", "importtime", "-m", "framework", "run", "payments", "-C", str(root)]
+    tick = [sys.executable, "-X", "importtime", "-m", "freshet", "run", "payments", "-C", str(root)]
     done = subprocess.run(tick, capture_output=True, text=True, check=True)
     assert done.stdout == "payments: nothing to do: no commit since the checkpoint\n"
     seen = _imported(done.stderr)
@@ -51,7 +51,7 @@ def test_what_looks_without_writing_imports_no_spark(root: Path) -> None:
     program = f"""
 import sys
 from click.testing import CliRunner
-from framework.cli.main import main
+from freshet.cli.main import main
 for words in (["init", {str(root.parent / "new")!r}], ["schema"], *([*w, "-C", {str(root)!r}] for w in (
         ["validate"], ["compile"], ["plan"], ["run", "payments", "--dry-run"], ["status"],
         ["checkpoint", "show", "payments"]))):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from framework.runtime.pending import schedule_clustering
-from framework.runtime.service import Service, ServiceResult, run_services, service_client
-from framework.state.timeline import TimelineState
+from freshet.runtime.pending import schedule_clustering
+from freshet.runtime.service import Service, ServiceResult, run_services, service_client
+from freshet.state.timeline import TimelineState
 from tests.kit.lake import Lake, rows
 
 LEFT_TO_THE_SERVICE = {

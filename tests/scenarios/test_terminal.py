@@ -24,7 +24,7 @@ OUTCOME = re.compile(r"copy: committed \S+ \S+Z: \d")
 
 
 def started(terminal: Terminal, lake: Lake, *words: str, **environment: str) -> subprocess.Popen[bytes]:
-    command = (sys.executable, "-m", "framework", *words, "-C", str(lake.project_root))
+    command = (sys.executable, "-m", "freshet", *words, "-C", str(lake.project_root))
     return terminal.start(*command, cwd=ROOT, **environment)
 
 
@@ -111,7 +111,7 @@ def test_every_long_command_in_every_kind_of_terminal(lake: Lake, tmp_path: Path
     lake.land(rows(("new", 2, "1")))
     terminal = Terminal(80)
     log = tmp_path / "log"
-    command = f'exec "{sys.executable}" -m framework run copy -C "{lake.project_root}" 2> "{log}"'
+    command = f'exec "{sys.executable}" -m freshet run copy -C "{lake.project_root}" 2> "{log}"'
     process = terminal.start("sh", "-c", command, cwd=ROOT)
     assert OUTCOME.match(left(terminal, process)[0])
     said = [line[10:] for line in log.read_text("utf-8").splitlines()]
@@ -149,7 +149,7 @@ def test_a_first_hour_as_a_person_sees_it(tmp_path: Path) -> None:
     def typed(*words: str, folder: str = "demo", drawn: str = "") -> list[str]:
         terminal = Terminal(100, 40)
         os.write(terminal.slave, f"$ {shlex.join(('freshet', *words))}\n".encode())
-        process = terminal.start(sys.executable, "-m", "framework", *words, cwd=tmp_path / folder, PYTHONPATH=str(ROOT))
+        process = terminal.start(sys.executable, "-m", "freshet", *words, cwd=tmp_path / folder, PYTHONPATH=str(ROOT))
         if drawn:
             terminal.until(lambda lines: any(" of " in one and " task" in one for one in lines), process)
             picture(terminal, drawn, tmp_path)

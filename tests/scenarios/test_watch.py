@@ -46,7 +46,7 @@ def project(lake: Lake) -> Lake:
 def test_in_a_terminal(project: Lake) -> None:
     """A helper that is changed reaches the Python of Spark's workers in the same session; a wrong file ends nothing."""
     terminal = Terminal(100, 40)
-    process = terminal.start(sys.executable, "-m", "framework", "test", "--watch", "-C", str(project.project_root), cwd=ROOT)
+    process = terminal.start(sys.executable, "-m", "freshet", "test", "--watch", "-C", str(project.project_root), cwd=ROOT)
 
     def waits_after(line: str, times: int) -> None:
         terminal.until(lambda lines: Counter(lines)[line] == times and "watching" in lines[-1], process)
@@ -75,7 +75,7 @@ def test_in_a_pipe(project: Lake, tmp_path: Path) -> None:
     slow = "import time\n" + MONEY.format(rate=1).replace("    return", "    time.sleep(60)\n    return")
     with out.open("w") as stdout, err.open("w") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "framework", "test", "--watch", "-C", str(project.project_root)], cwd=ROOT, text=True,
+            [sys.executable, "-m", "freshet", "test", "--watch", "-C", str(project.project_root)], cwd=ROOT, text=True,
             stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
             env={**os.environ, "TMPDIR": str(place)},
         )

@@ -12,10 +12,10 @@ from pathlib import Path
 import click
 import pytest
 
-from framework.cli.main import main
+from freshet.cli.main import main
 
 REPOSITORY = Path(__file__).parents[2]
-FRAMEWORK = REPOSITORY / "framework"
+FRAMEWORK = REPOSITORY / "framework" / "freshet"
 MODULES = sorted(FRAMEWORK.rglob("*.py"))
 
 # From the bottom up. A module belongs to the longest name that it starts with, and imports from its own layer or below.
@@ -77,8 +77,8 @@ def _walk(node: ast.AST, at_top: bool) -> Iterator[tuple[str, bool]]:
             case ast.Import(names=names):
                 yield from ((alias.name, at_top) for alias in names)
             case ast.ImportFrom(module=str(module), level=0, names=names):
-                # `from framework.spec import options` names a module, `from framework.errors import Exit` none.
-                folder = REPOSITORY / module.replace(".", "/")
+                # `from freshet.spec import options` names a module, `from freshet.errors import Exit` none.
+                folder = FRAMEWORK.parent / module.replace(".", "/")
                 below = [f"{module}.{alias.name}" for alias in names if (folder / f"{alias.name}.py").is_file()]
                 yield from ((name, at_top) for name in below or [module])
             case ast.ImportFrom():
@@ -102,8 +102,8 @@ def _faults_of_imports(path: Path) -> Iterator[str]:
     for imported, _ in _imports(path):
         if imported == "relative":
             yield f"{name}: imports are absolute"
-        target = imported.removeprefix("framework.")
-        if target in (imported, "framework") or imported == "framework":
+        target = imported.removeprefix("freshet.")
+        if target in (imported, "freshet") or imported == "freshet":
             continue
         theirs = _layer(target)
         if theirs is None or theirs > mine:

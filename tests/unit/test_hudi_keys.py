@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from framework.spec import streamer_keys
-from framework.spec.generate_hudi_keys import infer_type
-from framework.spec.hudi_keys import canonical, catalogue, check_key
-from framework.spec.streamer_keys import check_hoodie_key, check_streamer_key, is_streamer_key
+from freshet.spec import streamer_keys
+from freshet.spec.generate_hudi_keys import infer_type
+from freshet.spec.hudi_keys import canonical, catalogue, check_key
+from freshet.spec.streamer_keys import check_hoodie_key, check_streamer_key, is_streamer_key
 
 STRATEGY = streamer_keys.MISSING_CHECKPOINT_STRATEGY
 

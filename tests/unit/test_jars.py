@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.runtime import jars, java
-from framework.runtime.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
-from framework.runtime.java import JavaNotFound, find_java_home, write_trust_store
+from freshet.runtime import jars, java
+from freshet.runtime.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
+from freshet.runtime.java import JavaNotFound, find_java_home, write_trust_store
 
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.spec.statements import check_statements, mentions_source, split_statements
+from freshet.spec.statements import check_statements, mentions_source, split_statements
 
 
 def texts(sql: str) -> list[str]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from framework.cli.main import main
-from framework.spec.secrets import REDACTOR
+from freshet.cli.main import main
+from freshet.spec.secrets import REDACTOR
 from tests.kit.project import a_project
 
 Freshet = Callable[..., Result]

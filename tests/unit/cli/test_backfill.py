@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from framework.errors import FreshetError, RetryableError, StateError
-from framework.metrics.events import Event
-from framework.runtime.backfill import BackfillResult, window_of
-from framework.state.backfill import ChunkRecord, encode_chunk
-from framework.state.checkpoint import FINGERPRINT_KEY, PIPELINE_KEY
+from freshet.errors import FreshetError, RetryableError, StateError
+from freshet.metrics.events import Event
+from freshet.runtime.backfill import BackfillResult, window_of
+from freshet.state.backfill import ChunkRecord, encode_chunk
+from freshet.state.checkpoint import FINGERPRINT_KEY, PIPELINE_KEY
 from tests.kit.memory import at
 from tests.kit.timeline import HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
@@ -140,7 +140,7 @@ def doing(result: BackfillResult, monkeypatch: pytest.MonkeyPatch) -> list[tuple
         listen(Event("chunk", "payments", "chunk 1/2", {"number": 1, "of": 2}))
         return result
 
-    monkeypatch.setattr("framework.cli.backfill.run_backfill", run)
+    monkeypatch.setattr("freshet.cli.backfill.run_backfill", run)
     return called
 
 

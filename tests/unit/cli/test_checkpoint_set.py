@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.runtime.result import RunResult
+from freshet.runtime.result import RunResult
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -20,7 +20,7 @@ def test_a_missing_target_is_made_only_where_that_is_asked_for(
         made.append(arguments)
         return RunResult("payments", "committed", "r", ("20260801101500020",))
 
-    monkeypatch.setattr("framework.cli.state.set_checkpoint", noted)
+    monkeypatch.setattr("freshet.cli.state.set_checkpoint", noted)
     a_table(root, "raw/events", 10, 20)
     words = ("checkpoint", "set", "payments", "20260801101500010", "--output", "json")
     refused = freshet(*words)

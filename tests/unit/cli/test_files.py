@@ -11,10 +11,10 @@ import pytest
 import yaml
 from click.testing import Result
 
-from framework.spec import layers
-from framework.spec.json_schema import json_schema
-from framework.spec.suggest import Problems
-from framework.spec.yaml_text import parse_yaml
+from freshet.spec import layers
+from freshet.spec.json_schema import json_schema
+from freshet.spec.suggest import Problems
+from freshet.spec.yaml_text import parse_yaml
 from tests.kit.project import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet, parsed
 from tests.unit.cli.schema_check import mistakes

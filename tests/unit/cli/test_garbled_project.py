@@ -20,9 +20,9 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from framework.cli.main import main
-from framework.spec.secrets import REDACTOR
-from framework.state import actions, properties
+from freshet.cli.main import main
+from freshet.spec.secrets import REDACTOR
+from freshet.state import actions, properties
 from tests.kit.memory import at
 from tests.kit.project import BASE, PIPELINE, a_project
 from tests.kit.timeline import a_table, a_target, clean, commit

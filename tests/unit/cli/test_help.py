@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from framework.cli.main import main
+from freshet.cli.main import main
 from tests.unit.cli.conftest import Freshet
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from framework.cli import terminal
-from framework.runtime.records import folder_of, write_record
-from framework.spec.model import TableRef
-from framework.state.backfill import ChunkRecord, encode_chunk
-from framework.state.checkpoint import CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.cli import terminal
+from freshet.runtime.records import folder_of, write_record
+from freshet.spec.model import TableRef
+from freshet.state.backfill import ChunkRecord, encode_chunk
+from freshet.state.checkpoint import CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from tests.kit.memory import at
 from tests.kit.timeline import HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.cli.sample_data import order_files
+from freshet.cli.sample_data import order_files
 from tests.unit.cli.conftest import Freshet, parsed
 
 

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from framework.errors import DataError, FreshetError
-from framework.plan.landing import LANDED_KEY
-from framework.runtime.lease import hold_lease
-from framework.runtime.seeds import digest_of
-from framework.sources.files import find_files
-from framework.spec.model import TableRef
-from framework.spec.seeds import read_seeds
-from framework.spec.suggest import Problems
-from framework.state.checkpoint import INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.errors import DataError, FreshetError
+from freshet.plan.landing import LANDED_KEY
+from freshet.runtime.lease import hold_lease
+from freshet.runtime.seeds import digest_of
+from freshet.sources.files import find_files
+from freshet.spec.model import TableRef
+from freshet.spec.seeds import read_seeds
+from freshet.spec.suggest import Problems
+from freshet.state.checkpoint import INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -177,7 +177,7 @@ def test_an_unchanged_seed_starts_no_spark(freshet: Freshet, root: Path, monkeyp
     def asked(*words: object, **more: object) -> None:
         raise FreshetError("SPARK_ASKED", "Spark was asked for.")
 
-    monkeypatch.setattr("framework.runtime.land.start_session", asked)
+    monkeypatch.setattr("freshet.runtime.land.start_session", asked)
     done = freshet("land", "--seeds")
     assert (done.exit_code, done.stdout) == (0, "raw.a: nothing to do: the file is as it was when it was landed\n")
     for change in (lambda: (root / "seeds/raw.a.csv").write_text("id\n2\n"),
@@ -198,6 +198,6 @@ def test_a_landed_table_is_shown_before_any_pipeline_reads_it(
     def asked(*words: object, **more: object) -> None:
         raise FreshetError("SPARK_ASKED", "Spark was asked for.")
 
-    monkeypatch.setattr("framework.runtime.session.start_session", asked)
+    monkeypatch.setattr("freshet.runtime.session.start_session", asked)
     for name, code in (("raw.landed", "SPARK_ASKED"), ("raw.lande", "TABLE_UNKNOWN"), ("row.landed", "TABLE_UNKNOWN")):
         assert parsed(freshet("show", name, "--output", "json"))["error"]["code"] == code, name

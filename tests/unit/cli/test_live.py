@@ -14,13 +14,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from framework.cli import live
-from framework.cli.board import Board
-from framework.cli.output import Output, message, progress, table
-from framework.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
-from framework.cli.terminal import wrapped
-from framework.metrics.events import Event
-from framework.runtime.spark_counts import Counts, spark_counts
+from freshet.cli import live
+from freshet.cli.board import Board
+from freshet.cli.output import Output, message, progress, table
+from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
+from freshet.cli.terminal import wrapped
+from freshet.metrics.events import Event
+from freshet.runtime.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
 
 HALF = Counts("Building workload profile", 12, 24, 340_000, 52_000_000, 30.0)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from framework.plan.logic import with_logic
-from framework.plan.stages import Commit
-from framework.spec.project import load_project
-from framework.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, encode
-from framework.state.timeline import TimelineState
+from freshet.plan.logic import with_logic
+from freshet.plan.stages import Commit
+from freshet.spec.project import load_project
+from freshet.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, encode
+from freshet.state.timeline import TimelineState
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import DDL, PIPELINE, SQL
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, commit

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.migration import Note
-from framework.runtime.lease import hold_lease
-from framework.runtime.migrate_files import switch_ddl
-from framework.spec.model import TableRef
-from framework.spec.project import load_project
-from framework.state.checkpoint import FINGERPRINT_KEY, MIGRATION_KEY, ORIGIN_KEY, encode
+from freshet.errors import StateError
+from freshet.plan.migration import Note
+from freshet.runtime.lease import hold_lease
+from freshet.runtime.migrate_files import switch_ddl
+from freshet.spec.model import TableRef
+from freshet.spec.project import load_project
+from freshet.state.checkpoint import FINGERPRINT_KEY, MIGRATION_KEY, ORIGIN_KEY, encode
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import FreshetError
-from framework.metrics.events import Event
-from framework.runtime.result import RunResult
+from freshet.errors import FreshetError
+from freshet.metrics.events import Event
+from freshet.runtime.result import RunResult
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet
 
@@ -33,7 +33,7 @@ def test_what_fails_while_it_works(freshet: Freshet, monkeypatch: pytest.MonkeyP
     def broken(*_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("framework.cli.run.run_project", broken)
+    monkeypatch.setattr("freshet.cli.run.run_project", broken)
     result = freshet("run", "--all", "--output", "json")
     assert json.loads(result.stdout)["error"]["code"] in ("INTERRUPTED", "UNEXPECTED_ERROR")
 
@@ -45,14 +45,14 @@ def test_what_fails_after_the_result(freshet: Freshet, root: Path, monkeypatch: 
 
     a_table(root, "raw/events", 10)
     (root / "data/raw/events/.hoodie/hoodie.properties").write_text("hoodie.table.version=6\n")
-    monkeypatch.setattr("framework.cli.state.message", broken)
+    monkeypatch.setattr("freshet.cli.state.message", broken)
     result = freshet("status", "--output", "json")
     assert (result.exit_code, list(json.loads(result.stdout))) == (1, ["pipelines"])
     assert "LATER" in result.stderr
 
 
 def test_a_command_that_cannot_be_imported(freshet: Freshet, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("framework.cli.main", fromlist=["x"])._COMMANDS, "plan", "framework.cli.nothing")
+    monkeypatch.setitem(__import__("freshet.cli.main", fromlist=["x"])._COMMANDS, "plan", "freshet.cli.nothing")
     result = freshet("plan", "--output", "json")
     assert (result.exit_code, json.loads(result.stdout)["error"]["code"]) == (1, "UNEXPECTED_ERROR")
     assert "Traceback" not in result.stderr
@@ -73,7 +73,7 @@ def test_an_interrupted_command_says_what_was_published(freshet: Freshet, monkey
         listen(Event("committed", "payments", "committed", done.as_json()))  # type: ignore[operator]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("framework.cli.run.run_project", interrupted)
+    monkeypatch.setattr("freshet.cli.run.run_project", interrupted)
     result = freshet("run", "--all", "--output", "json")
     (error,) = json.loads(result.stdout).values()
     assert (result.exit_code, error["details"]["published"]) == (130, [{"pipeline": "payments", "commit": "20260801101500000"}])

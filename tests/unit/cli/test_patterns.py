@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from framework.cli.patterns import PATTERNS, contents_of, steps_of
-from framework.cli.samples import files_of
+from freshet.cli.patterns import PATTERNS, contents_of, steps_of
+from freshet.cli.samples import files_of
 from tests.unit.cli.conftest import Freshet, parsed
 
-CLI = Path(__file__).parents[3] / "framework" / "cli"
+CLI = Path(__file__).parents[3] / "framework" / "freshet" / "cli"
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -23,7 +23,7 @@ def test_a_pattern_makes_a_project_that_validates(
     freshet: Freshet, tmp_path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its cases are read too, and every pipeline has some, one of them without rows."""
-    monkeypatch.setattr("framework.cli.test._run", lambda *_: 0)
+    monkeypatch.setattr("freshet.cli.test._run", lambda *_: 0)
     folder = tmp_path / "new"
     made = freshet("init", str(folder), "--pattern", pattern, "--output", "json")
     assert parsed(made)["next"] == f"cd {folder}"
@@ -112,8 +112,8 @@ def test_what_comes_next_makes_every_table_that_is_read(freshet: Freshet, tmp_pa
 def test_every_template_is_shipped() -> None:
     """The wheel has what setup.cfg names."""
     config = configparser.ConfigParser()
-    config.read(CLI.parents[1] / "setup.cfg")
-    globs = [one.strip() for one in config["options.package_data"]["framework.cli"].split(",")]
+    config.read(CLI.parents[2] / "setup.cfg")
+    globs = [one.strip() for one in config["options.package_data"]["freshet.cli"].split(",")]
     shipped = {path for one in globs for path in CLI.glob(one) if path.is_file()}
     assert {path for path in (CLI / "scaffold").rglob("*") if path.is_file()} == shipped
     assert all(contents_of(name) for name in PATTERNS)

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from framework.cli.preview import _csv, _json, _narrowed, _text
-from framework.errors import CheckError
-from framework.plan.compile import RunRequest, compile_plan
-from framework.plan.stages import Plan
-from framework.quality.older import Older
-from framework.quality.outcome import Outcome
-from framework.runtime.preview import Changed, Preview
-from framework.spec.model import PipelineSpec
-from framework.spec.project import load_project
-from framework.state.timeline import TimelineState
+from freshet.cli.preview import _csv, _json, _narrowed, _text
+from freshet.errors import CheckError
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.stages import Plan
+from freshet.quality.older import Older
+from freshet.quality.outcome import Outcome
+from freshet.runtime.preview import Changed, Preview
+from freshet.spec.model import PipelineSpec
+from freshet.spec.project import load_project
+from freshet.state.timeline import TimelineState
 from tests.kit.timeline import a_table, a_target
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -40,7 +40,7 @@ def planned(root: Path) -> tuple[PipelineSpec, Plan]:
 
 
 def test_nothing_new_starts_no_spark(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "framework.runtime.preview", None)
+    monkeypatch.setitem(sys.modules, "freshet.runtime.preview", None)
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
     assert freshet("preview", "payments").stdout.startswith("payments: nothing new: ")

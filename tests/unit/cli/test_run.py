@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import DataError, FreshetError, RetryableError, StateError
-from framework.runtime.lease import hold_lease
-from framework.runtime.result import RunResult
-from framework.spec.model import TableRef
-from framework.state import actions
+from freshet.errors import DataError, FreshetError, RetryableError, StateError
+from freshet.runtime.lease import hold_lease
+from freshet.runtime.result import RunResult
+from freshet.spec.model import TableRef
+from freshet.state import actions
 from tests.kit.memory import at
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target, commit
@@ -141,7 +141,7 @@ def test_exit_code_is_that_of_the_errors_where_they_agree(
     freshet: Freshet, monkeypatch: pytest.MonkeyPatch, errors: list[FreshetError | None], code: int,
 ) -> None:
     results = tuple(RunResult(f"p{i}", "failed" if e else "idle", error=e) for i, e in enumerate(errors))
-    monkeypatch.setattr("framework.cli.run.run_project", lambda *_: results)
+    monkeypatch.setattr("freshet.cli.run.run_project", lambda *_: results)
     assert freshet("run", "--all").exit_code == code
 
 
@@ -150,7 +150,7 @@ def test_keyboard_interrupt(freshet: Freshet, monkeypatch: pytest.MonkeyPatch, o
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("framework.cli.run.run_project", interrupted)
+    monkeypatch.setattr("freshet.cli.run.run_project", interrupted)
     result = freshet("run", "--all", "--output", output)
     assert result.exit_code == 130
     assert result.stderr.startswith("INTERRUPTED: ")
@@ -163,7 +163,7 @@ def test_what_nobody_foresaw_is_one_line(freshet: Freshet, monkeypatch: pytest.M
     def broken(*_: object) -> None:
         raise ValueError("first line\nsecond line")
 
-    monkeypatch.setattr("framework.cli.run.run_project", broken)
+    monkeypatch.setattr("freshet.cli.run.run_project", broken)
     if debug:
         monkeypatch.setenv("FRESHET_DEBUG", "1")
     result = freshet("run", "--all", "--output", "json")

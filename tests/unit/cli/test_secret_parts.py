@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from framework.cli.main import main
-from framework.spec.secrets import PART, REDACTOR, Redactor
+from freshet.cli.main import main
+from freshet.spec.secrets import PART, REDACTOR, Redactor
 from tests.kit.project import BASE, DDL, PIPELINE, a_project
 
 _TOKEN = st.text("abcdefghXYZ0123456789-_/+=.", min_size=12, max_size=140).filter(lambda text: len(set(text)) > 6)

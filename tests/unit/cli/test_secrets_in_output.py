@@ -60,7 +60,7 @@ def test_a_traceback_holds_none(freshet: Freshet, secretive: Path, monkeypatch: 
         raise ValueError(f"cannot connect with {SECRET}")
 
     monkeypatch.setenv("FRESHET_DEBUG", "1")
-    monkeypatch.setattr("framework.cli.run.run_project", broken)
+    monkeypatch.setattr("freshet.cli.run.run_project", broken)
     result = freshet("run", "--all", "--output", "json")
     assert "ValueError: cannot connect with ${env.LAKE_PASSWORD}" in result.stderr
     assert "Traceback" in result.stderr
@@ -70,7 +70,7 @@ def test_a_traceback_holds_none(freshet: Freshet, secretive: Path, monkeypatch: 
 def test_spark_submit_leaves_it_to_the_drivers_environment(
     freshet: Freshet, secretive: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("framework.runtime.submit.resolve_jars", lambda: (Path("/jars/hudi.jar"),))
+    monkeypatch.setattr("freshet.runtime.submit.resolve_jars", lambda: (Path("/jars/hudi.jar"),))
     for output in ("text", "json"):
         result = freshet("compile", "--spark-submit", "--output", output)
         said = result.stdout + result.stderr

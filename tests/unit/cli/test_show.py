@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.cli.show import _csv, _text
-from framework.runtime.show import Shown
-from framework.spec.model import TableRef
+from freshet.cli.show import _csv, _text
+from freshet.runtime.show import Shown
+from freshet.spec.model import TableRef
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet, parsed

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from framework.metrics.events import Event
-from framework.runtime.lease import hold_lease, service_lease
-from framework.spec.model import TableRef
-from framework.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.metrics.events import Event
+from freshet.runtime.lease import hold_lease, service_lease
+from freshet.spec.model import TableRef
+from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from tests.kit.memory import at
 from tests.kit.project import a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import framework.cli.test as command
-from framework.cli.signals import INTERRUPTED
-from framework.cli.watch import watch
+import freshet.cli.test as command
+from freshet.cli.signals import INTERRUPTED
+from freshet.cli.watch import watch
 from tests.kit.project import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet
 
@@ -41,8 +41,8 @@ class Person:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("framework.cli.watch._LOOKS_EVERY", 0.02)
-    monkeypatch.setattr("framework.cli.watch._QUIET_FOR", 0.05)
+    monkeypatch.setattr("freshet.cli.watch._LOOKS_EVERY", 0.02)
+    monkeypatch.setattr("freshet.cli.watch._QUIET_FOR", 0.05)
 
 
 def watched(root: Path, *saves: Callable[[], object]) -> list[set[str]]:

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from framework.cli.main import main
-from framework.errors import FreshetError
-from framework.runtime.dev_hbase import look as look_module
-from framework.runtime.dev_hbase import process, server
-from framework.runtime.dev_hbase.files import (
+from freshet.cli.main import main
+from freshet.errors import FreshetError
+from freshet.runtime.dev_hbase import look as look_module
+from freshet.runtime.dev_hbase import process, server
+from freshet.runtime.dev_hbase.files import (
     Place,
     State,
     default_directory,
@@ -30,12 +30,12 @@ from framework.runtime.dev_hbase.files import (
     read_state,
     write_state,
 )
-from framework.runtime.dev_hbase.look import HBase, look
-from framework.runtime.dev_hbase.process import end_process, start_mark
-from framework.runtime.dev_hbase.server import start, stop
-from framework.runtime.dev_hbase.settings import hbase_site
-from framework.runtime.jars import HBASE_JARS, JarSet
-from framework.spec.hudi_keys import check_key
+from freshet.runtime.dev_hbase.look import HBase, look
+from freshet.runtime.dev_hbase.process import end_process, start_mark
+from freshet.runtime.dev_hbase.server import start, stop
+from freshet.runtime.dev_hbase.settings import hbase_site
+from freshet.runtime.jars import HBASE_JARS, JarSet
+from freshet.spec.hudi_keys import check_key
 
 READY = "echo 'INFO HMaster: Master has completed initialization 4.2sec'; exec sleep 60"
 

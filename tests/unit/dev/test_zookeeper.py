@@ -9,10 +9,10 @@ from io import BufferedRWPair
 
 import pytest
 
-from framework.runtime.dev_hbase import look as look_module
-from framework.runtime.dev_hbase.files import State
-from framework.runtime.dev_hbase.look import forget_the_dead
-from framework.runtime.dev_hbase.zookeeper import connect
+from freshet.runtime.dev_hbase import look as look_module
+from freshet.runtime.dev_hbase.files import State
+from freshet.runtime.dev_hbase.look import forget_the_dead
+from freshet.runtime.dev_hbase.zookeeper import connect
 
 
 class FakeZooKeeper:

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.backfill import (
+from freshet.errors import StateError
+from freshet.plan.backfill import (
     BackfillPlan,
     ChunkStatus,
     compile_chunk,
     compile_failure,
     plan_backfill,
 )
-from framework.plan.chunks import BackfillRequest
-from framework.plan.reads import ReadPartitions, ReadRange, ReadSnapshot
-from framework.plan.stages import Commit, Guard
-from framework.spec.model import BackfillSpec, InputSpec, PipelineSpec
-from framework.state.backfill import ChunkRecord, ChunkState, chunk_commits, encode_chunk, touched_between
-from framework.state.checkpoint import BACKFILL_KEY, CHECKPOINT_KEY, FINGERPRINT_KEY, PIPELINE_KEY, STREAMER_V2_KEY, encode
-from framework.state.table import MemoryState, TableState
+from freshet.plan.chunks import BackfillRequest
+from freshet.plan.reads import ReadPartitions, ReadRange, ReadSnapshot
+from freshet.plan.stages import Commit, Guard
+from freshet.spec.model import BackfillSpec, InputSpec, PipelineSpec
+from freshet.state.backfill import ChunkRecord, ChunkState, chunk_commits, encode_chunk, touched_between
+from freshet.state.checkpoint import BACKFILL_KEY, CHECKPOINT_KEY, FINGERPRINT_KEY, PIPELINE_KEY, STREAMER_V2_KEY, encode
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import CITIES, SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 NAME = "2026-01-05T00:00:00/2026-01-08T00:00:00/1d"

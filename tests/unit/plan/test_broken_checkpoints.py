@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.compile import RunRequest, compile_plan
-from framework.plan.retention import HELD
-from framework.plan.stages import Commit
-from framework.plan.status import pipeline_status
-from framework.spec.model import Reader, TableRef
-from framework.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY, decode
-from framework.state.table import MemoryState, StateReader, TableState
+from freshet.errors import StateError
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.retention import HELD
+from freshet.plan.stages import Commit
+from freshet.plan.status import pipeline_status
+from freshet.spec.model import Reader, TableRef
+from freshet.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY, decode
+from freshet.state.table import MemoryState, StateReader, TableState
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target
 
 BELOW = TableRef("derived.slips", "/lake/derived/slips")

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from framework.plan.checks import NEW_KEYS, CheckBatch, CheckTable, check_stages, validator_options
-from framework.plan.quarantine import unpublished_run
-from framework.plan.reads import Window
-from framework.quality.volume import freshness, volume
-from framework.spec.model import IndexSpec
-from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, RowRule, Rule, SqlRule, UniqueRule, VolumeRule
-from framework.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
-from framework.state.table import TableState
+from freshet.plan.checks import NEW_KEYS, CheckBatch, CheckTable, check_stages, validator_options
+from freshet.plan.quarantine import unpublished_run
+from freshet.plan.reads import Window
+from freshet.quality.volume import freshness, volume
+from freshet.spec.model import IndexSpec
+from freshet.spec.rules import CheckSpec, FreshnessRule, MalformedRule, RowRule, Rule, SqlRule, UniqueRule, VolumeRule
+from freshet.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.state.table import TableState
 from tests.kit.memory import BUCKETS, Loaded, a_commit, a_spec, a_table_spec, a_table_state, a_target
 
 INCREMENT = Window("increment")

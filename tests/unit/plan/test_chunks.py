@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.errors import Exit
-from framework.plan.chunks import MOST_CHUNKS, BadRange, Chunk, Step, cut, length_of, partition_values, step_of
-from framework.spec.model import Granularity
+from freshet.errors import Exit
+from freshet.plan.chunks import MOST_CHUNKS, BadRange, Chunk, Step, cut, length_of, partition_values, step_of
+from freshet.spec.model import Granularity
 
 JANUARY = datetime(2026, 1, 1)
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
-from framework.plan.describe import plan_json
-from framework.plan.reads import ReadIncrement, ReadSnapshot, Version
-from framework.plan.stages import Commit, Conform, Plan, RunPython, RunSql
-from framework.spec.model import HBaseSpec, IndexSpec, PipelineSpec, TableRef, WriteSpec
-from framework.spec.types import Atomic, Column
-from framework.state.checkpoint import (
+from freshet.errors import StateError
+from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
+from freshet.plan.describe import plan_json
+from freshet.plan.reads import ReadIncrement, ReadSnapshot, Version
+from freshet.plan.stages import Commit, Conform, Plan, RunPython, RunSql
+from freshet.spec.model import HBaseSpec, IndexSpec, PipelineSpec, TableRef, WriteSpec
+from freshet.spec.types import Atomic, Column
+from freshet.state.checkpoint import (
     CHECKPOINT_KEY,
     FINGERPRINT_KEY,
     INDEX_KEY,
@@ -28,7 +28,7 @@ from framework.state.checkpoint import (
     Checkpoint,
     decode,
 )
-from framework.state.table import MemoryState, TableState
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import (
     CITIES,
     COLUMNS,

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.compile import RunRequest, compile_override, compile_plan
-from framework.plan.describe import plan_json, plan_text
-from framework.plan.partitions import NULL_PARTITION, partition_values
-from framework.plan.reads import DriveRows, ReadLookback, ReadPartitions, ReadSnapshot, Version
-from framework.plan.stages import Plan
-from framework.plan.status import pipeline_status
-from framework.spec.model import InputSpec, PipelineSpec, TableRef
-from framework.state.checkpoint import MAIN, Checkpoint, Position
-from framework.state.table import MemoryState, TableState
+from freshet.errors import StateError
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.describe import plan_json, plan_text
+from freshet.plan.partitions import NULL_PARTITION, partition_values
+from freshet.plan.reads import DriveRows, ReadLookback, ReadPartitions, ReadSnapshot, Version
+from freshet.plan.stages import Plan
+from freshet.plan.status import pipeline_status
+from freshet.spec.model import InputSpec, PipelineSpec, TableRef
+from freshet.state.checkpoint import MAIN, Checkpoint, Position
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import (
     AVRO_TYPES,
     COLUMNS,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from framework.plan.instants import readable, zone_of
+from freshet.plan.instants import readable, zone_of
 from tests.kit.memory import a_table_state
 
 NOW = datetime(2026, 11, 25, 23, 57, 37, tzinfo=UTC)

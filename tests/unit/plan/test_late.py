@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.errors import StateError
-from framework.plan.compile import RunRequest, compile_plan
-from framework.plan.late import MARGIN, position_at
-from framework.plan.options import IS_DELETED
-from framework.plan.reads import ReadIncrement
-from framework.plan.stages import Plan
-from framework.plan.status import pipeline_status
-from framework.plan.window import next_window
-from framework.spec.types import Atomic, Column
-from framework.state.checkpoint import MAIN, NONE_KNOWN, Checkpoint, Known, Position, decode, encode
-from framework.state.table import MemoryState, TableState
+from freshet.errors import StateError
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.late import MARGIN, position_at
+from freshet.plan.options import IS_DELETED
+from freshet.plan.reads import ReadIncrement
+from freshet.plan.stages import Plan
+from freshet.plan.status import pipeline_status
+from freshet.plan.window import next_window
+from freshet.spec.types import Atomic, Column
+from freshet.state.checkpoint import MAIN, NONE_KNOWN, Checkpoint, Known, Position, decode, encode
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_spec, a_table_spec, a_table_state, a_target, at
 from tests.unit.plan.test_inputs import DRIVING, TIPS
 

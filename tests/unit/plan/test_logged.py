@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from framework.plan.reads import Logs
-from framework.plan.window import next_window
-from framework.state.checkpoint import Position
-from framework.state.table import TableState
+from freshet.plan.reads import Logs
+from freshet.plan.window import next_window
+from freshet.state.checkpoint import Position
+from freshet.state.table import TableState
 from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_table_state, an_instant, at
 
 BY_TIME = {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}

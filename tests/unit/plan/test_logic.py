@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.plan.backfill import compile_chunk, compile_failure, plan_backfill
-from framework.plan.chunks import BackfillRequest
-from framework.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
-from framework.plan.logic import known_logic, with_logic
-from framework.plan.logic_record import SEVERAL, UNKNOWN, LogicRecord, Standing, decode_record, encode_record
-from framework.plan.logic_report import LogicReport, logic_in_short, logic_lines, report_logic
-from framework.plan.stages import Commit
-from framework.spec.logic import Part, digest_of
-from framework.spec.model import BackfillSpec, PipelineSpec
-from framework.spec.options import CONCURRENCY
-from framework.state.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
-from framework.state.table import MemoryState, TableState
+from freshet.plan.backfill import compile_chunk, compile_failure, plan_backfill
+from freshet.plan.chunks import BackfillRequest
+from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
+from freshet.plan.logic import known_logic, with_logic
+from freshet.plan.logic_record import SEVERAL, UNKNOWN, LogicRecord, Standing, decode_record, encode_record
+from freshet.plan.logic_report import LogicReport, logic_in_short, logic_lines, report_logic
+from freshet.plan.stages import Commit
+from freshet.spec.logic import Part, digest_of
+from freshet.spec.model import BackfillSpec, PipelineSpec
+from freshet.spec.options import CONCURRENCY
+from freshet.state.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 DAYS = tuple(f"2026-01-{day:02d}" for day in range(1, 32))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.target import compare_target
-from framework.spec.types import Atomic, Column
-from framework.state.checkpoint import COLUMNS_KEY
+from freshet.errors import StateError
+from freshet.plan.target import compare_target
+from freshet.spec.types import Atomic, Column
+from freshet.state.checkpoint import COLUMNS_KEY
 from tests.kit.memory import AVRO_TYPES, COLUMNS, TARGET, a_commit, a_spec, a_table_state, a_target
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.checks import CheckTable
-from framework.plan.compile import RunRequest, compile_bootstrap, compile_plan
-from framework.plan.migration import Note, compile_copy, compile_load, differences, needs_migration, note_of, size_of
-from framework.plan.reads import ReadIncrement, ReadSnapshot
-from framework.plan.stages import Commit, Conform, Plan, RunSql
-from framework.spec.model import IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
-from framework.spec.rules import CheckSpec, SqlRule, VolumeRule
-from framework.spec.types import Atomic, Column
-from framework.state.checkpoint import MIGRATION_KEY, Checkpoint
-from framework.state.table import MemoryState, TableState
+from freshet.errors import StateError
+from freshet.plan.checks import CheckTable
+from freshet.plan.compile import RunRequest, compile_bootstrap, compile_plan
+from freshet.plan.migration import Note, compile_copy, compile_load, differences, needs_migration, note_of, size_of
+from freshet.plan.reads import ReadIncrement, ReadSnapshot
+from freshet.plan.stages import Commit, Conform, Plan, RunSql
+from freshet.spec.model import IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
+from freshet.spec.rules import CheckSpec, SqlRule, VolumeRule
+from freshet.spec.types import Atomic, Column
+from freshet.state.checkpoint import MIGRATION_KEY, Checkpoint
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import (
     AVRO_TYPES,
     CITIES,

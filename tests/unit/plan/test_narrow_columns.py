@@ -10,11 +10,11 @@ import json
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.options import columns_record
-from framework.plan.target import compare_target
-from framework.spec.types import Array, Atomic, Column, DataType, Struct, stored
-from framework.state.checkpoint import COLUMNS_KEY
+from freshet.errors import StateError
+from freshet.plan.options import columns_record
+from freshet.plan.target import compare_target
+from freshet.spec.types import Array, Atomic, Column, DataType, Struct, stored
+from freshet.state.checkpoint import COLUMNS_KEY
 from tests.kit.memory import AVRO_TYPES, COLUMNS, a_spec, a_target
 
 TINY, SMALL, INT = Atomic("tinyint"), Atomic("smallint"), Atomic("int")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from framework.plan.options import compaction_is_due, excludes_runs, writer_options
-from framework.spec.model import IndexSpec
+from freshet.plan.options import compaction_is_due, excludes_runs, writer_options
+from freshet.spec.model import IndexSpec
 from tests.kit.memory import a_commit, a_spec, a_table_state
 
 OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from framework.plan.partitions import partition_values, touched_partitions
-from framework.plan.reads import Partitions
-from framework.plan.window import next_window
-from framework.state.checkpoint import Position
+from freshet.plan.partitions import partition_values, touched_partitions
+from freshet.plan.reads import Partitions
+from freshet.plan.window import next_window
+from freshet.state.checkpoint import Position
 from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, at
 
 

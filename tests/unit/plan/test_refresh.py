@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.checks import CheckBatch, CheckTable
-from framework.plan.compile import RunRequest, compile_plan
-from framework.plan.describe import plan_text
-from framework.plan.options import NO_ENTRIES
-from framework.plan.reads import ReadIncrement
-from framework.plan.stages import Commit, MergeColumns, Plan
-from framework.spec.model import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader, WriteSpec
-from framework.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
-from framework.state.checkpoint import MAIN, Checkpoint
-from framework.state.table import MemoryState, TableState
+from freshet.errors import StateError
+from freshet.plan.checks import CheckBatch, CheckTable
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.describe import plan_text
+from freshet.plan.options import NO_ENTRIES
+from freshet.plan.reads import ReadIncrement
+from freshet.plan.stages import Commit, MergeColumns, Plan
+from freshet.spec.model import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader, WriteSpec
+from freshet.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
+from freshet.state.checkpoint import MAIN, Checkpoint
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import (
     CITIES,
     SOURCE,

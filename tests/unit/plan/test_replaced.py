@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.compile import RunRequest, compile_override, compile_plan
-from framework.plan.late import position_at
-from framework.plan.stages import Plan
-from framework.plan.status import pipeline_status
-from framework.spec.model import InputSpec, PipelineSpec
-from framework.state.checkpoint import MAIN, Checkpoint, Known, Position
-from framework.state.table import MemoryState, TableState
+from freshet.errors import StateError
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.late import position_at
+from freshet.plan.stages import Plan
+from freshet.plan.status import pipeline_status
+from freshet.spec.model import InputSpec, PipelineSpec
+from freshet.state.checkpoint import MAIN, Checkpoint, Known, Position
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import SOURCE, a_commit, a_spec, a_table_state, a_target, at
 from tests.unit.plan.test_inputs import DRIVING, LOOKBACK, TIPS
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from framework.plan.compile import RunRequest, compile_plan
-from framework.plan.retention import HELD, held_back
-from framework.plan.stages import Commit
-from framework.spec.model import Reader, TableRef
-from framework.state.checkpoint import encode
-from framework.state.table import MemoryState, TableState
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.retention import HELD, held_back
+from freshet.plan.stages import Commit
+from freshet.spec.model import Reader, TableRef
+from freshet.state.checkpoint import encode
+from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 BELOW = TableRef("derived.slips", "/lake/derived/slips")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.plan.shares import FLOOR, rate_options, rows_of, shares
+from freshet.plan.shares import FLOOR, rate_options, rows_of, shares
 from tests.kit.memory import a_commit, a_table_state
 
 NAMES = tuple("abcdefgh")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from framework.plan.status import PipelineStatus, pipeline_status
-from framework.spec.model import IndexSpec
-from framework.spec.options import BUCKET_COUNT
-from framework.state.checkpoint import STREAMER_V1_KEY, STREAMER_V2_KEY
-from framework.state.table import CommitInfo, Instant, MemoryState, TableState
+from freshet.plan.status import PipelineStatus, pipeline_status
+from freshet.spec.model import IndexSpec
+from freshet.spec.options import BUCKET_COUNT
+from freshet.state.checkpoint import STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.state.table import CommitInfo, Instant, MemoryState, TableState
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_source_spec, a_spec, a_table_state, a_target, at
 
 

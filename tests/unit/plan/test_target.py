@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from framework.errors import StateError
-from framework.plan.stages import SchemaChange
-from framework.plan.target import compare_target
-from framework.spec.model import IndexSpec
-from framework.spec.types import Array, Atomic, Column, Struct
-from framework.state.table import TableState
+from freshet.errors import StateError
+from freshet.plan.stages import SchemaChange
+from freshet.plan.target import compare_target
+from freshet.spec.model import IndexSpec
+from freshet.spec.types import Array, Atomic, Column, Struct
+from freshet.state.table import TableState
 from tests.kit.memory import AVRO_TYPES, BUCKETS, COLUMNS, TARGET, a_commit, a_spec, a_table_state, a_target
 
 BY_RECORD = IndexSpec("RECORD_INDEX", {})

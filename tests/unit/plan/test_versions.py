@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.errors import RetryableError, StateError
-from framework.plan.reads import NEVER, Version
-from framework.plan.unreadable import refuse_unreadable
-from framework.plan.versions import version_at, version_at_end, versions_held
-from framework.plan.window import next_window
-from framework.state.checkpoint import MAIN, Checkpoint, Position, decode, encode, seen_after
-from framework.state.table import TableState
+from freshet.errors import RetryableError, StateError
+from freshet.plan.reads import NEVER, Version
+from freshet.plan.unreadable import refuse_unreadable
+from freshet.plan.versions import version_at, version_at_end, versions_held
+from freshet.plan.window import next_window
+from freshet.state.checkpoint import MAIN, Checkpoint, Position, decode, encode, seen_after
+from freshet.state.table import TableState
 from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_avro_schema, an_instant, at
 
 CDC = {"records_changes": True}

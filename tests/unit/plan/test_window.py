@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.errors import StateError
-from framework.plan.window import horizon, next_window
-from framework.spec.model import MissingCheckpoint
-from framework.state.checkpoint import Basis, Position
-from framework.state.table import CommitInfo, Instant, TableState
+from freshet.errors import StateError
+from freshet.plan.window import horizon, next_window
+from freshet.spec.model import MissingCheckpoint
+from freshet.state.checkpoint import Basis, Position
+from freshet.state.table import CommitInfo, Instant, TableState
 from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
 
 SCHEMA = '{"fields": [{"name": "day", "type": "%s"}]}'

@@ -9,8 +9,8 @@ from importlib.metadata import version
 
 import pytest
 
-from framework.quality.expectations import check_names, passes, suite_of
-from framework.spec.expectation_names import CATALOGUE_FILE, catalogue, parsed
+from freshet.quality.expectations import check_names, passes, suite_of
+from freshet.spec.expectation_names import CATALOGUE_FILE, catalogue, parsed
 
 INLINE = {"expect_column_values_to_not_be_null": {"column": "fare", "mostly": 0.9}}
 EXPORTED = {"type": "expect_column_values_to_not_be_null", "kwargs": {"column": "fare", "mostly": 0.9}, "meta": {"a": 1}}
@@ -99,5 +99,5 @@ def test_mostly_counts_as_in_gx() -> None:
 
 
 def test_importing_the_module_does_not_import_gx() -> None:
-    code = "import sys, framework.quality.expectations; sys.exit('great_expectations' in sys.modules)"
+    code = "import sys, freshet.quality.expectations; sys.exit('great_expectations' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import FreshetError
-from framework.index.site import site_jar, with_hbase_site
-from framework.runtime import class_data
-from framework.runtime.class_data import CLASS_PATH, ClassData, find_class_data, make_archive, usable_class_data
-from framework.runtime.session import session_conf
-from framework.spec.options import HBASE_IN_SESSION
+from freshet.errors import FreshetError
+from freshet.index.site import site_jar, with_hbase_site
+from freshet.runtime import class_data
+from freshet.runtime.class_data import CLASS_PATH, ClassData, find_class_data, make_archive, usable_class_data
+from freshet.runtime.session import session_conf
+from freshet.spec.options import HBASE_IN_SESSION
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pyspark.sql import Row
 
-from framework.runtime.differences import differences
-from framework.spec.fixture_values import RowSet
-from framework.spec.types import Atomic, Column
+from freshet.runtime.differences import differences
+from freshet.spec.fixture_values import RowSet
+from freshet.spec.types import Atomic, Column
 
 NAMES = ("id", "a", "b")
 COLUMNS = tuple(Column(name, Atomic("string")) for name in NAMES)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pyspark import cloudpickle
 
-from framework.errors import DataError
-from framework.transform.modules import load_step
-from framework.transform.python import Context, run_python
+from freshet.errors import DataError
+from freshet.transform.modules import load_step
+from freshet.transform.python import Context, run_python
 
 STEP = "transformers/step.py"
 

@@ -14,19 +14,19 @@ from typing import Any
 
 import pytest
 
-from framework.errors import FreshetError
-from framework.index.building import Layout
-from framework.metrics.events import Event
-from framework.runtime import index, index_benchmark, watchdog
-from framework.runtime.index import bootstrap_index, rebuild_index
-from framework.runtime.index_benchmark import benchmark_cluster
-from framework.runtime.index_check import verify_index
-from framework.runtime.index_migrate import migrate_index
-from framework.runtime.lease import is_running
-from framework.runtime.watchdog import Pulse
-from framework.spec.limits import RunLimits
-from framework.spec.model import HBaseSpec, IndexSpec, Project, TableRef
-from framework.state.table import MemoryState
+from freshet.errors import FreshetError
+from freshet.index.building import Layout
+from freshet.metrics.events import Event
+from freshet.runtime import index, index_benchmark, watchdog
+from freshet.runtime.index import bootstrap_index, rebuild_index
+from freshet.runtime.index_benchmark import benchmark_cluster
+from freshet.runtime.index_check import verify_index
+from freshet.runtime.index_migrate import migrate_index
+from freshet.runtime.lease import is_running
+from freshet.runtime.watchdog import Pulse
+from freshet.spec.limits import RunLimits
+from freshet.spec.model import HBaseSpec, IndexSpec, Project, TableRef
+from freshet.state.table import MemoryState
 from tests.kit.memory import a_spec, a_table_spec, a_target
 
 LAYOUT = Layout(1 << 20, "GZ", "FAST_DIFF")

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from framework.runtime.java_end import java_ended
-from framework.runtime.jvm_log import stderr_kept
+from freshet.runtime.java_end import java_ended
+from freshet.runtime.jvm_log import stderr_kept
 
 
 def _as_jvm(monkeypatch: pytest.MonkeyPatch, *program: str) -> subprocess.Popen[bytes]:
@@ -58,7 +58,7 @@ def test_its_last_lines_are_said_and_reach_stderr(
 def test_a_jvm_that_lives_is_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
     process = _as_jvm(monkeypatch, "import time; time.sleep(60)")
     try:
-        monkeypatch.setattr("framework.runtime.java_end._SECONDS", 0.01)
+        monkeypatch.setattr("freshet.runtime.java_end._SECONDS", 0.01)
         assert java_ended(ValueError("x"), "payments") is None
         assert java_ended(ConnectionResetError(), "payments") is None
     finally:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import Exit, FreshetError, RetryableError, StateError
-from framework.runtime import lease
-from framework.runtime.lease import hold_lease
-from framework.spec.model import TableRef
+from freshet.errors import Exit, FreshetError, RetryableError, StateError
+from freshet.runtime import lease
+from freshet.runtime.lease import hold_lease
+from freshet.spec.model import TableRef
 
 # flock and lockf as another process takes them, without the time that importing freshet would cost.
 HOLD = """

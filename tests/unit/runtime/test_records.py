@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from framework.errors import DataError, RetryableError
-from framework.runtime import records
-from framework.runtime.records import folder_of, of_run, read_records, remember_killed, remembered, tell_stopped, write_record
-from framework.runtime.result import RunResult
-from framework.spec.model import TableRef
-from framework.spec.secrets import REDACTOR
-from framework.state import remote, storage
+from freshet.errors import DataError, RetryableError
+from freshet.runtime import records
+from freshet.runtime.records import folder_of, of_run, read_records, remember_killed, remembered, tell_stopped, write_record
+from freshet.runtime.result import RunResult
+from freshet.spec.model import TableRef
+from freshet.spec.secrets import REDACTOR
+from freshet.state import remote, storage
 
 
 @pytest.fixture

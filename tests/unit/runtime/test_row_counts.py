@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from framework.runtime.result import RunResult, in_words, row_counts, summed
-from framework.spec.model import IndexSpec
-from framework.spec.types import Atomic, Column
-from framework.state.table import CommitInfo
+from freshet.runtime.result import RunResult, in_words, row_counts, summed
+from freshet.spec.model import IndexSpec
+from freshet.spec.types import Atomic, Column
+from freshet.state.table import CommitInfo
 from tests.kit.memory import BUCKETS, COLUMNS, a_spec
 
 RECORD_INDEX, HBASE = IndexSpec("RECORD_INDEX", {}), IndexSpec("HBASE", {})

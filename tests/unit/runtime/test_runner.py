@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from framework.errors import DataError, StateError
-from framework.metrics.events import Event
-from framework.plan.stages import Commit, Plan
-from framework.runtime.result import RunResult, in_words
-from framework.runtime.runner import run_pipeline, set_checkpoint
-from framework.runtime.several import run_project
-from framework.spec.model import PipelineSpec, Project, TableRef, TableType
-from framework.state.checkpoint import Checkpoint
-from framework.state.table import CommitInfo, MemoryState, TableConfig, TableState
+from freshet.errors import DataError, StateError
+from freshet.metrics.events import Event
+from freshet.plan.stages import Commit, Plan
+from freshet.runtime.result import RunResult, in_words
+from freshet.runtime.runner import run_pipeline, set_checkpoint
+from freshet.runtime.several import run_project
+from freshet.spec.model import PipelineSpec, Project, TableRef, TableType
+from freshet.state.checkpoint import Checkpoint
+from freshet.state.table import CommitInfo, MemoryState, TableConfig, TableState
 from tests.kit.memory import (
     SOURCE,
     a_checkpoint,
@@ -86,9 +86,9 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     world = World(tmp_path, a_table_state([a_commit(n, rows=n) for n in (10, 20, 30, 40, 50)]))
-    executor = ModuleType("framework.runtime.executor")
+    executor = ModuleType("freshet.runtime.executor")
     executor.execute = world.execute  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "framework.runtime.executor", executor)
+    monkeypatch.setitem(sys.modules, "freshet.runtime.executor", executor)
     return world
 
 
@@ -198,7 +198,7 @@ class TestDrain:
                 raise DataError("NULL_VALUE", "a null")
             return execute(*args)
 
-        sys.modules["framework.runtime.executor"].execute = second_fails  # type: ignore[attr-defined]
+        sys.modules["freshet.runtime.executor"].execute = second_fails  # type: ignore[attr-defined]
         found = run(world, spec, drain=True)["a"]
         assert (found.outcome, found.commits, found.checkpoint) == ("failed", (at(501),), at(30))
         assert found.error is not None
@@ -211,7 +211,7 @@ class TestDrain:
 
 class TestLease:
     def test_a_run_that_finds_its_target_taken_fails_and_executes_nothing(self, world: World) -> None:
-        from framework.runtime.lease import hold_lease
+        from freshet.runtime.lease import hold_lease
 
         spec = world.pipeline("a")
         with hold_lease(spec.target.ref, "run-1", 0.0, pytest.fail):
@@ -221,7 +221,7 @@ class TestLease:
         assert [name for name, _ in world.executed] == ["b"]
 
     def test_the_caller_s_wait_wins_over_the_pipeline_s(self, world: World) -> None:
-        from framework.runtime.lease import hold_lease
+        from freshet.runtime.lease import hold_lease
 
         spec = world.pipeline("a", lease_wait_seconds=60.0)
         with hold_lease(spec.target.ref, "run-1", 0.0, pytest.fail):
@@ -229,8 +229,8 @@ class TestLease:
         assert found.outcome == "failed"
 
     def test_the_plan_is_made_under_the_lease(self, world: World) -> None:
-        from framework.errors import RetryableError
-        from framework.runtime.lease import hold_lease
+        from freshet.errors import RetryableError
+        from freshet.runtime.lease import hold_lease
 
         spec = world.pipeline("a")
         state = world.state
@@ -282,11 +282,11 @@ def test_an_idle_tick_imports_no_pyspark_no_pyarrow_and_no_sqlglot(tmp_path: Pat
     code = f"""
 import sys
 from pathlib import Path
-from framework.runtime.several import run_project
+from freshet.runtime.several import run_project
 from tests.kit.memory import SOURCE, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target
-from framework.spec.model import Project, TableRef
-from framework.state.table import MemoryState
-import framework.state.timeline
+from freshet.spec.model import Project, TableRef
+from freshet.state.table import MemoryState
+import freshet.state.timeline
 ref = TableRef("derived.a", {str(tmp_path / "a")!r})
 spec = a_spec(target=a_table_spec(ref=ref), inputs=())
 state = MemoryState({{SOURCE.path: a_table_state([a_commit(10)]), ref.path: a_target((20, a_checkpoint(10)))}})

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from framework.index.opening import Opened
-from framework.metrics.events import Event
-from framework.plan.shares import rate_options
-from framework.plan.stages import Commit
-from framework.runtime import service
-from framework.spec.model import HBaseSpec, IndexSpec, TableRef
-from framework.state.table import MemoryState
+from freshet.index.opening import Opened
+from freshet.metrics.events import Event
+from freshet.plan.shares import rate_options
+from freshet.plan.stages import Commit
+from freshet.runtime import service
+from freshet.spec.model import HBaseSpec, IndexSpec, TableRef
+from freshet.state.table import MemoryState
 from tests.kit.memory import a_spec, a_table_spec
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from framework.errors import DataError
-from framework.metrics.events import Event
-from framework.runtime.result import RunResult
-from framework.runtime.several import run_project
-from framework.spec.model import HBaseSpec, IndexSpec, PipelineSpec, Project, TableRef
-from framework.state.table import MemoryState
+from freshet.errors import DataError
+from freshet.metrics.events import Event
+from freshet.runtime.result import RunResult
+from freshet.runtime.several import run_project
+from freshet.spec.model import HBaseSpec, IndexSpec, PipelineSpec, Project, TableRef
+from freshet.state.table import MemoryState
 from tests.kit.memory import a_spec, a_table_spec
 
 # Runs that can meet do so at once; those that must not are waited for in vain.
@@ -60,7 +60,7 @@ class Runs:
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     runs = Runs()
-    monkeypatch.setattr("framework.runtime.several.run_pipeline", runs.run)
+    monkeypatch.setattr("freshet.runtime.several.run_pipeline", runs.run)
     return runs
 
 
@@ -131,9 +131,9 @@ def test_what_stops_the_process_stops_all(tmp_path: Path, runs: Runs, parallel: 
 def test_threads_are_not_waited_for_at_the_end(tmp_path: Path) -> None:
     code = f"""
 import time
-from framework.runtime import several
-from framework.spec.model import Project
-from framework.state.table import MemoryState
+from freshet.runtime import several
+from freshet.spec.model import Project
+from freshet.state.table import MemoryState
 from tests.unit.runtime.test_several import a_pipeline
 def run(project, spec, *_):
     if spec.name == "a":

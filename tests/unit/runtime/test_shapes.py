@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from framework.plan.options import IS_DELETED
-from framework.runtime.shapes import passes_deletes_on, shapes_of
-from framework.spec.fixtures import Shape
-from framework.spec.types import Atomic, Column
-from framework.state.table import MemoryState
+from freshet.plan.options import IS_DELETED
+from freshet.runtime.shapes import passes_deletes_on, shapes_of
+from freshet.spec.fixtures import Shape
+from freshet.spec.types import Atomic, Column
+from freshet.state.table import MemoryState
 from tests.kit.memory import AVRO_TYPES, CITIES, SOURCE, a_commit, a_spec, a_table_spec, a_table_state, an_avro_schema
 
 TOLD = Shape((Column("told", Atomic("string")),), ("told",))

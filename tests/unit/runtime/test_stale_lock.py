@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from framework.runtime import lease, stale_lock
-from framework.runtime.lease import Lease, backfill_lease, hold_lease, service_lease
-from framework.runtime.stale_lock import clear_stale_lock
-from framework.spec.model import TableRef
+from freshet.runtime import lease, stale_lock
+from freshet.runtime.lease import Lease, backfill_lease, hold_lease, service_lease
+from freshet.runtime.stale_lock import clear_stale_lock
+from freshet.spec.model import TableRef
 from tests.unit.runtime.test_lease import another_process, beside
 
 LEASES: dict[str, Callable[[TableRef], TableRef]] = {

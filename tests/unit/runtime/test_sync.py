@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from framework.cli.run import _exit_code
-from framework.errors import Exit, SyncError
-from framework.runtime.result import in_words
-from framework.runtime.sync_due import is_due, mark_done, mark_due
-from framework.spec.model import PipelineSpec
+from freshet.cli.run import _exit_code
+from freshet.errors import Exit, SyncError
+from freshet.runtime.result import in_words
+from freshet.runtime.sync_due import is_due, mark_done, mark_due
+from freshet.spec.model import PipelineSpec
 from tests.kit.memory import a_checkpoint
 from tests.unit.runtime.test_runner import World, run, world  # noqa: F401 - a fixture
 
@@ -41,9 +41,9 @@ def tool(world: World, monkeypatch: pytest.MonkeyPatch) -> list[SyncError | None
 
     for name, module in (("executor", {"execute": execute, "session_for": lambda *_: None}),
                          ("catalogue", {"sync_if_due": sync_if_due})):
-        stand_in = ModuleType(f"framework.runtime.{name}")
+        stand_in = ModuleType(f"freshet.runtime.{name}")
         vars(stand_in).update(module)
-        monkeypatch.setitem(sys.modules, f"framework.runtime.{name}", stand_in)
+        monkeypatch.setitem(sys.modules, f"freshet.runtime.{name}", stand_in)
     return answers
 
 

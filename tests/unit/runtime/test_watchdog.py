@@ -16,12 +16,12 @@ from threading import Event as Flag
 
 import pytest
 
-from framework.errors import Exit, FreshetError, RetryableError
-from framework.metrics.events import Event
-from framework.runtime import watchdog
-from framework.runtime.watchdog import Pulse, watched
-from framework.spec.limits import RunLimits
-from framework.spec.model import PipelineSpec
+from freshet.errors import Exit, FreshetError, RetryableError
+from freshet.metrics.events import Event
+from freshet.runtime import watchdog
+from freshet.runtime.watchdog import Pulse, watched
+from freshet.spec.limits import RunLimits
+from freshet.spec.model import PipelineSpec
 from tests.kit.memory import a_spec
 
 IDLE = Pulse((), False, 7.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framework.sinks.failures import in_words
+from freshet.sinks.failures import in_words
 from tests.kit.memory import TARGET
 
 RAISED = "org.apache.spark.SparkRuntimeException: FRESHET_REFUSED|OVERFLOW|rides|int|9999999999|trip_id=a|"

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import FreshetError, StateError, foreign_text, unforeseen
-from framework.sinks.failures import in_words
-from framework.spec.model import TableRef
-from framework.state.timeline import TimelineState
+from freshet.errors import FreshetError, StateError, foreign_text, unforeseen
+from freshet.sinks.failures import in_words
+from freshet.spec.model import TableRef
+from freshet.state.timeline import TimelineState
 from tests.kit.memory import TARGET
 
-FRAMEWORK = Path(__file__).parents[3] / "framework"
+FRAMEWORK = Path(__file__).parents[3] / "framework" / "freshet"
 EVENTS, CITIES = TableRef("raw.events", "/lake/raw/events"), TableRef("dim.city", "/lake/raw/events_of_cities")
 FRAMES = "\n".join(f"\tat org.apache.spark.rdd.RDD.iterator(RDD.scala:{number})" for number in range(60))
 SCHEMA = '["null",{"type":"record","name":"BooleanWrapper"},' * 60
@@ -86,7 +86,7 @@ def test_a_table_that_nobody_may_look_at_is_named(tmp_path: Path, monkeypatch: p
     def refused(self: object, path: str) -> bytes:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("framework.state.storage.LocalStorage.read", refused)
+    monkeypatch.setattr("freshet.state.storage.LocalStorage.read", refused)
     with pytest.raises(StateError) as error:
         TimelineState().table(TableRef("raw.events", str(tmp_path)))
     assert error.value.code == "STORAGE_REFUSED"

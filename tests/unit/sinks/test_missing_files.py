@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import StateError
-from framework.sinks.failures import in_words
-from framework.sources.missing import hold_files
-from framework.spec.model import TableRef
+from freshet.errors import StateError
+from freshet.sinks.failures import in_words
+from freshet.sources.missing import hold_files
+from freshet.spec.model import TableRef
 from tests.kit.memory import TARGET, at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
 

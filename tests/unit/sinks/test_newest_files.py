@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from framework.errors import StateError
-from framework.plan.reads import NEVER, Version
-from framework.sources.footers import below, highest
-from framework.sources.missing import hold_version
-from framework.sources.slices import newest_files
-from framework.spec.model import TableRef
-from framework.state.table import TableState
+from freshet.errors import StateError
+from freshet.plan.reads import NEVER, Version
+from freshet.sources.footers import below, highest
+from freshet.sources.missing import hold_version
+from freshet.sources.slices import newest_files
+from freshet.spec.model import TableRef
+from freshet.state.table import TableState
 from tests.kit.memory import Loaded, a_commit, a_table_state, at
 
 ONE, TWO = "d/00000001-aa-0", "d/00000002-bb-0"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from framework.errors import Problem, SpecError
-from framework.spec.project import load_project
+from freshet.errors import Problem, SpecError
+from freshet.spec.project import load_project
 from tests.kit.project import a_project
 
 Check = Callable[..., list[Problem]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.spec.project import load_project
-from framework.spec.rules import RowRule, SqlRule, SuiteRule, UniqueRule, VolumeRule
+from freshet.spec.project import load_project
+from freshet.spec.rules import RowRule, SqlRule, SuiteRule, UniqueRule, VolumeRule
 from tests.kit.project import PIPELINE, a_project
 from tests.unit.spec.conftest import Check
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from framework.spec.ddl import ddl_header, parse_ddl
-from framework.spec.suggest import Problems
+from freshet.spec.ddl import ddl_header, parse_ddl
+from freshet.spec.suggest import Problems
 
 FULL = """\
 -- a comment

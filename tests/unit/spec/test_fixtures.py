@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.errors import FreshetError
-from framework.spec.fixture_models import validate_fixture
-from framework.spec.fixture_reads import check_reads_of_cases
-from framework.spec.fixture_text import case_lines, table_line, text_of, with_case
-from framework.spec.fixture_values import RowSet, value_of
-from framework.spec.fixtures import Case, Shape, build_cases, check_owners, read_fixture
-from framework.spec.project import load_project
-from framework.spec.suggest import Problems
-from framework.spec.types import Atomic, Column, DataType
-from framework.spec.types_sql import parse_type
-from framework.spec.yaml_text import MapNode, parse_yaml
+from freshet.errors import FreshetError
+from freshet.spec.fixture_models import validate_fixture
+from freshet.spec.fixture_reads import check_reads_of_cases
+from freshet.spec.fixture_text import case_lines, table_line, text_of, with_case
+from freshet.spec.fixture_values import RowSet, value_of
+from freshet.spec.fixtures import Case, Shape, build_cases, check_owners, read_fixture
+from freshet.spec.project import load_project
+from freshet.spec.suggest import Problems
+from freshet.spec.types import Atomic, Column, DataType
+from freshet.spec.types_sql import parse_type
+from freshet.spec.yaml_text import MapNode, parse_yaml
 from tests.kit.project import a_project
 from tests.kit.values import VALUES
 

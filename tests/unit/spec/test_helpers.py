@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import SpecError
-from framework.runtime.submit import write_archive
-from framework.spec.project import load_project
+from freshet.errors import SpecError
+from freshet.runtime.submit import write_archive
+from freshet.spec.project import load_project
 from tests.kit.project import PIPELINE, a_project
 
 STEP = "transformers/step.py"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.spec.project import load_project
+from freshet.spec.project import load_project
 from tests.kit.project import DDL, PIPELINE, SQL, a_project
 from tests.unit.spec.conftest import Check, seen
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framework.spec.json_schema import json_schema
+from freshet.spec.json_schema import json_schema
 
 
 def test_both_shapes_and_every_key_is_described() -> None:

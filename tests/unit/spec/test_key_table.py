@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from framework.spec import key_table, streamer_keys
-from framework.spec.hudi_keys import catalogue
-from framework.spec.key_table import check_stance, row_of, rows
+from freshet.spec import key_table, streamer_keys
+from freshet.spec.hudi_keys import catalogue
+from freshet.spec.key_table import check_stance, row_of, rows
 from tests.unit.spec.conftest import Check, seen
 from tests.unit.spec.payments import YML_FILE, yml
 

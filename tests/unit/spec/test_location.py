@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from framework.spec.ddl import location_text, with_location
-from framework.spec.files import ProjectFiles
-from framework.spec.paths import migration_suffix, next_place, place_before
+from freshet.spec.ddl import location_text, with_location
+from freshet.spec.files import ProjectFiles
+from freshet.spec.paths import migration_suffix, next_place, place_before
 
 TABLE = "CREATE TABLE d.t (\n  id STRING COMMENT 'no LOCATION ''x'' -- TBLPROPERTIES'\n)\nUSING hudi"
 

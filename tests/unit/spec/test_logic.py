@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.spec.logic import digest_of, digests_by_name
-from framework.spec.project import load_project
+from freshet.spec.logic import digest_of, digests_by_name
+from freshet.spec.project import load_project
 from tests.kit.project import DDL, PIPELINE, SQL, a_project
 
 YML = PIPELINE.format(name="payments", source="events")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import SpecError
-from framework.spec.project import load_project
+from freshet.errors import SpecError
+from freshet.spec.project import load_project
 from tests.kit.project import DDL, a_project
 from tests.unit.spec.conftest import Check, seen
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framework.cli.main import main
-from framework.plan.checks import keeping_older
-from framework.plan.compile import RunRequest, compile_plan
-from framework.plan.describe import plan_text
-from framework.spec.project import load_project
-from framework.state.table import MemoryState
+from freshet.cli.main import main
+from freshet.plan.checks import keeping_older
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.describe import plan_text
+from freshet.spec.project import load_project
+from freshet.state.table import MemoryState
 from tests.kit.project import DDL, PIPELINE, a_project
 from tests.unit.spec.conftest import Check
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import Problem, SpecError
-from framework.spec.project import load_project
+from freshet.errors import Problem, SpecError
+from freshet.spec.project import load_project
 from tests.kit.project import BASE, DDL, PIPELINE, SQL, a_project
 from tests.kit.work import calls
 from tests.unit.spec.conftest import Check, seen

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from framework.spec.limits import RunLimits
-from framework.spec.project import load_project
+from freshet.spec.limits import RunLimits
+from freshet.spec.project import load_project
 from tests.kit.project import BASE, a_project
 from tests.unit.spec.conftest import Check, seen
 from tests.unit.spec.payments import YML_FILE, yml

@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import pytest
 
-from framework.errors import SpecError
-from framework.spec.project import load_project
-from framework.spec.secrets import Redactor, redact
+from freshet.errors import SpecError
+from freshet.spec.project import load_project
+from freshet.spec.secrets import Redactor, redact
 from tests.kit.project import BASE, a_project
 
 SECRET = "p\"a'ss w/ö\\rd"

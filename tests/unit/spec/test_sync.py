@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.spec.sync import sync_tools, without_sync
+from freshet.spec.sync import sync_tools, without_sync
 from tests.unit.spec.conftest import Check, seen
 from tests.unit.spec.payments import YML_FILE, yml
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from framework.spec.suggest import Problems
-from framework.spec.template import TemplateContext, render
-from framework.spec.template_process import PROCESS
+from freshet.spec.suggest import Problems
+from freshet.spec.template import TemplateContext, render
+from freshet.spec.template_process import PROCESS
 
 VALUES = {"x": 1, "raw_root": "/r", "flag": True}
 

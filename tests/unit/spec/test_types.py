@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from framework.spec.types import Array, Atomic, Column, DataType, Decimal, Fit, Map, Struct, fit, may_widen, stored
-from framework.spec.types_json import from_avro, from_spark, type_from_spark, type_to_spark
-from framework.spec.types_sql import TypeProblem, parse_type
+from freshet.spec.types import Array, Atomic, Column, DataType, Decimal, Fit, Map, Struct, fit, may_widen, stored
+from freshet.spec.types_json import from_avro, from_spark, type_from_spark, type_to_spark
+from freshet.spec.types_sql import TypeProblem, parse_type
 
 STRING, INT, BIGINT, DOUBLE = Atomic("string"), Atomic("int"), Atomic("bigint"), Atomic("double")
 
@@ -130,7 +130,7 @@ def test_other_avro_is_refused(schema: str) -> None:
 
 
 def test_avro_and_status_do_not_load_sqlglot() -> None:
-    code = "import sys, framework.spec.types_json, framework.spec.ddl; sys.exit('sqlglot' in sys.modules)"
+    code = "import sys, freshet.spec.types_json, freshet.spec.ddl; sys.exit('sqlglot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import SpecError
+from freshet.errors import SpecError
 from tests.kit import ways
 from tests.kit.lake import Lake
 

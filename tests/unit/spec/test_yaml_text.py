@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from framework.spec.suggest import Problems
-from framework.spec.yaml_text import MapNode, ScalarNode, parse_yaml, walk
+from freshet.spec.suggest import Problems
+from freshet.spec.yaml_text import MapNode, ScalarNode, parse_yaml, walk
 
 
 def parsed(text: str) -> tuple[MapNode | None, list[tuple[int, str]]]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.errors import Exit, StateError
-from framework.state.checkpoint import (
+from freshet.errors import Exit, StateError
+from freshet.state.checkpoint import (
     CHECKPOINT_KEY,
     MAIN,
     METADATA_PREFIX,

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from framework.errors import Exit, StateError
-from framework.state.checkpoint import CHECKPOINT_KEY, MAIN, STREAMER_V2_KEY, Position, decode, encode
+from freshet.errors import Exit, StateError
+from freshet.state.checkpoint import CHECKPOINT_KEY, MAIN, STREAMER_V2_KEY, Position, decode, encode
 from tests.kit.memory import a_checkpoint, at
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from framework.plan.reads import Version
-from framework.plan.versions import is_kept
-from framework.state.table import TableState
-from framework.state.timeline import TimelineState
+from freshet.plan.reads import Version
+from freshet.plan.versions import is_kept
+from freshet.state.table import TableState
+from freshet.state.timeline import TimelineState
 from tests.kit.memory import at
 from tests.kit.timeline import HandMade, clean, commit
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from framework.state.checkpoint import STREAMER_V2_KEY, encode
-from framework.state.table import MemoryState
+from freshet.state.checkpoint import STREAMER_V2_KEY, encode
+from freshet.state.table import MemoryState
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_table_state, an_instant, at
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from framework.errors import StateError
-from framework.spec.model import TableRef
-from framework.state import actions
-from framework.state.checkpoint import encode
-from framework.state.timeline import TimelineState
+from freshet.errors import StateError
+from freshet.spec.model import TableRef
+from freshet.state import actions
+from freshet.state.checkpoint import encode
+from freshet.state.timeline import TimelineState
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.timeline import HandMade, clean, commit
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from framework.errors import Exit, FreshetError, RetryableError, StateError
-from framework.spec.model import TableRef
-from framework.state import actions, properties, remote, storage
-from framework.state.checkpoint import encode
-from framework.state.failures import failure_of
-from framework.state.timeline import TimelineState
+from freshet.errors import Exit, FreshetError, RetryableError, StateError
+from freshet.spec.model import TableRef
+from freshet.state import actions, properties, remote, storage
+from freshet.state.checkpoint import encode
+from freshet.state.failures import failure_of
+from freshet.state.timeline import TimelineState
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.timeline import HandMade, clean, commit
 
@@ -177,7 +177,7 @@ def test_a_folder_without_rights_is_refused(lake: HandMade) -> None:
 def test_a_client_that_ends_its_process_does_not_end_this_one() -> None:
     """Azure's without credentials ends it by SIGABRT; in a process of its own, so that an abort would be seen."""
     program = (
-        "from framework.state.timeline import TimelineState\nfrom framework.spec.model import TableRef\n"
+        "from freshet.state.timeline import TimelineState\nfrom freshet.spec.model import TableRef\n"
         "try:\n    TimelineState().table(TableRef('raw.trips', 'abfss://c@account.dfs.core.windows.net/trips'))\n"
         "except Exception as error:\n    print(error.code)\n"
     )

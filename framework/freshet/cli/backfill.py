@@ -1,0 +1,107 @@
+"""``freshet backfill``."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from freshet.cli.options import project_options, wait_option
+from freshet.cli.output import Output, progress, reporting, trace
+from freshet.errors import Exit, SyncError
+from freshet.plan.backfill import BackfillPlan, compile_chunk, plan_backfill
+from freshet.plan.chunks import BackfillRequest, Reprocess
+from freshet.plan.describe import plan_json, plan_text
+from freshet.plan.reads import counted
+from freshet.runtime.backfill import BackfillResult, Load, logic_of_runs, run_backfill, window_of
+from freshet.spec.model import Project
+from freshet.spec.project import load_project
+from freshet.state.timeline import TimelineState
+
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
+
+
+@click.command(short_help="Compute a range of dates again, beside the live writer.")
+@click.argument("name")
+@click.option("--start", type=_MOMENT, required=True, help="Begin of the range of event times, inclusive, UTC.")
+@click.option("--end", type=_MOMENT, required=True, help="End of the range, exclusive, UTC.")
+@click.option("--chunk", default="", metavar="LENGTH",
+              help="Length of a chunk: 6h, 1d, 1w or 1mo.  [default: one partition of the target, or a day]")
+@click.option("--reprocess", type=click.Choice(get_args(Reprocess)), default="none", show_default=True,
+              help="Which of the chunks that were tried already to do again.")
+@click.option("--max-conflicts", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
+              help="How often one chunk is repeated when another writer was faster.")
+@click.option("--accept-changes", is_flag=True, help="Go on although the pipeline's files changed since the backfill began.")
+@click.option("--dry-run", is_flag=True, help="Only show the chunks, and the plan of the first.")
+@wait_option
+@project_options
+@reporting
+def backfill(
+    output: Output, name: str, start: datetime, end: datetime, chunk: str, reprocess: Reprocess, max_conflicts: int,
+    accept_changes: bool, dry_run: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+) -> Exit:
+    """Compute a range of dates again from snapshots, chunk by chunk, while the pipeline's own runs go on.
+
+    The same command resumes a backfill that was stopped or killed: each chunk's commit says that it is done. The
+    checkpoint of the incremental runs is not touched.
+
+    \b
+    Examples:
+      freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01
+      freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01 --dry-run
+      freshet backfill driver_daily_earnings --start 2026-01-01 --end 2027-01-01 --reprocess failed
+    """
+    def load(window: tuple[str, str] | None) -> Project:
+        return load_project(root, env, overrides, names=(name,), environ=os.environ, window=window)
+
+    request = BackfillRequest(start, end, chunk, reprocess, accept_changes)
+    if dry_run:
+        return _show(load, request, output)
+    with progress(output) as listen:
+        result = run_backfill(load, request, TimelineState(), listen, max_conflicts)
+    output.result(_in_words(result), result.as_json())
+    if result.error is not None:
+        trace(result.error)
+        return result.error.exit_code
+    return Exit.FAILED if result.failed else Exit.OK
+
+
+def _show(load: Load, request: BackfillRequest, output: Output) -> Exit:
+    spec = load(window_of(request.start, request.end)).pipelines[0]
+    plan = plan_backfill(spec, TimelineState(), request, logic_of_runs(load))
+    wanted = [one for one in plan.chunks if one.wanted]
+    lines = [_summary(plan)]
+    lines += [f"  {'do  ' if one.wanted else 'skip'}  {one.label}" + ("" if one.status == "todo" else f"  ({one.status})")
+              for one in plan.chunks]
+    first = None
+    if wanted:
+        one = load(window_of(wanted[0].chunk.start, wanted[0].chunk.end)).pipelines[0]
+        first = compile_chunk(one, TimelineState(), plan, wanted[0].chunk)
+        lines += ["", "The first chunk:", plan_text(first)]
+    output.result("\n".join(lines), {
+        "backfill": plan.name, "pipeline": plan.pipeline, "write": plan.write, "concurrency": plan.concurrency,
+        "chunks": [{"start": c.chunk.start.isoformat(), "end": c.chunk.end.isoformat(), "status": c.status, "wanted": c.wanted}
+                   for c in plan.chunks],
+        "first": plan_json(first) if first else None,
+    })
+    return Exit.OK
+
+
+def _summary(plan: BackfillPlan) -> str:
+    wanted = sum(one.wanted for one in plan.chunks)
+    return (f"{plan.pipeline}: {counted(len(plan.chunks), 'chunk')}, {plan.count('done')} done, {plan.count('failed')} failed, "
+            f"{wanted} to do; by {plan.write}, {plan.concurrency}")
+
+
+def _in_words(result: BackfillResult) -> str:
+    words = (f"{result.pipeline}: {result.done} of {counted(result.chunks, 'chunk')} done"
+             f" ({result.skipped} before), {counted(result.rows, 'row')}, {counted(result.conflicts, 'conflict')},"
+             f" {result.seconds:.0f} s")
+    if result.failed:
+        words += "\n" + "\n".join(f"  failed: {label}: {code}" for label, code in result.failed.items())
+        words += "\n  To do those again: the same command with --reprocess failed"
+    stopped = "" if isinstance(result.error, SyncError) else "stopped: "
+    return words + (f"\n  {stopped}{result.error}" if result.error else "")

@@ -1,0 +1,132 @@
+"""``freshet dev``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from freshet.cli.output import Output, message, reporting
+from freshet.errors import Exit
+from freshet.runtime.dev_hbase.files import ZNODE
+from freshet.runtime.dev_hbase.look import QUORUM, HBase, look
+from freshet.runtime.dev_hbase.server import start, stop
+
+_directory = click.option(
+    "--dir", "directory", type=click.Path(file_okay=False, path_type=Path), default=None,
+    help="Where its data, log and ports are kept.  [default: hbase in $FRESHET_CACHE]",
+)
+
+
+@click.group(short_help="Start what a developer's machine lacks: a real HBase.")
+def dev() -> None:
+    """Start what a developer's machine lacks, without Docker.
+
+    \b
+    Examples:
+      freshet dev hbase up
+      freshet dev hbase down
+    """
+
+
+@dev.group()
+def hbase() -> None:
+    """Start and stop a real HBase on this machine, for pipelines with the index HBASE.
+
+    Master, region servers and ZooKeeper run in one JVM, on free ports of 127.0.0.1. Data and ports stay from start to
+    start. It is for trying and testing: nothing is replicated and nobody is asked for a password.
+
+    \b
+    Examples:
+      freshet dev hbase up                 start it; prints what to write under hoodie:
+      freshet dev hbase status             whether it is up, and where
+      freshet dev hbase down --purge       stop it and delete its data
+    """
+
+
+@hbase.command()
+@click.option("--region-servers", type=click.IntRange(1, 16), default=None, metavar="N",
+              help="How many region servers.  [default: as many as the last time, at first 1]")
+@_directory
+@click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=60, show_default=True, metavar="SECONDS",
+              help="How long it may take until it is ready.")
+@click.option("--heap", "heap_gib", type=click.IntRange(1), default=1, show_default=True, metavar="GIB",
+              help="What its Java may take at most; it keeps blocks of indexes in three tenths of that.")
+@reporting
+def up(
+    output: Output, region_servers: int | None, directory: Path | None, wait_seconds: float, heap_gib: int,
+) -> Exit:
+    """Start the HBase and wait until it is ready; where it is up already, say so.
+
+    The first start fetches its jars. One that does not become ready is stopped again, and the end of its log is shown.
+
+    \b
+    Examples:
+      freshet dev hbase up
+      freshet dev hbase up --region-servers 2 --dir /tmp/hbase
+      freshet dev hbase up --heap 4 --wait 120 --output json
+    """
+    begin = time.monotonic()
+    found = start(directory, region_servers, wait_seconds, message, heap_gib)
+    message(f"ready after {time.monotonic() - begin:.1f} s")
+    output.result(_in_words(found), found.as_json())
+    return Exit.OK
+
+
+@hbase.command()
+@_directory
+@click.option("--purge", is_flag=True, help="Delete its data, log and ports too.")
+@reporting
+def down(output: Output, directory: Path | None, purge: bool) -> Exit:
+    """Stop the HBase; its data stay. One that does not end within 20 seconds is killed.
+
+    Only the process that `up` started is ended, never another one that has its id by now. Where nothing runs it ends
+    with 0, too.
+
+    \b
+    Examples:
+      freshet dev hbase down
+      freshet dev hbase down --purge
+      freshet dev hbase down --dir /tmp/hbase --output json
+    """
+    found, ended = stop(directory, purge, message)
+    what = {
+        "gone": f"no HBase of {found.directory} runs",
+        "terminated": f"the HBase of {found.directory} was stopped (pid {found.pid})",
+        "killed": f"the HBase of {found.directory} did not stop and was killed (pid {found.pid})",
+    }[ended]
+    purged = purge and found.port > 0
+    data = "its data are deleted" if purged else "its data stay" if found.port else "it has no data"
+    output.result(f"{what}; {data}", {"ended": ended, "pid": found.pid, "purged": purged, "directory": str(found.directory)})
+    return Exit.OK
+
+
+@hbase.command()
+@_directory
+@reporting
+def status(output: Output, directory: Path | None) -> Exit:
+    """Show whether the HBase is up, its process, its ports and where its data lie.
+
+    Ends with 0 where it is up, and with 1 where it is down or does not answer.
+
+    \b
+    Examples:
+      freshet dev hbase status
+      freshet dev hbase status --dir /tmp/hbase --output json
+    """
+    found = look(directory)
+    output.result(_in_words(found), found.as_json())
+    return Exit.OK if found.state == "up" else Exit.FAILED
+
+
+def _in_words(found: HBase) -> str:
+    facts = {
+        "directory": str(found.directory), "log": str(found.log), "pid": str(found.pid or "none"),
+        "region servers": f"{found.region_servers} of {found.wanted_region_servers}",
+        "quorum": QUORUM, "port": str(found.port or "none yet"), "znode": ZNODE,
+    }
+    lines = [f"HBase is {found.state}", *(f"  {name:<15} {value}" for name, value in facts.items())]
+    if found.port:
+        lines += ["", "hoodie:", *(f"  {key}: {value}" for key, value in found.hoodie.items())]
+    return "\n".join(lines)

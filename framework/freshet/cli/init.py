@@ -1,0 +1,216 @@
+"""``freshet init``: a project, or one more pipeline, that validates as it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from importlib import resources
+from pathlib import Path
+
+import click
+from pydantic import ByteSize, TypeAdapter, ValidationError
+
+from freshet.cli.output import Output, progress, reporting
+from freshet.cli.patterns import PATTERNS, contents_of, steps_of
+from freshet.cli.sample_data import COLUMNS, KEY, ORDERING, order_files
+from freshet.errors import Exit, FreshetError
+from freshet.plan.buckets import buckets_for
+from freshet.plan.instants import readable
+from freshet.spec.json_schema import json_schema
+from freshet.spec.suggest import Problems, did_you_mean
+from freshet.spec.warehouse import load_warehouse
+from freshet.spec.yaml_text import MapNode, ScalarNode, parse_yaml
+from freshet.state.timeline import TimelineState
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
+_CONFIG = "configs/base.yml"
+_IGNORED = ".gitignore"
+_SCHEMA = "configs/pipeline.schema.json"
+_PROJECT = {_CONFIG: "base.yml", "configs/local.yml": "local.yml", _IGNORED: "gitignore"}
+_PIPELINE = {
+    "pipelines/@NAME@.yml": "pipeline.yml", "ddl/@NAME@.sql": "table.sql", "transformers/@NAME@.sql": "transformer.sql",
+    "pipelines/tests/@NAME@.yml": "cases.yml",
+}
+
+
+@click.command(short_help="Scaffold a project, or one more pipeline.")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
+@click.option("--pipeline", "name", default=None, metavar="NAME", help="Add a pipeline of this name to the project in FOLDER.")
+@click.option("--source", default="raw.orders", show_default=True, metavar="TABLE",
+              help="Table that the pipeline reads, of a database of 'warehouse:'; without one, of raw.")
+@click.option("--partition-size", "size", default="100MB", show_default=True, metavar="SIZE",
+              help="What a partition of the new table will hold as Parquet, or all of a table without partitions. It gets a "
+                   "bucket for each 120 MB.")
+@click.option("--with-sample-data", "sample", is_flag=True,
+              help="Write sample files to data/ and land the first one in the source, so that the new project runs at once.")
+@click.option("--pattern", "patterns", multiple=True, type=click.Choice(list(PATTERNS)),
+              help="Write pipelines that work, with sample data, checks, cases and reasons; repeatable. Into the project in "
+                   "FOLDER, or a new one.")
+@reporting
+def init(
+    output: Output, folder: Path, name: str | None, source: str, size: str, sample: bool, patterns: tuple[str, ...],
+) -> Exit:
+    """Scaffold a project in FOLDER, or one more pipeline in it. Never overwrites a file.
+
+    \b
+    Patterns:
+      fact             one row an event, corrected and deleted as its source is
+      dimension        one row a thing, with columns that two pipelines own
+      daily_aggregate  sums of each group and day, exact when a row changes its day
+      late_join        two tables joined, either of which may come late, change or go
+      moving_rows      rows that go from partition to partition
+      history          every version of a row, with the days from and until which it holds
+
+    \b
+    Examples:
+      freshet init my_project --with-sample-data        a project that runs, over 3,000 sample orders
+      freshet init my_project                           the same without data: configs and a pipeline, order_totals
+      freshet init --pipeline refunds --source raw.refunds  one more, in the project here
+      freshet init --pipeline visits --partition-size 2GB   its days will hold 2 GB each: 16 buckets
+      freshet init shop --pattern fact --pattern history    a project of two patterns
+    """
+    if patterns:
+        if any(_said(option) for option in ("name", "source", "size", "sample")):
+            raise click.UsageError("--pattern goes alone: it brings pipelines, sources and sample data of its own.")
+        return _patterns(output, folder, tuple(dict.fromkeys(patterns)))
+    target = "order_totals" if name is None else name
+    if sample and name is not None:
+        raise click.UsageError("--with-sample-data goes not with --pipeline: it is for a new project.")
+    database, _, table = source.rpartition(".") if "." in source else ("raw", "", source)
+    for word, hint in ((target, "--pipeline"), (table, "--source"), (database, "--source")):
+        if not _NAME.fullmatch(word):
+            raise click.BadParameter(
+                f"{word!r} is not a name: lower-case letters, digits and _, a letter first.", param_hint=hint,
+            )
+    files = {**_PROJECT, **_PIPELINE} if name is None else _PIPELINE
+    root = _root_of(database, _template("base.yml") if name is None else _config_of(folder))
+    held = size_of(size)
+    marks = {"@NAME@": target, "@SOURCE@": table, "@RAW@": root,
+             "@SIZE@": held.human_readable(decimal=True), "@BUCKETS@": str(buckets_for(held))}
+    contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
+    if sample:
+        contents |= dict(zip(_samples(table), order_files(), strict=True))
+    told = _write(folder, contents)
+    landed = _land_sample(output, folder, f"{database}.{table}", folder / _samples(table)[0]) if sample else None
+    if landed is not None:
+        told += landed[0]
+    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "")
+    text = "\n".join([*told, "next:", *(f"  {step}" for step in steps)])
+    output.result(text, {"folder": str(folder), "files": sorted(contents), "next": steps[-2 if sample else 0],
+                         "steps": steps, **({"landed": landed[1]} if landed is not None else {})})
+    return Exit.OK
+
+
+def _patterns(output: Output, folder: Path, patterns: tuple[str, ...]) -> Exit:
+    standing = (folder / _CONFIG).is_file()
+    contents = {} if standing else {path: _template(file) for path, file in _PROJECT.items()}
+    root = _root_of("raw", _config_of(folder) if standing else contents[_CONFIG])
+    for pattern in patterns:
+        contents |= {path: _filled(text, {"@RAW@": root}) for path, text in contents_of(pattern).items()}
+    told = _write(folder, contents)
+    steps = [*([] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]), *steps_of(patterns)]
+    output.result("\n".join([*told, "next:", *(f"  {step}" for step in steps)]),
+                  {"folder": str(folder), "files": sorted(contents), "next": steps[0], "steps": steps})
+    return Exit.OK
+
+
+def _said(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _write(folder: Path, contents: dict[str, str]) -> list[str]:
+    """Write files that do not stand yet, with the schema where it is missing; returns what is told of them."""
+    if not (folder / _SCHEMA).exists():
+        contents[_SCHEMA] = json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
+    kept = _IGNORED in contents and (folder / _IGNORED).is_file()
+    if kept:
+        # That of a repository that has just been made, as often as not.
+        lines = contents.pop(_IGNORED).split()
+    standing = [path for path in contents if (folder / path).exists()]
+    if standing:
+        raise FreshetError("FILE_EXISTS", f"{', '.join(standing)} stands in {folder.resolve()} already.",
+                           "Nothing was written.", "Choose another folder, or another name by --pipeline NAME.", files=standing)
+    for path, content in contents.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        # "x": what appeared since the look, or is a link to nowhere, is not overwritten either.
+        with open(folder / path, "x", encoding="utf-8") as file:
+            file.write(content)
+    told = [f"wrote {folder / path}" for path in contents]
+    if kept:
+        told.append(f"left {folder / _IGNORED} as it is: it should have the lines {', '.join(lines)}")
+    return told
+
+
+def _samples(table: str) -> tuple[str, str]:
+    return f"data/{table}_1.csv", f"data/{table}_2.csv"
+
+
+def _land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple[list[str], dict[str, object]]:
+    # Spark takes a second to import, and files alone need none.
+    from freshet.runtime.land import land
+    from freshet.runtime.landed import Landing, in_words
+
+    asked = Landing(source, (str(file),), (KEY,), ORDERING, columns=COLUMNS)
+    with progress(output) as listen:
+        landed = land(load_warehouse(folder), asked, TimelineState(), listen)
+    return [f"{source}: committed {readable(landed.commit)}: {in_words(landed)}"], landed.as_json()
+
+
+def _next_steps(folder: Path, pipeline: str, source: str, sample: str) -> list[str]:
+    steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
+    if not sample:
+        return [*steps, f"freshet land {source} FILE.csv --key id --ordering updated_at", "freshet validate",
+                f"freshet run {pipeline}"]
+    return [*steps, f"freshet run {pipeline}", f"freshet show {pipeline} --limit 5",
+            f"freshet land {source} {_samples(sample)[1]}", f"freshet run {pipeline}"]
+
+
+def size_of(text: str) -> ByteSize:
+    """Return a size such as 500MB or 2GB in bytes.
+
+    Raises:
+        click.BadParameter: It is none.
+    """
+    try:
+        # Whatever comes after a size Pydantic overlooks.
+        return TypeAdapter(ByteSize).validate_python(text if _SIZE.fullmatch(text) else "")
+    except ValidationError as error:
+        said = f"{text!r} is not a size: write one such as 500MB or 2GB."
+        raise click.BadParameter(said, param_hint="--partition-size") from error
+
+
+def _config_of(folder: Path) -> str:
+    try:
+        return (folder / _CONFIG).read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FreshetError(
+            "NOT_A_PROJECT", f"{folder.resolve()} has no {_CONFIG}, so a pipeline there would find no warehouse.",
+            "Nothing was written.", "Name the project's folder, or scaffold a project first: freshet init FOLDER",
+        ) from error
+
+
+def _root_of(database: str, config: str) -> str:
+    """Return where a database's tables lie, as the config writes it: a template that a pipeline may use too."""
+    tree = parse_yaml(config, _CONFIG, Problems())
+    warehouse = tree.entries.get("warehouse") if tree else None
+    known = warehouse.entries if isinstance(warehouse, MapNode) else {}
+    found = known.get(database)
+    if isinstance(found, ScalarNode) and found.text:
+        return found.text
+    if database == "raw":
+        return "warehouse/raw"
+    said = f"{_CONFIG} has no database {database!r} under 'warehouse:'. {did_you_mean(database, known)}"
+    raise click.BadParameter(said.strip(), param_hint="--source")
+
+
+def _filled(text: str, marks: dict[str, str]) -> str:
+    for mark, value in marks.items():
+        text = text.replace(mark, value)
+    return text
+
+
+def _template(file: str) -> str:
+    return (resources.files("freshet.cli") / "scaffold" / file).read_text("utf-8")

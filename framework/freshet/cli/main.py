@@ -1,0 +1,119 @@
+"""The ``freshet`` command: a thin layer of options over the framework."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from freshet import __version__
+from freshet.cli.output import Output, usage, wants_json
+from freshet.errors import unforeseen
+from freshet.spec.streamer_options import advice_for
+
+# Each command's module is imported when it is called for: a tick must not pay for what it does not use.
+_COMMANDS = {
+    "init": "freshet.cli.init",
+    "validate": "freshet.cli.files",
+    "test": "freshet.cli.test",
+    "compile": "freshet.cli.files",
+    "schema": "freshet.cli.files",
+    "plan": "freshet.cli.run",
+    "run": "freshet.cli.run",
+    "backfill": "freshet.cli.backfill",
+    "checks": "freshet.cli.checks",
+    "quarantine": "freshet.cli.checks",
+    "service": "freshet.cli.service",
+    "index": "freshet.cli.index",
+    "land": "freshet.cli.land",
+    "migrate": "freshet.cli.migrate",
+    "show": "freshet.cli.show",
+    "preview": "freshet.cli.preview",
+    "status": "freshet.cli.state",
+    "history": "freshet.cli.history",
+    "checkpoint": "freshet.cli.state",
+    "dev": "freshet.cli.dev",
+}
+
+
+_WORDS = "freshet.words"
+
+
+class _Commands(click.Group):
+    def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
+                     **extra: Any) -> click.Context:
+        words = tuple(args)
+        try:
+            context = super().make_context(info_name, args, parent, **extra)
+        except click.ClickException as error:
+            found = _answered(error)
+            usage(words, found)
+            raise found from None
+        context.meta[_WORDS] = words
+        return context
+
+    def invoke(self, ctx: click.Context) -> Any:
+        words = ctx.meta[_WORDS]
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            # click prints it on stderr and ends with its code; a caller that parses stdout finds it there too.
+            answered = _answered(error)
+            usage(words, answered)
+            raise answered from None
+        except click.exceptions.Exit:
+            raise
+        except Exception as error:  # of a command that cannot even be imported
+            found = unforeseen(error)
+            Output(wants_json(words)).error(found)
+            ctx.exit(found.exit_code)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str],
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            # click knows the commands that are imported, and these are imported when they are called for.
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=list(_COMMANDS), ctx=ctx) from None
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        name = "compile_" if cmd_name == "compile" else cmd_name
+        command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), name)
+        return command
+
+
+def _answered(error: click.ClickException) -> click.ClickException:
+    advice = advice_for(error.option_name) if isinstance(error, click.NoSuchOption) else ""
+    return click.UsageError(f"{error.format_message()} {advice}", error.ctx) if advice else error  # type: ignore[attr-defined]
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="freshet")
+def main() -> None:
+    """Incremental ETL on Apache Hudi: a DDL, a YAML and a SQL or Python transformer become an upserted table.
+
+    \b
+    Examples:
+      freshet init my_project              a project that runs
+      freshet validate                     every problem of every file, with its place
+      freshet plan trip_earnings           what the next run will read and write
+      freshet run --all                    every pipeline, upstream first
+      freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01
+      freshet status                       where every pipeline stands
+
+    \b
+    Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
+    4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong,
+    7 a check failed, 8 a catalogue was not told, 130 interrupted, 141 the reader of stdout is gone, 143 terminated.
+
+    \b
+    FRESHET_DEBUG=1 adds tracebacks to errors, FRESHET_ENV names the environment, FRESHET_CACHE the folder of the
+    jars, FRESHET_JVM_LOG=warn shows what Spark and Hudi log.
+    """

@@ -1,0 +1,233 @@
+"""Results on stdout as text or JSON, messages on stderr; nothing passes that a secret stands in."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import wraps
+from itertools import pairwise
+from typing import Any, TypeVar, cast
+
+import click
+
+from freshet.cli.board import LAST, Board
+from freshet.cli.live import logged_progress, region_progress
+from freshet.cli.signals import (
+    BEFORE_LAST_WORDS,
+    INTERRUPTED,
+    PUBLISHED,
+    READER_GONE,
+    TERMINATED,
+    UNFINISHED,
+    Terminated,
+    stopped,
+    told,
+)
+from freshet.cli.terminal import are_one_place, can_be_drawn_on, for_eyes, width_of
+from freshet.errors import Exit, FreshetError, SpecError, unforeseen
+from freshet.metrics.events import Event, Listener
+from freshet.runtime.java_end import java_ended
+from freshet.spec.secrets import redact, redact_tree
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Output:
+    """Where a command says what it found.
+
+    Args:
+        as_json: JSON on stdout instead of text.
+    """
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self.began = False
+        #: Errors that stderr has been told while they happened.
+        self.told: set[str] = set()
+
+    def result(self, text: str, data: object) -> None:
+        """Print a command's result.
+
+        Args:
+            text: For people.
+            data: The same for machines, JSON-serialisable.
+        """
+        if self.as_json:
+            self._print(json.dumps(redact_tree(data), indent=2, default=str))
+        elif text:
+            self._print(for_eyes(redact(text), sys.stdout))
+
+    def command(self, words: list[str]) -> None:
+        """Print a command line as it has to be typed: its maker has left secrets out, and a path must stay whole."""
+        self._print(json.dumps({"command": words}, indent=2) if self.as_json else shlex.join(words))
+
+    def document(self, text: str) -> None:
+        """Print a text that holds nothing of the project, as it is."""
+        self._print(text)
+
+    def error(self, error: FreshetError) -> None:
+        """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
+        if str(error) not in self.told:
+            message(str(error))
+        if isinstance(error, SpecError):
+            message(f"{error.code}: {error.message} {error.effect}")
+        trace(error)
+        # A result that was printed stays the only document.
+        if self.as_json and not self.began:
+            with suppress(OSError, ValueError):
+                click.echo(_document(error))
+
+    def last_words(self, error: FreshetError) -> None:
+        """Say an error past all buffers, from whatever the process is in the middle of."""
+        for put_away in BEFORE_LAST_WORDS:
+            put_away()
+        with suppress(OSError):
+            os.write(2, f"{for_eyes(redact(str(error)), sys.stderr)}\n".encode(errors="replace"))
+        if self.as_json and not self.began:
+            with suppress(OSError):
+                os.write(1, f"{_document(error)}\n".encode(errors="replace"))
+
+    def _print(self, text: str) -> None:
+        # Half of it may be out when this fails, so that no second document must follow.
+        self.began = True
+        click.echo(text)
+
+
+def usage(words: Sequence[str], error: click.ClickException) -> None:
+    """Print a wrong command line as JSON where it asks for that; click says it on stderr."""
+    if wants_json(words):
+        found = FreshetError("USAGE", error.format_message(), "Nothing was read or written.", "See --help.")
+        with suppress(OSError, ValueError):
+            click.echo(_document(found))
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Say whether a command line asks for JSON, whatever else is wrong with it."""
+    return "--output=json" in words or ("--output", "json") in pairwise(words)
+
+
+def _document(error: FreshetError) -> str:
+    return json.dumps({"error": redact_tree(error.as_json())}, indent=2, default=str)
+
+
+def trace(error: BaseException) -> None:
+    """Print where an error was raised, for whoever asked for it by FRESHET_DEBUG=1."""
+    if os.environ.get("FRESHET_DEBUG", "0") not in ("", "0"):
+        message("".join(traceback.format_exception(error)).rstrip())
+
+
+def message(text: str) -> None:
+    """Print a line for people on stderr; a run goes on when nobody reads them any longer."""
+    with suppress(OSError):
+        click.echo(for_eyes(redact(text), sys.stderr), err=True)
+
+
+def reporting(command: Command) -> Command:
+    """Wrap a command so that it takes ``--output`` and ends with the documented code of whatever error it raises."""
+    @click.option("--output", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True,
+                  help="How results are printed on stdout; messages go to stderr.")
+    @wraps(command)
+    def wrapped(output_format: str, **arguments: Any) -> None:
+        output = Output(output_format == "json")
+        PUBLISHED.clear()
+        UNFINISHED.clear()
+        try:
+            if sys.stdout is None:
+                raise OSError(errno.EBADF, "it is closed")
+            with told(output.last_words):
+                code = command(output=output, **arguments)
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            output.error(stopped("the keyboard"))
+            sys.exit(INTERRUPTED)
+        except Terminated:
+            output.error(stopped("SIGTERM"))
+            sys.exit(TERMINATED)
+        except BrokenPipeError:
+            _give_up_stdout()
+            sys.exit(READER_GONE)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:  # whatever it is, it ends as one line and a documented code
+            lost = sys.stdout is None or (output.began and isinstance(error, OSError))
+            found = _stdout_failed(error) if lost else java_ended(error) or unforeseen(error)
+            output.error(found)
+            if found.code == "STDOUT_FAILED":
+                _give_up_stdout()
+            sys.exit(found.exit_code)
+        sys.exit(code or Exit.OK)
+
+    return cast("Command", wrapped)
+
+
+def _stdout_failed(error: Exception) -> FreshetError:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    published = "".join(f" Published: {pipeline} ({commit})." for pipeline, commit in PUBLISHED)
+    return FreshetError(
+        "STDOUT_FAILED", f"the result could not be printed on stdout: {said}.",
+        published.strip() or "Nothing was written by this command, or it said so above.",
+        "Name a stdout that can be written, and run the same command.",
+    )
+
+
+def _give_up_stdout() -> None:
+    # Python would flush what is left once more at its end, and complain.
+    if sys.stdout is not None:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return rows as aligned columns; where these are wider than the terminal, a block of named values for each row."""
+    widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
+    width = width_of(sys.stdout)
+    if width is None or sum(widths) + 2 * (len(widths) - 1) <= width:
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+                         for row in [headers, *rows])
+    label = max(map(len, headers[1:]))
+    return "\n".join("\n".join([row[0], *(f"  {name.lower().ljust(label)}  {cell}" for name, cell in
+                                         zip(headers[1:], row[1:], strict=True) if cell != "-")]) for row in rows)
+
+
+@contextmanager
+def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]:
+    """Yield a listener that shows what goes on: a steady region of a terminal, and lines elsewhere.
+
+    Args:
+        output: Where the command's result goes. What it will say of a pipeline is not said twice in one place.
+        total: How many pipelines were asked for.
+    """
+    board = Board(total)
+    result_says_it = output is not None and not output.as_json and are_one_place(sys.stdout, sys.stderr)
+
+    def said(event: Event) -> bool:
+        if event.name in LAST and result_says_it and "process_ends" not in event.fields:
+            return False
+        if event.name == "failed" and output is not None:
+            output.told.add(event.message)
+        return True
+
+    with region_progress(board, said) if can_be_drawn_on(sys.stderr) else logged_progress(board, said, message) as listen:
+        yield _noting(listen)
+    UNFINISHED.clear()
+
+
+def _noting(listen: Listener) -> Listener:
+    def noting(event: Event) -> None:
+        PUBLISHED.extend((event.pipeline, commit) for commit in cast("list[str]", event.fields.get("commits", [])))
+        if event.name == "phase":
+            UNFINISHED[event.pipeline] = event.message
+        elif event.name in (*LAST, "done"):
+            UNFINISHED.pop(event.pipeline, None)
+        listen(event)
+        if "process_ends" in event.fields:
+            for put_away in BEFORE_LAST_WORDS:
+                put_away()
+
+    return noting

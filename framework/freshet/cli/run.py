@@ -1,0 +1,138 @@
+"""``freshet plan`` and ``freshet run``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from freshet.cli.options import load, project_options, selection_options, wait_option
+from freshet.cli.output import Output, message, progress, reporting, trace
+from freshet.cli.upstream import waits_for
+from freshet.errors import Exit, unforeseen
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.describe import plan_json, plan_text
+from freshet.plan.logic_report import logic_lines, report_logic
+from freshet.runtime.result import RunResult, in_words
+from freshet.runtime.several import PARALLEL, run_project
+from freshet.spec.model import Project
+from freshet.state.timeline import TimelineState
+
+_full_refresh = click.option(
+    "--full-refresh", is_flag=True, help="Compute the target anew from the whole source, and replace every row that stands.")
+
+
+@click.command(short_help="Show what the next run will read and write.")
+@selection_options
+@_full_refresh
+@project_options
+@reporting
+def plan(
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, full_refresh: bool, root: Path,
+    env: str | None, overrides: tuple[str, ...],
+) -> Exit:
+    """Show what the next run will do: window, rows waiting, checkpoint before and after, schema changes.
+
+    Where the SQL, the Python or what else makes the rows is another than that of the last commit, it says since when, which
+    partitions still hold rows of an older one, and the command that computes them again.
+
+    Reads only timelines, starts no Spark and writes nothing. The same as `run --dry-run`.
+
+    \b
+    Examples:
+      freshet plan                         every pipeline
+      freshet plan trip_earnings
+      freshet plan --tag hourly --output json
+      freshet plan trip_earnings --full-refresh
+    """
+    project = load(root, env, overrides, names, tags, everything)
+    return _show_plans(project, output, lambda more: load(root, env, overrides, more), full_refresh)
+
+
+@click.command(short_help="Read what is new, transform it and commit it.")
+@selection_options
+@click.option("--drain", is_flag=True, help="Repeat until the source has no commit left.")
+@click.option("--dry-run", is_flag=True, help="Only show the plan.")
+@_full_refresh
+@click.option("--yes", is_flag=True, help="Needed for --full-refresh of pipelines that are not named one by one.")
+@wait_option
+@click.option("--parallel", type=click.IntRange(min=1), default=PARALLEL, show_default=True, metavar="N",
+              help="How many pipelines may run at a time where none reads what another writes.")
+@project_options
+@reporting
+def run(
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, drain: bool, dry_run: bool,
+    full_refresh: bool, yes: bool, parallel: int, root: Path, env: str | None, overrides: tuple[str, ...],
+) -> Exit:
+    """Run pipelines: read what is new, transform it, and publish rows and checkpoint in one commit.
+
+    Several pipelines run upstream first within one Spark session, two at a time where none reads what the other writes
+    (with an HBASE index, or into the same table, one after the other). One that fails skips those that read what it
+    writes; the others run. Where nothing is new, no Spark starts.
+
+    With --full-refresh the whole source is read, whether something is new or not, and the result replaces every row of the
+    target, in one commit that holds the checkpoint too. Checks run before it. It asks nothing.
+
+    \b
+    Examples:
+      freshet run trip_earnings            one pipeline
+      freshet run --all --env prod         every pipeline, with configs/prod.yml
+      freshet run --all --parallel 8       on a cluster with cores to spare
+      freshet run --tag hourly --drain     until the sources have nothing left
+      freshet run trip_earnings --wait 600 --output json
+      freshet run trip_earnings --full-refresh
+      freshet run --tag hourly --full-refresh --yes
+    """
+    project = load(root, env, overrides, names, tags, everything, required=True)
+    if dry_run:
+        return _show_plans(project, output, lambda more: load(root, env, overrides, more), full_refresh)
+    if full_refresh and (tags or everything) and not yes:
+        listed = ", ".join(spec.name for spec in project.pipelines)
+        raise click.UsageError(f"--full-refresh would replace every row of {listed}. Name them one by one, or add --yes.")
+    with progress(output, len(project.pipelines)) as listen:
+        results = run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh)
+    for result in results:
+        if result.error is not None:
+            trace(result.error)
+    now = datetime.now(UTC)
+    output.result("\n".join(f"{r.pipeline}: {in_words(r, now)}" for r in results), {"runs": [r.as_json() for r in results]})
+    return _exit_code(results)
+
+
+def _show_plans(
+    project: Project, output: Output, more: Callable[[tuple[str, ...]], Project], full_refresh: bool,
+) -> Exit:
+    texts: list[str] = []
+    found: list[dict[str, object]] = []
+    code = Exit.OK
+    for spec in project.pipelines:
+        try:
+            made = compile_plan(spec, TimelineState(), RunRequest(full_refresh=full_refresh))
+        except Exception as unknown:  # one unreadable table must not hide the other plans
+            error = unforeseen(unknown, spec.name)
+            missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")
+            before = waits_for(project, spec, TimelineState(), more) if missing else ()
+            if before:
+                texts.append(f"{spec.name}\n  waits for the first run of {', '.join(before)}")
+                found.append({"pipeline": spec.name, "waits_for": list(before)})
+                continue
+            message(str(error))
+            trace(error)
+            found.append({"pipeline": spec.name, "error": error.as_json()})
+            code = code or error.exit_code
+            continue
+        now = datetime.now(UTC)
+        logic = report_logic(spec, TimelineState())
+        texts.append(plan_text(made, now=now, logic=logic_lines(logic, now)))
+        found.append({**plan_json(made), "logic": logic.as_json() if logic else None})
+    output.result("\n\n".join(texts), {"plans": found})
+    return code
+
+
+def _exit_code(results: tuple[RunResult, ...]) -> Exit:
+    codes = {r.error.exit_code for r in results if r.error}
+    if not codes:
+        return Exit.OK
+    return codes.pop() if len(codes) == 1 else Exit.FAILED

@@ -1,0 +1,117 @@
+"""``freshet show``: a few rows of a table, for eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from freshet.cli.options import load, project_options
+from freshet.cli.output import Output, progress, reporting
+from freshet.cli.rows import csv_of, grid
+from freshet.errors import Exit, FreshetError, StateError
+from freshet.metrics.events import Event
+from freshet.plan.instants import instant_of
+from freshet.plan.landing import bare_spec
+from freshet.plan.reads import counted
+from freshet.spec.fixtures import tables_of
+from freshet.spec.model import PipelineSpec, Project, TableRef
+from freshet.spec.suggest import did_you_mean
+from freshet.spec.warehouse import Warehouse, load_warehouse
+from freshet.state.timeline import TimelineState
+
+if TYPE_CHECKING:
+    from freshet.runtime.show import Shown
+
+
+@click.command(short_help="Show rows of a target, a source or an input.")
+@click.argument("name", metavar="NAME|TABLE")
+@click.option("--where", default="", metavar="SQL", help="Only rows for which this is true.")
+@click.option("--columns", default="", metavar="COLUMN,...", help="Only these columns, in this order.")
+@click.option("--limit", type=click.IntRange(min=1, max=10_000), default=20, show_default=True, help="How many rows.")
+@click.option("--at", "at", default="", metavar="TIME", help="The rows as they stood at an instant, or at 2026-11-25 23:54:37.")
+@click.option("--changes", "since", default="", metavar="TIME",
+              help="What changed since: new rows as they are, deleted ones as they were, with _hoodie_is_deleted.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@project_options
+@reporting
+def show(
+    output: Output, name: str, where: str, columns: str, limit: int, at: str, since: str, as_csv: bool,
+    root: Path, env: str | None, overrides: tuple[str, ...],
+) -> Exit:
+    """Show rows of a table: of a pipeline's target by its name, of any table that the project reads by the table's.
+
+    In no order, without Hudi's own columns. Times are in the zone by which the table's writers name instants: UTC for those
+    that freshet writes.
+
+    \b
+    Examples:
+      freshet show trip_earnings
+      freshet show raw.tips --where "amount < 0" --columns trip_id,amount
+      freshet show trip_earnings --at "2026-11-25 23:54:37"
+      freshet show raw.tips --changes 20261125235437123 --output json
+      freshet show trip_earnings --limit 10000 --csv > trips.csv
+    """
+    if at and since:
+        raise click.UsageError("Say --at or --changes: rows as they stood, or what changed since.")
+    if as_csv and output.as_json:
+        raise click.UsageError("--csv goes not with --output json.")
+    project = load(root, env, overrides)
+    spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
+    state = TimelineState().table(ref)
+    if state is None:
+        raise StateError("TABLE_MISSING", f"There is no table at {ref.path} yet.", "Nothing is shown.",
+                         f"freshet run {spec.name}" if ref == spec.target.ref else f"Land {ref.name} first.", path=ref.path)
+    moments = _time(at, "--at"), _time(since, "--changes")
+    with progress(output) as listen:
+        listen(Event("phase", name, "starting Spark"))
+        from freshet.runtime.session import start_session
+        from freshet.runtime.show import Wanted, show_rows
+
+        wanted = Wanted(where, tuple(c.strip() for c in columns.split(",") if c.strip()), limit, *moments)
+        spark = start_session(spec.spark_conf, short=True).newSession()
+        listen(Event("phase", name, f"reading {ref.name}"))
+        shown = show_rows(spark, state, wanted)
+    if as_csv:
+        output.result(_csv(shown), None)
+        return Exit.OK
+    rows = [dict(zip(shown.columns, row, strict=True)) for row in shown.rows]
+    output.result(_text(ref, shown), {"table": ref.name, "path": ref.path, "rows": rows, "more": shown.more})
+    return Exit.OK
+
+
+def _found(project: Project, name: str, warehouse: Callable[[], Warehouse]) -> tuple[PipelineSpec, TableRef]:
+    known = {ref.name: (spec, ref) for spec in project.pipelines
+             for ref in (spec.quarantine, *tables_of(spec).values(), spec.target.ref)}
+    known |= {spec.name: (spec, spec.target.ref) for spec in project.pipelines}
+    if name not in known and name.count(".") == 1:
+        # One that was landed, and that no pipeline reads yet.
+        tables = warehouse()
+        ref = tables.table(name) if name.partition(".")[0] in tables.roots else None
+        if ref is not None and TimelineState().table(ref) is not None:
+            return bare_spec(tables, ref), ref
+    if name not in known:
+        raise FreshetError("TABLE_UNKNOWN", f"No pipeline has the name {name}, and none reads or writes a table of that name.",
+                           "Nothing is shown.", did_you_mean(name, known))
+    return known[name]
+
+
+def _time(text: str, option: str) -> str:
+    found = instant_of(text)
+    if text and not found:
+        said = f"{text!r} is no time: write an instant, or one such as 2026-11-25 23:54:37."
+        raise click.BadParameter(said, param_hint=option)
+    return found
+
+
+def _text(ref: TableRef, shown: Shown) -> str:
+    if not shown.rows:
+        return f"no row of {ref.name}"
+    count = f"{counted(len(shown.rows), 'row')} of {ref.name}{', and there are more' * shown.more}"
+    return f"{grid(shown.columns, shown.rows)}\n{count}"
+
+
+def _csv(shown: Shown) -> str:
+    return csv_of(shown.columns, shown.rows)

@@ -1,0 +1,243 @@
+"""``freshet test``: cases of given and expected rows, beside the pipelines."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from freshet.cli.options import load, project_options, selection_options
+from freshet.cli.output import Output, message, progress, reporting, trace
+from freshet.cli.signals import BEFORE_LAST_WORDS
+from freshet.cli.watch import watch
+from freshet.errors import Exit, FreshetError, SpecError
+from freshet.metrics.events import Event
+from freshet.runtime.shapes import declared_tables, shapes_of
+from freshet.spec.fixture_reads import check_reads_of_cases
+from freshet.spec.fixtures import (
+    Case,
+    FixtureText,
+    Shape,
+    build_cases,
+    check_owners,
+    fixture_file,
+    read_fixture,
+    tables_of,
+)
+from freshet.spec.model import PipelineSpec, Project, TableSpec
+from freshet.spec.paths import same_place
+from freshet.spec.suggest import Problems
+from freshet.state.timeline import TimelineState
+
+if TYPE_CHECKING:
+    from freshet.runtime.fixtures import CaseResult
+
+
+@dataclass(frozen=True)
+class _Suite:
+    spec: PipelineSpec
+    text: FixtureText | None
+    shapes: Mapping[str, Shape]
+    cases: tuple[Case, ...]
+
+    @property
+    def files(self) -> set[str]:
+        """The files that only this pipeline's cases are of; what else changes them makes another suite."""
+        steps = [file for step in self.spec.transform for file in (step.file, *step.helpers)]
+        return {self.spec.file, self.spec.target.file, fixture_file(self.spec.name), *steps}
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    project: Project
+    suites: list[_Suite]
+    declared: Mapping[str, TableSpec]
+
+
+# With these nothing of the command line is there to be watched.
+_OF_THE_COMMAND = ("NO_PIPELINES", "UNKNOWN_PIPELINE", "UNKNOWN_TAG", "UNKNOWN_ENV")
+
+
+@click.command(short_help="Run the test cases of pipelines: given rows, expected rows.")
+@selection_options
+@click.option("--from-data", is_flag=True, help="Make a case out of a few rows of the real tables.")
+@click.option("--rows", type=click.IntRange(min=1, max=1000), default=5, show_default=True,
+              help="With --from-data: how many rows of the source.")
+@click.option("--watch", "watching", is_flag=True, help="Run them again whenever a file of theirs is saved; Ctrl-C ends it.")
+@click.option("--case", "case", default="from_data", show_default=True, help="With --from-data: the new case's name.")
+@project_options
+@reporting
+def test(
+    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, from_data: bool, rows: int, case: str,
+    watching: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+) -> int:
+    """Run the cases in pipelines/tests/<pipeline>.yml; without names, those of every pipeline.
+
+    Each case gives rows of SRC and of the inputs, and says what the transformation must return. A case that says something
+    of the target, or of checks, runs the whole pipeline on tables of its own in a temporary folder. No table of the project
+    is read or written. Ends with 1 when a case fails, and with 3 when a file of cases is wrong.
+
+    --watch keeps Spark running. A save of a pipeline's YAML, DDL, SQL, Python, helpers or cases runs its cases again; a file
+    that is wrong is told, and once it is mended they run. Ends with 130 by Ctrl-C.
+
+    --from-data adds a case to the pipeline's file: the newest rows of the real source, the rows of the inputs that share
+    their keys, and what the transformation makes of them. These are real values in a file that is committed: look at it first.
+
+    \b
+    Examples:
+      freshet test
+      freshet test trip_earnings
+      freshet test --tag rides --output json
+      freshet test trip_earnings --watch
+      freshet test trip_earnings --from-data --rows 3 --case two_tips --env prod
+    """
+    if watching and (from_data or output.as_json):
+        raise click.UsageError("--watch goes with neither --from-data nor --output json.")
+
+    def loaded() -> _Loaded:
+        return _load(root, env, overrides, names, tags, everything)
+
+    if watching:
+        return watch(root, _Rounds(loaded, overrides, output).run)
+    found = loaded()
+    if not from_data:
+        return _run(found.project, found.suites, overrides, output)
+    if len(found.suites) != 1:
+        raise click.UsageError("--from-data makes a case of one pipeline: name it.")
+    return _make(found.project, found.suites[0], found.declared, case, rows, output)
+
+
+def _load(
+    root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...], tags: tuple[str, ...], everything: bool,
+) -> _Loaded:
+    project = load(root, env, overrides, names, tags, everything)
+    problems = Problems()
+    if not names and not tags:
+        check_owners(Path(project.root), problems)
+    declared = declared_tables(project, overrides)
+    suites = [_suite(project, spec, declared, problems) for spec in project.pipelines]
+    if problems.found:
+        raise SpecError(problems.found)
+    return _Loaded(project, suites, declared)
+
+
+class _Rounds:
+    """The rounds of ``--watch``: what has to run again, and what is wrong with the files."""
+
+    def __init__(self, loaded: Callable[[], _Loaded], overrides: tuple[str, ...], output: Output) -> None:
+        self.loaded, self.overrides, self.output = loaded, overrides, output
+        self.ran: dict[str, _Suite] = {}
+        self.saved: frozenset[str] = frozenset()
+
+    def run(self, saved: frozenset[str]) -> None:
+        self.saved |= saved
+        try:
+            found = self.loaded()
+        except FreshetError as error:
+            if not saved and any(one.code in _OF_THE_COMMAND for one in getattr(error, "problems", ())):
+                raise
+            self.output.error(error)
+            return
+        due = [suite for suite in found.suites if self.ran.get(suite.spec.name) != suite or self.saved & suite.files]
+        self.saved = frozenset()
+        if due:
+            _run(found.project, due, self.overrides, self.output)
+            self.ran |= {suite.spec.name: suite for suite in due}
+        else:
+            message("no pipeline's cases depend on it")
+
+
+def _suite(project: Project, spec: PipelineSpec, declared: Mapping[str, TableSpec], problems: Problems) -> _Suite:
+    text = read_fixture(Path(project.root), spec, problems)
+    shapes = shapes_of(spec, declared, text.tables if text else {}, TimelineState())
+    cases = build_cases(Path(project.root), spec, text, shapes, problems) if text else ()
+    if text:
+        check_reads_of_cases(spec, text, cases, shapes, problems)
+    return _Suite(spec, text, shapes, cases)
+
+
+def _run(project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output) -> Exit:
+    lines: list[str] = []
+    found: list[dict[str, object]] = []
+    every = _results(project, suites, overrides, output)
+    for suite in suites:
+        name, file = suite.spec.name, fixture_file(suite.spec.name)
+        if not suite.cases:
+            lines.append(f"{name}: no cases; write {file}, or: freshet test {name} --from-data")
+            found.append({"pipeline": name, "file": file, "cases": []})
+            continue
+        results = every[name]
+        lines += [name, *(line for result in results for line in _lines(result))]
+        found.append({"pipeline": name, "file": file, "cases": [result.as_json() for result in results]})
+        for result in results:
+            if not result.passed and result.error is not None:
+                trace(result.error)
+    total = sum(map(len, every.values()))
+    failed = sum(not result.passed for results in every.values() for result in results)
+    lines.append(f"{total} case{'s' * (total != 1)} of {len(every)} of {len(suites)} "
+                 f"pipeline{'s' * (len(suites) != 1)}: {total - failed} passed, {failed} failed")
+    output.result("\n".join(lines), {"pipelines": found, "passed": total - failed, "failed": failed})
+    return Exit.FAILED if failed else Exit.OK
+
+
+def _results(
+    project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output,
+) -> dict[str, list[CaseResult]]:
+    cases = [(suite, case) for suite in suites for case in suite.cases]
+    every: dict[str, list[CaseResult]] = {}
+    if not cases:
+        return every
+    with progress(output) as listen, _folder() as folder:
+        listen(Event("phase", cases[0][0].spec.name, "starting Spark"))
+        # PySpark takes a second to import: wrong files are told before that.
+        from freshet.runtime.fixtures import run_case
+
+        for number, (suite, case) in enumerate(cases, 1):
+            name = suite.spec.name
+            listen(Event("phase", name, case.name, {"unit": "case", "number": number, "of": len(cases)}))
+            every.setdefault(name, []).append(run_case(project, suite.spec, case, suite.shapes, overrides, folder))
+            listen(Event("done", name, case.name))
+    return every
+
+
+@contextmanager
+def _folder() -> Iterator[str]:
+    """Give a folder for the tables of cases, which goes with the command, however that ends."""
+    with tempfile.TemporaryDirectory(prefix="freshet-test-", ignore_cleanup_errors=True) as folder:
+        def put_away() -> None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+        BEFORE_LAST_WORDS.append(put_away)
+        try:
+            yield folder
+        finally:
+            BEFORE_LAST_WORDS.remove(put_away)
+
+
+def _lines(result: CaseResult) -> list[str]:
+    where = "" if result.passed else f" ({result.case.place.file}:{result.case.place.line})"
+    said = [result.reason] if result.reason else []
+    said += [str(difference) for difference in result.differences]
+    verdict = "ok    " if result.passed else "FAILED"
+    return [f"  {verdict}  {result.case.name}{where}", *(f"            {line}" for line in said)]
+
+
+def _make(
+    project: Project, suite: _Suite, declared: Mapping[str, TableSpec], case: str, rows: int, output: Output,
+) -> Exit:
+    from freshet.runtime.fixture_maker import make_case
+
+    known = {name for name, ref in tables_of(suite.spec).items() if same_place(ref.path) in declared}
+    known |= set(suite.text.tables) if suite.text else set()
+    with progress(output) as listen:
+        listen(Event("phase", suite.spec.name, "starting Spark, and reading real rows"))
+        file = make_case(project, suite.spec, suite.shapes, known, case, rows, TimelineState())
+    message(f"{file} holds real values now: look at them before you commit the file.")
+    output.result(f"wrote case {case} to {file}", {"file": file, "case": case, "pipeline": suite.spec.name})
+    return Exit.OK

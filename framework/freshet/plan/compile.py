@@ -1,0 +1,256 @@
+"""Compile one pipeline into a plan: pure. All that it knows of the world comes through a ``StateReader``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from freshet.errors import StateError
+from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
+from freshet.plan.instants import zone_of
+from freshet.plan.late import position_at
+from freshet.plan.logic import with_logic
+from freshet.plan.notices import notices_of
+from freshet.plan.options import REPLACES_ALL, bulk_insert_options
+from freshet.plan.partitions import touched_partitions
+from freshet.plan.parts import (
+    checked_stages,
+    commit_stage,
+    conform_stage,
+    merge_stages,
+    publish_stages,
+    source_of,
+    transform_stage,
+    with_deletes,
+)
+from freshet.plan.quarantine import hidden_runs
+from freshet.plan.reads import ReadIncrement, ReadQuarantine, Window
+from freshet.plan.refresh import pinned, refuse_recompute, refuse_unmigrated, replacing
+from freshet.plan.retention import hold_services
+from freshet.plan.stages import Commit, Notice, Plan, Stage
+from freshet.plan.target import compare_target, evolved
+from freshet.plan.versions import version_at_end, versions_held
+from freshet.plan.window import next_window
+from freshet.spec.model import PipelineSpec
+from freshet.state.checkpoint import MAIN, Checkpoint, Position, seen_after
+from freshet.state.table import StateReader, TableState
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What the caller wants of the plan.
+
+    Args:
+        look_at_tables: False compiles from the files alone, so that the result depends on nothing else.
+        full_refresh: True computes the target anew from the whole source, and replaces what stands.
+        upto: Of such a load: read the source as it stood then, by a commit's completion time; empty for now.
+        migrates: True for the load of a table that takes the place of another.
+    """
+
+    look_at_tables: bool = True
+    full_refresh: bool = False
+    upto: str = ""
+    migrates: bool = False
+
+
+def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) -> Plan:
+    """Compile the next run of a pipeline.
+
+    Args:
+        spec: The validated pipeline.
+        state: Read-only view of the tables; not asked where ``request.look_at_tables`` is False.
+        request: What is wanted.
+
+    Returns:
+        The plan; its ``stages`` are empty where the run has nothing to do.
+
+    Raises:
+        StateError: The tables forbid the run; the code says why.
+    """
+    if not request.look_at_tables:
+        window = Window("deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
+        return _plan(spec, None, None, window, None)
+    target = state.table(spec.target.ref)
+    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+    source = source_of(spec, state)
+    if not request.migrates:
+        refuse_unmigrated(spec, state, target)
+    if request.full_refresh:
+        return hold_services(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
+    tables = look_at_inputs(spec, state, before)
+    main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
+    window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
+    return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
+
+
+def _refresh(
+    spec: PipelineSpec, state: StateReader, target: TableState | None, before: Checkpoint | None, source: TableState, upto: str,
+) -> Plan:
+    refuse_recompute(spec)
+    # What the run after it would be refused for.
+    with_deletes(spec, source)
+    tables = look_at_inputs(spec, state, None)
+    window = next_window(spec.name, source, replace(spec.source, missing_checkpoint="READ_UPTO_LATEST_COMMIT"), None)
+    window = pinned(window, source, upto)
+    if target is None or not target.commits or window.kind == "idle":
+        return _plan(spec, target, before, window, (source, tables))
+    return replacing(_plan(replace(spec, operation=REPLACES_ALL), target, None, window, (source, tables)), spec, target, before)
+
+
+def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None) -> Plan:
+    """Compile the commit that sets a checkpoint by hand, or resets it.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        instant: Completion time of the last commit to count as read; None resets.
+
+    Returns:
+        A plan with one commit without rows, from which the next run starts; without stages where there is no target to reset.
+
+    Raises:
+        StateError: The target was made otherwise than the pipeline declares it.
+    """
+    target = state.table(spec.target.ref)
+    if target is None and instant is None:
+        return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
+    refuse_unmigrated(spec, state, target)
+    before: Checkpoint | None = None
+    try:
+        before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+    except StateError as error:
+        # This is the command that mends such a checkpoint.
+        if error.code != "CHECKPOINT_UNREADABLE":
+            raise
+    position = Position(instant or "", spec.source.table.path)
+    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).by_hand(position),
+                    seen=seen_after(before, position))
+    reason = "reset by hand" if instant is None else "set by hand"
+    window = Window("override", end_inclusive=instant or "", reason=reason)
+    return _plan(spec, target, before, window, None, after)
+
+
+def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: tuple[tuple[str, str], ...]) -> Plan:
+    """Compile the commit that publishes rows of the quarantine.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        where: SQL condition over the quarantine's columns; empty for all rows.
+        repairs: Columns that are set, each to a SQL expression over the quarantine's row.
+
+    Returns:
+        A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
+
+    Raises:
+        StateError: UNKNOWN_COLUMN, or the target was made otherwise than the pipeline declares it.
+    """
+    target = state.table(spec.target.ref)
+    known = {c.name.lower() for c in spec.target.columns}
+    unknown = [column for column, _ in repairs if column.lower() not in known]
+    if unknown:
+        raise StateError(
+            "UNKNOWN_COLUMN", f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
+            "Nothing was read or written.", f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
+        )
+    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+    window = Window("replay", reason=f"rows of {spec.quarantine.name}")
+    if target is None or state.table(spec.quarantine) is None:
+        return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
+    spec = evolved(spec, target)
+    changes = compare_target(spec, target)
+    read = ReadQuarantine(spec.quarantine, conform_stage(spec).columns, where, repairs, hidden_runs(spec, state))
+    merge, guard = merge_stages(spec, target)
+    # Its rows were made when they were quarantined, by whatever the logic was then.
+    commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
+    operation = "hoodie.datasource.write.operation"
+    if spec.write.strategy == "rows" and commit.options[operation] in ("insert", "insert_overwrite"):
+        # Of rows that were published by a replay that was killed, an insert would make a second one.
+        commit = replace(commit, options={**commit.options, operation: "upsert"})
+    return Plan(
+        spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, changes, (),
+        (read, *checked_stages(spec, target, window, merge, commit)),
+    )
+
+
+def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
+    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, Window("idle", reason=reason), before, None, (), (), ())
+
+
+def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
+    """Compile the first load of a target as a bulk insert, which looks no key up.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+
+    Returns:
+        A plan like that of a first run. Of rows with one key the ordering field decides before they are written.
+
+    Raises:
+        StateError: NOT_AN_UPSERT, TARGET_NOT_EMPTY, or what a first run is refused for.
+    """
+    if spec.operation != "upsert":
+        raise StateError(
+            "NOT_AN_UPSERT", f"{spec.name}: its operation is {spec.operation}, and a bulk insert stands for a first upsert.",
+            "Nothing was read or written.", f"Load it by an ordinary run: freshet run {spec.name}",
+        )
+    target = state.table(spec.target.ref)
+    if target is not None and target.commits:
+        how = "rebuild" if spec.index.hbase else f"migrate --to {spec.index.type.lower()}"
+        raise StateError(
+            "TARGET_NOT_EMPTY", f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert would double rows.",
+            "Nothing was read or written.",
+            f"Make the index from the rows that stand there: freshet index {how} {spec.name}",
+        )
+    plan = compile_plan(replace(spec, operation="bulk_insert"), state, RunRequest())
+    commit = plan.stages[-1] if plan.stages else None
+    if not isinstance(commit, Commit) or commit.empty:
+        return plan
+    return replace(plan, stages=(*plan.stages[:-1], replace(commit, options=bulk_insert_options(spec, commit.options))))
+
+
+def _plan(
+    spec: PipelineSpec, target: TableState | None, before: Checkpoint | None, window: Window,
+    looked_at: tuple[TableState, InputTables] | None, override: Checkpoint | None = None,
+) -> Plan:
+    spec = evolved(spec, target)
+    changes = compare_target(spec, target) if target else ()
+    after = override
+    if override is None and window.kind not in ("idle", "deferred"):
+        others = positions(spec, looked_at[1], window, before) if looked_at else {}
+        kept = before.positions if before else {}
+        began = before.main if before and window.kind in ("increment", "driven") else None
+        position = position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(window.end_inclusive)
+        after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
+    stages: tuple[Stage, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    if window.kind in ("start_at_latest", "override"):
+        stages = (commit_stage(spec, window, after, empty=True, creates=target is None),)
+    elif window.kind != "idle":
+        read = _read(spec, window, looked_at[0] if looked_at else None, before)
+        notices = notices_of(spec, looked_at[0], looked_at[1], read, before) if looked_at else ()
+        stages = (
+            read,
+            *(read_inputs(spec, looked_at[1], window, looked_at[0], before) if looked_at else deferred_inputs(spec)),
+            *(transform_stage(step) for step in spec.transform),
+            *publish_stages(spec, target, window, after, bool(read.before)),
+        )
+    if window.kind != "deferred":
+        overwrites = spec.operation == "insert_overwrite" and spec.write.strategy == "rows"
+        stages = tuple(with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
+                       if isinstance(stage, Commit) else stage for stage in stages)
+    return Plan(
+        pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
+        first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,
+        checkpoint_after=after, schema_changes=changes, notices=notices, stages=stages,
+        source_zone=zone_of(looked_at[0]) if looked_at else "",
+    )
+
+
+def _read(spec: PipelineSpec, window: Window, source: TableState | None, before: Checkpoint | None) -> ReadIncrement:
+    deletes = with_deletes(spec, source)
+    if source is None or window.kind == "driven":
+        return ReadIncrement(spec.source.table, window, deletes)
+    held = versions_held(spec.name, source, window, before) if deletes and before else ()
+    as_of = version_at_end(source, window.end_inclusive)
+    return ReadIncrement(spec.source.table, window, deletes, held, as_of, touched_partitions(source, window))

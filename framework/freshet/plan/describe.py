@@ -1,0 +1,200 @@
+"""A plan as text for people and as JSON for machines: the same stages that the executor runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, assert_never
+
+from freshet.plan.checks import CheckBatch, CheckTable
+from freshet.plan.instants import readable
+from freshet.plan.options import NO_ENTRIES
+from freshet.plan.reads import (
+    DriveRows,
+    ReadIncrement,
+    ReadLookback,
+    ReadPartitions,
+    ReadQuarantine,
+    ReadRange,
+    ReadSnapshot,
+    counted,
+)
+from freshet.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
+from freshet.spec.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
+from freshet.state.checkpoint import MAIN, Checkpoint
+
+_SHOWN_PARTITIONS = 20
+
+
+def plan_json(plan: Plan) -> dict[str, Any]:
+    """Return the plan as a JSON-serialisable mapping; the same plan gives the same text."""
+    return {
+        "pipeline": plan.pipeline,
+        "fingerprint": plan.fingerprint,
+        "target": asdict(plan.target),
+        "first_run": plan.first_run,
+        "window": asdict(plan.window),
+        "checkpoint_before": plan.checkpoint_before.as_json() if plan.checkpoint_before else None,
+        "checkpoint_after": plan.checkpoint_after.as_json() if plan.checkpoint_after else None,
+        "schema_changes": [asdict(change) for change in plan.schema_changes],
+        "notices": [asdict(notice) for notice in plan.notices],
+        "stages": [_stage_json(stage) for stage in plan.stages],
+    }
+
+
+def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = None, logic: Sequence[str] = ()) -> str:
+    """Return the plan as lines of text.
+
+    Args:
+        plan: The plan.
+        show_options: List every option of the Hudi writer too.
+        now: The time from which ages count; None shows none.
+        logic: What is to be said of the logic by which the target's rows were made.
+    """
+    window = plan.window
+    lines = [
+        plan.pipeline,
+        f"  target      {plan.target.name}  {plan.target.path}" + ("  (will be created)" if plan.first_run else ""),
+        f"  window      {'nothing to do' if window.kind == 'idle' else window.kind}: {window.reason}",
+    ]
+    if window.kind == "increment":
+        left = f"; {counted(window.waiting_commits, 'commit')} ({counted(window.waiting_rows, 'row')}) left for the next run"
+        span = f"{_at(plan, window.begin_inclusive)} to {_at(plan, window.end_inclusive)}"
+        lines.append(f"              {counted(len(window.requested), 'commit')}, {counted(window.rows, 'row')}, completed "
+                     + span + (left if window.waiting_commits else ""))
+    if window.kind != "deferred":
+        after = plan.checkpoint_after or plan.checkpoint_before
+        lines.append(f"  checkpoint  {_position(plan, plan.checkpoint_before, now)} -> {_position(plan, after, now)}")
+    lines += [f"  schema      {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
+    lines += [f"  {'' if number else 'logic':<12}{words}" for number, words in enumerate(logic)]
+    lines += [f"  notice      {n.code}: {n.message}" for n in plan.notices]
+    lines += [f"  {number}. {_stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]
+    if not plan.stages and window.kind != "idle":
+        lines.append("  nothing to do")
+    if show_options:
+        commits = [stage for stage in plan.stages if isinstance(stage, Commit)]
+        lines += [f"       {key} = {value}"
+                  for stage in commits for key, value in sorted({**stage.options, **stage.metadata}.items())]
+    return "\n".join(lines)
+
+
+def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -> str:
+    return _at(plan, checkpoint.main.instant, now) if checkpoint and checkpoint.main else "none"
+
+
+def _at(plan: Plan, instant: str, now: datetime | None = None) -> str:
+    return readable(instant, plan.source_zone, now, to_the_millisecond=True)
+
+
+def _stage_json(stage: Stage) -> dict[str, Any]:
+    body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
+    if isinstance(stage, Conform | MergeColumns | CheckTable | ReadQuarantine):
+        body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
+    if isinstance(stage, Commit):
+        body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
+    return body
+
+
+def _name(stage: Stage) -> str:
+    match stage:
+        case ReadIncrement():
+            return "read_increment"
+        case ReadRange():
+            return "read_range"
+        case DriveRows():
+            return "drive_rows"
+        case ReadSnapshot():
+            return "read_snapshot"
+        case ReadLookback():
+            return "read_lookback"
+        case ReadPartitions():
+            return "read_partitions"
+        case RunSql():
+            return "run_sql"
+        case RunPython():
+            return "run_python"
+        case ReadQuarantine():
+            return "read_quarantine"
+        case CheckBatch():
+            return "check_batch"
+        case CheckTable():
+            return "check_table"
+        case Conform():
+            return "conform"
+        case MergeColumns():
+            return "merge_columns"
+        case Commit():
+            return "commit"
+        case _:
+            assert_never(stage)
+
+
+def _partitions(stage: ReadPartitions) -> str:
+    columns = [column for column, _ in stage.on]
+    if stage.known is None:
+        needed = ", ".join(f"{column} = {' or '.join(texts)}" for column, texts in stage.on)
+        return f"the partitions that the batch needs: {needed}"
+    named = ["/".join(f"{c}={v}" for c, v in zip(columns, values, strict=True)) for values in stage.known]
+    more = f" and {len(named) - _SHOWN_PARTITIONS} more" if len(named) > _SHOWN_PARTITIONS else ""
+    return f"{counted(len(named), 'partition')}: {', '.join(named[:_SHOWN_PARTITIONS])}{more}"
+
+
+def _stage_text(stage: Stage) -> str:
+    match stage:
+        case ReadIncrement():
+            deletes = ", deletes included" if stage.with_deletes else ""
+            return f"read <SRC> incrementally from {stage.table.name}{deletes}"
+        case ReadSnapshot():
+            if stage.empty:
+                return f"read {stage.view}: nothing of {stage.table.name} yet"
+            return f"read {stage.view}: all of {stage.table.name}" + (f" as of {stage.as_of}" if stage.as_of else "")
+        case ReadRange():
+            view = "<SRC>" if stage.view == MAIN else stage.view
+            return (f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name}"
+                    + (f" as of {stage.as_of}" if stage.as_of else ""))
+        case DriveRows() if stage.every_row:
+            return (f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
+                    "version before")
+        case DriveRows():
+            keys = ", ".join(f"{column} = {theirs}" for theirs, column in stage.on)
+            pruned = [column for _, column in stage.on if column in stage.partition_by]
+            where = f"in the {', '.join(pruned)} that changed" if pruned else "in all of it"
+            return f"add to <SRC> what {stage.changes.table.name} changed: rows of {stage.source.name} {where}, by {keys}"
+        case ReadLookback():
+            return f"read {stage.view}: what changed in {stage.table.name}: {stage.window.reason}"
+        case ReadPartitions():
+            version = f" as of {stage.as_of}" if stage.as_of else ""
+            return f"read {stage.view}: of {stage.table.name}{version} {_partitions(stage)}"
+        case RunSql():
+            return f"run {stage.file} ({len(stage.statements)} statement{'s' * (len(stage.statements) != 1)})"
+        case RunPython():
+            return f"call transform() of {stage.file}"
+        case Conform():
+            return f"hold the batch against the DDL: {len(stage.columns)} columns, no null in {', '.join(stage.required)}"
+        case ReadQuarantine():
+            where = f" where {stage.where}" if stage.where else ""
+            return f"read <SRC>: the rows that wait in {stage.table.name}{where}"
+        case CheckBatch():
+            names = ", ".join(f"{c.name} ({c.severity}{', deletes the older row' * c.deletes})" for c in stage.checks)
+            keeps = stage.located and any(c.severity == "drop" and not c.deletes for c in stage.checks)
+            older = "; the older row that stands under a dropped row's key stays published" if keeps else ""
+            return f"check the batch in one pass: {names or 'its size'}{older}"
+        case CheckTable():
+            return "check what the commit makes: " + "; ".join(
+                f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")
+                for one in stage.checks)
+        case MergeColumns():
+            others = ", and write its other rows again" if stage.keep_others else ""
+            missing = "" if stage.keep_others or stage.insert_missing else "; rows whose key is not there are dropped"
+            return f"join with {stage.table.name}: set only {', '.join(stage.owned)}{others}{missing}"
+        case Commit():
+            index = stage.options["hoodie.index.type"]
+            if index == "HBASE":
+                index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
+            rows = "a checkpoint without rows" if stage.empty else stage.options["hoodie.datasource.write.operation"]
+            if index == NO_ENTRIES:
+                index = "its index is made afterwards"
+            return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
+        case _:
+            assert_never(stage)

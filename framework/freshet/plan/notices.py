@@ -1,0 +1,59 @@
+"""What a plan's reader must know and nothing forbids: deletes that go unseen, commits that are named in the past. Pure."""
+
+from __future__ import annotations
+
+from freshet.plan.inputs import InputTables
+from freshet.plan.late import what_is_late
+from freshet.plan.options import IS_DELETED
+from freshet.plan.reads import ReadIncrement
+from freshet.plan.stages import Notice
+from freshet.spec.model import PipelineSpec
+from freshet.state.checkpoint import Checkpoint
+from freshet.state.table import TableState
+
+
+def notices_of(
+    spec: PipelineSpec, source: TableState, inputs: InputTables, read: ReadIncrement, before: Checkpoint | None,
+) -> tuple[Notice, ...]:
+    """Return the notices of a run that reads.
+
+    Args:
+        spec: The pipeline.
+        source: The main source.
+        inputs: The other inputs.
+        read: What is read of the main source.
+        before: The target's checkpoint.
+    """
+    windows = ((source, read.window), *((inputs.states[name], window) for name, window in inputs.driving.items()))
+    late = tuple(
+        Notice("COMMIT_IN_THE_PAST", f"{spec.name}: {what_is_late(table, window.late)}. They are read now. Set the clock of "
+               "their writer, or let it write in UTC.")
+        for table, window in windows if table is not None and window.late
+    )
+    return (*_deletes(spec, source, read, before), *late)
+
+
+def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before: Checkpoint | None) -> tuple[Notice, ...]:
+    window = read.window
+    if window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
+        return (Notice(
+            "DELETES_NOT_SEEN",
+            f"{spec.name}: the whole source is read again, and the version that the target holds is cleaned or unknown: rows "
+            f"that were deleted since stay in the target. To have them gone: freshet run {spec.name} --full-refresh",
+        ),)
+    if read.with_deletes or window.kind != "increment":
+        return ()
+    replaced = [i for i in source.data_commits if i.requested in window.requested and i.action == "replacecommit"]
+    if not window.unseen_deletes and not replaced:
+        return ()
+    what = f"{window.unseen_deletes} deleted rows" if window.unseen_deletes else "replaced file groups"
+    if source.config.records_changes:
+        # The source has what is needed, and the pipeline does not ask for it.
+        why = "which hoodie.datasource.query.incremental.format: latest_state leaves out"
+        advice = f"To pass deletes on, remove it, declare {IS_DELETED} BOOLEAN in the DDL and select it from <SRC>."
+    else:
+        why = "which an increment without change data does not show"
+        advice = "Make the source with hoodie.table.cdc.enabled=true to pass deletes on."
+    return (Notice(
+        "DELETES_NOT_SEEN", f"{spec.name}: the source's commits hold {what}, {why}: the target keeps those rows. {advice}",
+    ),)

@@ -1,0 +1,200 @@
+"""The stages that every plan is made of: what the files alone say of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from freshet.errors import StateError
+from freshet.plan.checks import REPLAYED, check_stages, located_by, validator_options
+from freshet.plan.options import IS_DELETED, columns_record, index_record, writer_options
+from freshet.plan.reads import Window
+from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
+from freshet.plan.unreadable import refuse_unreadable
+from freshet.spec.model import PipelineSpec, TransformSpec
+from freshet.spec.rules import MalformedRule
+from freshet.spec.types import Array, Atomic, Column
+from freshet.state.checkpoint import COLUMNS_KEY, FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
+from freshet.state.table import StateReader, TableState
+
+
+def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
+    """Return the main source's state.
+
+    Raises:
+        StateError: SOURCE_MISSING or PARTITION_UNREADABLE.
+    """
+    source = state.table(spec.source.table)
+    if source is None:
+        raise StateError(
+            "SOURCE_MISSING", f"{spec.name}: there is no Hudi table at {spec.source.table.path}.",
+            "Nothing was read or written.",
+            "Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
+            path=spec.source.table.path,
+        )
+    refuse_unreadable(spec.name, source)
+    return source
+
+
+def with_deletes(spec: PipelineSpec, source: TableState | None) -> bool:
+    """Say whether the source's deletes are passed on.
+
+    Raises:
+        StateError: CDC_NOT_RECORDED or DELETES_NOT_DECLARED.
+    """
+    wanted = spec.source.incremental_format
+    recorded = source.config.records_changes if source else wanted == "cdc"
+    if wanted == "cdc" and not recorded:
+        raise StateError(
+            "CDC_NOT_RECORDED", f"{spec.name}: {spec.source.table.path} keeps no change data.",
+            "Nothing was read or written.",
+            "Remove hoodie.datasource.query.incremental.format: cdc, or make the source with hoodie.table.cdc.enabled=true.",
+        )
+    passed_on = recorded and wanted != "latest_state"
+    whole_rows = spec.operation in ("upsert", "bulk_insert") and spec.write.strategy == "rows"
+    if passed_on and whole_rows and IS_DELETED not in {c.name for c in spec.target.columns}:
+        raise StateError(
+            "DELETES_NOT_DECLARED",
+            f"{spec.name}: the source {spec.source.table.path} records deletes, and {spec.target.file} has no place for them.",
+            "Nothing was read or written.",
+            f"Add `{IS_DELETED} BOOLEAN` to the DDL and select it from <SRC>, so that the target deletes too; or ignore "
+            "deletes by hoodie.datasource.query.incremental.format: latest_state.",
+        )
+    if passed_on and wanted == "auto" and spec.write.strategy != "rows" and IS_DELETED not in spec.write.columns:
+        raise StateError(
+            "DELETES_NOT_DECLARED",
+            f"{spec.name}: the source {spec.source.table.path} records deletes, and the strategy {spec.write.strategy} is not "
+            "told what they mean.",
+            "Nothing was read or written.",
+            f"Write hoodie.datasource.query.incremental.format: cdc and select {IS_DELETED} from <SRC>, so that a deleted "
+            f"row's columns become null; or own {IS_DELETED} in write.columns, so that the whole row is deleted; or ignore "
+            "deletes by latest_state.",
+        )
+    return passed_on
+
+
+def transform_stage(step: TransformSpec) -> Stage:
+    """Return the stage that runs one file of the chain."""
+    return RunSql(step.file, step.statements) if step.kind == "sql" else RunPython(step.file)
+
+
+def conform_stage(spec: PipelineSpec) -> Conform:
+    """Return what the batch of this pipeline must look like: keys, partition, ordering field, and what it writes."""
+    target = spec.target
+    located = (*target.record_key, *target.partition_by, target.ordering_field)
+    columns: tuple[Column, ...] = target.columns
+    if spec.operation == "delete":
+        # Hudi finds the rows to delete by key and partition; the rest of the batch is never read.
+        columns = tuple(c for c in columns if c.name in located)
+    carried: tuple[Column, ...] = ()
+    if spec.write.strategy != "rows":
+        columns = tuple(c for c in columns if c.name in (*located, *spec.write.columns))
+        if spec.write.changed_columns:
+            carried = (Column(spec.write.changed_columns, Array(Atomic("string"))),)
+        if spec.source.incremental_format == "cdc" and IS_DELETED not in spec.write.columns:
+            carried = (*carried, Column(IS_DELETED, Atomic("boolean")))
+    partial = spec.write.strategy == "partial_update"
+    required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
+    ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
+    malformed = next((check for check in spec.checks if isinstance(check.rule, MalformedRule)), None)
+    return Conform(
+        (*columns, *carried), required, target.record_key, ignored, malformed.name if malformed else "",
+        malformed is not None and malformed.severity == "drop", any(check.severity == "drop" for check in spec.checks),
+        spec.evolution, _optional(spec), paths=_paths(spec),
+    )
+
+
+def _paths(spec: PipelineSpec) -> Paths:
+    def is_set(key: str) -> bool:
+        return spec.write_options.get(f"hoodie.datasource.write.{key}", "").lower() == "true"
+
+    return Paths(spec.target.partition_by, is_set("hive_style_partitioning"), is_set("partitionpath.urlencode"))
+
+
+def _optional(spec: PipelineSpec) -> tuple[str, ...]:
+    target = spec.target
+    return () if spec.evolution == "nothing" else tuple(c.name for c in target.columns if c.name not in target.column_lines)
+
+
+def publish_stages(
+    spec: PipelineSpec, target: TableState | None, window: Window, after: Checkpoint | None, moves: bool = False,
+) -> tuple[Stage, ...]:
+    """Return the stages from the transformation's result to the commit.
+
+    Args:
+        spec: The pipeline.
+        target: The target's state; None before its first run, or where nobody looked.
+        window: What was read.
+        after: The checkpoint that the commit carries.
+        moves: True where the batch may hold rows that were deleted where they stood, and stand elsewhere now.
+    """
+    merge, guard = merge_stages(spec, target)
+    commit = replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
+    stages = checked_stages(spec, target, window, merge, commit)
+    return tuple(replace(s, alive_by=located_by(spec)) if moves and isinstance(s, Conform) else s for s in stages)
+
+
+def checked_stages(
+    spec: PipelineSpec, target: TableState | None, window: Window, merge: tuple[MergeColumns, ...], commit: Commit,
+    overwritten: Sequence[str] = (),
+) -> tuple[Stage, ...]:
+    """Return the stages from the transformation's result to a commit, with the pipeline's checks among them.
+
+    Args:
+        spec: The pipeline.
+        target: The target's state.
+        window: What was read.
+        merge: What makes whole rows.
+        commit: The commit.
+        overwritten: Values of the partitions that it replaces; a row of any other is refused.
+    """
+    operation = commit.options["hoodie.datasource.write.operation"]
+    of_batch, of_table = check_stages(spec, target, window, operation, overwritten)
+    if of_table is not None:
+        commit = replace(commit, options=dict(sorted({**commit.options, **validator_options(of_table.checks)}.items())))
+    conform = replace(conform_stage(spec), only=tuple(overwritten))
+    if window.kind == "replay":
+        # What does not fit yet stays where it is; nothing of it is needed twice.
+        conform = replace(conform, rule=conform.rule or REPLAYED.name, marks=True, keeps_original=False)
+    return tuple(stage for stage in (conform, of_batch, *merge, of_table, commit) if stage is not None)
+
+
+def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[MergeColumns, ...], Guard | None]:
+    """Return the stage that makes whole rows and what guards it; nothing where the batch's rows are whole."""
+    write, table = spec.write, spec.target
+    if write.strategy == "rows":
+        return (), None
+    merge = MergeColumns(
+        table.ref, table.columns, write.columns, table.record_key, table.partition_by, write.ordering or table.ordering_field,
+        table.ordering_field, spec.index.is_global, write.insert_missing, write.strategy == "full_outer_join",
+        write.strategy == "partial_update" and not write.changed_columns, write.changed_columns, target is not None,
+    )
+    # Whole rows are joined with the target as it stands, so that nothing may come between.
+    return (merge,), Guard(target.commits[-1].completed if target is not None and target.commits else "", (), False)
+
+
+def commit_stage(
+    spec: PipelineSpec, window: Window, after: Checkpoint | None, empty: bool = False, overwrite: Sequence[str] = (),
+    creates: bool = False,
+) -> Commit:
+    """Return the stage that publishes.
+
+    Args:
+        spec: The pipeline.
+        window: What was read.
+        after: The checkpoint that the commit carries; None for none.
+        empty: True where it carries no rows.
+        overwrite: Values of the partitions that the batch replaces, whatever it holds; empty for the pipeline's own operation.
+        creates: True where the commit makes the table.
+    """
+    metadata = {
+        PIPELINE_KEY: spec.name,
+        FINGERPRINT_KEY: spec.fingerprint,
+        INDEX_KEY: index_record(spec.index),
+        COLUMNS_KEY: columns_record(spec.target.columns),
+        ORIGIN_KEY: window.kind,
+        **(encode(after) if after else {}),
+    }
+    options = writer_options(spec, overwrite, whole_table=spec.write.strategy == "full_outer_join" and not empty,
+                             creates=creates)
+    return Commit(spec.target.ref, options, after, dict(sorted(metadata.items())), empty)

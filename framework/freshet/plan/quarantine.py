@@ -1,0 +1,94 @@
+"""The table for rows that a check dropped: an ordinary Hudi table, one for each pipeline. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from freshet.plan.options import DEFAULTS, IS_DELETED
+from freshet.plan.reads import Window
+from freshet.spec.model import PipelineSpec
+from freshet.spec.types import Atomic, Column
+from freshet.state.checkpoint import FINGERPRINT_KEY, METADATA_PREFIX, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.state.table import CommitInfo, StateReader, TableState
+
+ID, RULE, REASON, RUN, POSITION, ROW, VERSION, DATE = (
+    f"_quarantine_{name}" for name in ("id", "rule", "reason", "run_id", "position", "row", "version", "date")
+)
+#: Of a run, of a backfill's chunk, or of a command on the quarantine itself: whose unfinished rows a writer may take away.
+ORIGINS = ("run", "chunk", "command")
+
+
+def columns_of(spec: PipelineSpec) -> tuple[Column, ...]:
+    """Return the quarantine's columns: the target's, and why and whence a row is here."""
+    own = [Column(c.name, c.type) for c in spec.target.columns if c.name != IS_DELETED]
+    added = [Column(name, Atomic("bigint" if name == VERSION else "string"))
+             for name in (ID, RULE, REASON, RUN, POSITION, ROW, VERSION, DATE)]
+    return (*own, *added, Column(IS_DELETED, Atomic("boolean")))
+
+
+def options_of(spec: PipelineSpec, run_id: str, origin: str) -> Mapping[str, str]:
+    """Return every option of the Hudi writer of the quarantine, the commit's metadata included.
+
+    Args:
+        spec: The pipeline.
+        run_id: Of the run that writes; its rows count once the target has a commit of that run.
+        origin: One of ``ORIGINS``.
+    """
+    server = "hoodie.embed.timeline.server"
+    return {
+        **DEFAULTS,
+        **({server: spec.write_options[server]} if server in spec.write_options else {}),
+        "hoodie.table.name": spec.quarantine.name.split(".")[-1],
+        "hoodie.datasource.write.table.type": "COPY_ON_WRITE",
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.datasource.write.recordkey.field": ID,
+        "hoodie.datasource.write.partitionpath.field": DATE,
+        "hoodie.datasource.write.precombine.field": VERSION,
+        "hoodie.index.type": "BUCKET",
+        "hoodie.bucket.index.num.buckets": "1",
+        # A column that the DDL has lost stays, for the rows that have it.
+        "hoodie.write.set.null.for.missing.columns": "true",
+        "hoodie.datasource.write.commitmeta.key.prefix": METADATA_PREFIX,
+        PIPELINE_KEY: spec.name, FINGERPRINT_KEY: spec.fingerprint, ORIGIN_KEY: origin, RUN_ID_KEY: run_id,
+    }
+
+
+def origin_of(window: Window) -> str:
+    """Return whose rows a window's are in the quarantine."""
+    return "chunk" if window.kind == "backfill" else "run"
+
+
+def unpublished_run(name: str, quarantine: TableState | None, target: TableState | None, origin: str) -> str:
+    """Return the run whose rows stand in the quarantine though its commit on the target never came; empty where none does.
+
+    Dropped rows are written first. A run that is killed before its own commit is repeated from the same checkpoint, and finds
+    the same rows again: what it wrote here must not count twice.
+
+    Args:
+        name: The pipeline.
+        quarantine: The quarantine's state.
+        target: The target's state.
+        origin: ``run`` or ``chunk``: of which only one writes at a time.
+    """
+    written = next(((instant, info.extra.get(RUN_ID_KEY, "")) for instant, info in quarantine.newest_first()
+                    if info.extra.get(ORIGIN_KEY) == origin), None) if quarantine is not None else None
+    if written is None:
+        return ""
+    instant, run = written
+    for commit, info in target.newest_first() if target else ():
+        if _writes(info, name, origin):
+            # Whoever committed after it has looked, too, so that only the last can be left.
+            return "" if info.extra.get(RUN_ID_KEY) == run or commit.completed > instant.completed else run
+    return run
+
+
+def _writes(info: CommitInfo, name: str, origin: str) -> bool:
+    kind = info.extra.get(ORIGIN_KEY)
+    same = kind == "backfill" if origin == "chunk" else kind not in ("backfill", "override", "replay", "start_at_latest")
+    return same and info.extra.get(PIPELINE_KEY) == name
+
+
+def hidden_runs(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
+    """Return the runs whose rows in the quarantine do not count, as ``unpublished_run`` tells them."""
+    quarantine, target = state.table(spec.quarantine), state.table(spec.target.ref)
+    return tuple(run for origin in ORIGINS[:2] if (run := unpublished_run(spec.name, quarantine, target, origin)))

@@ -1,0 +1,101 @@
+"""Whom cleaning and archiving would cut off: readers whose checkpoint lies behind the history that would be left. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freshet.errors import FreshetError
+from freshet.plan.stages import Commit, Notice, Plan
+from freshet.spec.model import PipelineSpec
+from freshet.spec.paths import same_place
+from freshet.state.table import Instant, StateReader, TableState
+
+#: What turns both off for one commit.
+HELD: dict[str, str] = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+# Hudi 1.0.2's defaults: commits that the cleaner keeps, and that the archive leaves in the active timeline.
+_CLEAN_KEEPS = 10
+_ARCHIVE_KEEPS = 20
+
+
+def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None, commits_to_come: int) -> tuple[Notice, ...]:
+    """Say why cleaning and archiving must be left this time; nothing where no reader would lose anything.
+
+    Args:
+        spec: The pipeline that writes the table.
+        state: Read-only view of the tables.
+        target: The table; None before its first commit.
+        commits_to_come: How many commits are made before the services look at the timeline.
+    """
+    if target is None:
+        return ()
+    first_kept = _first_kept(spec, target, commits_to_come)
+    if first_kept is None:
+        return ()
+    notices = []
+    for reader in spec.readers:
+        try:
+            table = state.table(reader.target)
+            checkpoint = table.latest_checkpoint(reader.partners, reader.name) if table else None
+        except FreshetError as error:
+            # It stops its own pipeline; this one goes on, and keeps what that may have to read yet.
+            notices.append(Notice(
+                "RETENTION_HELD", f"{spec.name}: cleaning and archiving are left this time: how far {reader.name} has read "
+                f"{spec.target.ref.name} is unknown ({error.code}: {error.message})",
+            ))
+            continue
+        for position in checkpoint.positions.values() if checkpoint else ():
+            if same_place(position.table) != same_place(spec.target.ref.path) or position.basis != "completed":
+                continue
+            if _cuts_off(target, position.instant, first_kept):
+                notices.append(Notice(
+                    "RETENTION_HELD", f"{spec.name}: cleaning and archiving are left this time: they would cut off "
+                    f"{reader.name}, which has read {spec.target.ref.name} up to {position.instant}.",
+                ))
+    return tuple(notices)
+
+
+def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: TableState | None) -> Plan:
+    """Return the plan with cleaning and archiving turned off for its commit, where they would cut a reader off.
+
+    Args:
+        plan: A plan that may commit.
+        spec: Its pipeline.
+        state: Read-only view of the tables.
+        target: The target's state.
+    """
+    notices = held_back(spec, state, target, 1) if plan.stages else ()
+    if not notices:
+        return plan
+    stages = tuple(replace(one, options={**one.options, **HELD}) if isinstance(one, Commit) else one for one in plan.stages)
+    return replace(plan, stages=stages, notices=(*plan.notices, *notices))
+
+
+def _cuts_off(target: TableState, read_upto: str, first_kept: Instant) -> bool:
+    """Say whether a reader would miss a commit, or the version from which it tells deletes and the rows before a change."""
+    unread = next((i for i in target.data_commits if i.completed > read_upto), None)
+    if unread is not None and unread.requested < first_kept.requested:
+        return True
+    # A table service's commit after the checkpoint holds the same rows. Where there is none, that version is gone already.
+    versions = [i for i in target.commits if read_upto <= i.completed and (unread is None or i.completed < unread.completed)]
+    return bool(versions) and all(i.requested < first_kept.requested for i in versions)
+
+
+def _first_kept(spec: PipelineSpec, target: TableState, commits_to_come: int) -> Instant | None:
+    """Return the oldest commit that both services would leave; None where they would leave all."""
+    options = spec.write_options
+    if options.get("hoodie.clean.automatic") == options.get("hoodie.archive.automatic") == "false" and commits_to_come:
+        return None
+    keeps = min(
+        _number(options.get("hoodie.clean.commits.retained", options.get("hoodie.cleaner.commits.retained")), _CLEAN_KEEPS),
+        _number(options.get("hoodie.keep.min.commits"), _ARCHIVE_KEEPS),
+    )
+    if options.get("hoodie.clean.policy", options.get("hoodie.cleaner.policy", "KEEP_LATEST_COMMITS")) != "KEEP_LATEST_COMMITS":
+        # By hours or by versions of a file the timeline does not tell what goes: the newest commit is sure to stay.
+        keeps = 1
+    by_request = sorted(target.commits, key=lambda i: i.requested)
+    index = len(by_request) + commits_to_come - keeps
+    return by_request[min(index, len(by_request) - 1)] if index > 0 and by_request else None
+
+
+def _number(text: str | None, default: int) -> int:
+    return int(text) if text is not None and text.isdigit() else default

@@ -1,0 +1,121 @@
+"""A migration's work on Spark: load the new table, and compare it with the old one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from freshet.errors import CheckError, FreshetError, StateError
+from freshet.index.building import Layout
+from freshet.metrics.events import Listener
+from freshet.plan.migration import is_bulk, note_of, origins
+from freshet.plan.options import IS_DELETED
+from freshet.plan.reads import Version, counted
+from freshet.plan.stages import Plan
+from freshet.plan.versions import is_kept, version_at
+from freshet.runtime.executor import session_for
+from freshet.runtime.index import bootstrap_index
+from freshet.runtime.migrate import Migration
+from freshet.runtime.migrate_check import Compared, compare_rows
+from freshet.runtime.runner import leased
+from freshet.sinks.failures import in_words
+from freshet.sinks.quarantine import waiting_rows
+from freshet.sources.hudi import load_table, load_version
+from freshet.state.table import StateReader, TableState
+
+
+def load(one: Migration, state: StateReader, listen: Listener, planned: Callable[[], Plan]) -> None:
+    """Load the new table, and make its index where that is not made with the rows.
+
+    Args:
+        one: The migration.
+        state: Reader of the tables.
+        listen: Told what happens.
+        planned: Makes the plan.
+
+    Raises:
+        FreshetError: The load failed.
+    """
+    if one.copy:
+        _refuse_waiting(one, state)
+    if one.copy or is_bulk(one.after):
+        bootstrap_index(one.project, one.after, state, listen, Layout(), planned)
+        return
+    result = leased(one.project, one.after, state, listen, planned, "migrate")
+    if result.error is not None:
+        raise result.error
+
+
+def _refuse_waiting(one: Migration, state: StateReader) -> None:
+    if one.loaded or state.table(one.spec.quarantine) is None:
+        return
+    rows = waiting_rows(session_for(one.spec, one.project.root, lambda words: None), one.spec, ()).count()
+    if rows:
+        raise StateError(
+            "QUARANTINE_NOT_EMPTY", f"{one.spec.name}: {counted(rows, 'row')} wait in {one.spec.quarantine.path}, which stays "
+            "with the old table: a copy would not hold them.", "Nothing was written.",
+            f"Publish or drop them by the files that the table was made by: freshet quarantine show {one.spec.name}",
+        )
+
+
+def compare(one: Migration, state: StateReader, phase: Callable[[str], None], accept: bool) -> Compared:
+    """Compare the new table with the old one as it stood when the load was planned.
+
+    Args:
+        one: The migration.
+        state: Reader of the tables.
+        phase: Told what goes on.
+        accept: Say what differs, and refuse nothing.
+
+    Raises:
+        CheckError: MIGRATION_DIFFERS.
+    """
+    spark = session_for(one.after, one.project.root, phase)
+    old, new = state.table(one.old.ref), state.table(one.after.target.ref)
+    assert old is not None
+    assert new is not None
+    note = note_of(new)
+    assert note is not None
+    version, moved = _version(old, note.commit)
+    try:
+        before, after = load_version(spark, old.ref.path, version), load_table(spark, new.ref.path)
+        columns = [c for c in one.after.target.columns if c.name != IS_DELETED]
+        both = origins(columns, before.columns, one.renames)
+        keys = [(both[name], name) for name in one.after.target.record_key if name in both]
+        same = {was for was, _ in keys} == set(old.config.record_key)
+        others = [(was, name) for name, was in both.items() if name not in one.after.target.record_key]
+        found = compare_rows(before, after, keys if same else [], others)
+    except (Py4JJavaError, PySparkException) as error:
+        raise in_words(new.ref, str(error), (old.ref,), reading=True) from error
+    if not found.agrees and not accept:
+        raise _differs(one, found, moved, old, new)
+    return found
+
+
+def _version(old: TableState, commit: str) -> tuple[Version, bool]:
+    """Return the version of the old table to compare with, and whether it has moved on from there for good."""
+    if old.commits[-1].completed <= commit:
+        return Version(""), False
+    found = version_at(old, commit)
+    return (found, False) if is_kept(old, found) else (Version(""), True)
+
+
+def _differs(one: Migration, found: Compared, moved: bool, old: TableState, new: TableState) -> FreshetError:
+    why = []
+    before, after = (state.latest_checkpoint((), one.spec.name) for state in (old, new))
+    if before and after and before.main and after.main and before.main.instant != after.main.instant:
+        why.append(f"the old table has read the source up to {before.main.instant}, and the new one to {after.main.instant}")
+    if moved:
+        why.append("the old table was written meanwhile")
+    if found.only_old and not one.copy:
+        why.append("rows are missing that the source may no longer have: --copy takes those that stand")
+    said = f" ({'; '.join(why)})" if why else ""
+    name = one.spec.name
+    return CheckError(
+        "MIGRATION_DIFFERS", f"{name}: {new.ref.path} differs from {old.ref.path}: {found.in_words()}{said}.",
+        "The new table is loaded, and the files name the old one.",
+        f"Where that is right: freshet migrate {name} --accept-differences; else: freshet migrate {name} --abandon",
+        **vars(found),
+    )

@@ -1,0 +1,47 @@
+"""Run a full refresh: a run that replaces every row, and after it the index where that lies outside the table."""
+
+from __future__ import annotations
+
+from freshet.metrics.events import Listener
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.stages import Plan
+from freshet.runtime.lease import Lease
+from freshet.runtime.result import RunResult
+from freshet.runtime.runner import leased
+from freshet.spec.model import PipelineSpec, Project
+from freshet.state.table import StateReader
+
+
+def refresh_pipeline(
+    project: Project, spec: PipelineSpec, state: StateReader, listen: Listener, wait_seconds: float | None = None,
+) -> RunResult:
+    """Compute a target anew from its whole source, and replace what stands; failures become the result.
+
+    Args:
+        project: The project.
+        spec: The pipeline.
+        state: Reader of the tables.
+        listen: Told what happens.
+        wait_seconds: How long to wait for another run of the target; None takes the pipeline's own setting.
+    """
+    follows = False
+
+    def planned() -> Plan:
+        nonlocal follows
+        plan = compile_plan(spec, state, RunRequest(full_refresh=True))
+        follows = plan.index_follows
+        return plan
+
+    def then(lease: Lease, listen: Listener) -> None:
+        if not follows:
+            return
+        # PySpark is there by now; what is idle needs none of it.
+        from freshet.index.building import Layout
+        from freshet.runtime.executor import session_for
+        from freshet.runtime.index import Work, index_after_load
+
+        # Killed before it, the next run is refused, which knows another generation.
+        spark = session_for(spec, project.root, lambda words: None)
+        index_after_load(Work(project, spec, state, listen, lease, spark), Layout())
+
+    return leased(project, spec, state, listen, planned, "full refresh", False, wait_seconds, then)
