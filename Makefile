@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.setup-stamp
 INPUTS := requirements.lock setup.cfg pyproject.toml framework/freshet/ivy.xml framework/freshet/jars.sha256
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint unit test nightly waits demo bench bench-report lock clean
+.PHONY: help setup lint unit test nightly waits docs demo bench bench-report lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -53,13 +53,19 @@ unit: setup ## The tests that need no JVM
 test: unit ## What a change must pass; of each product of cases a row for every pair
 	$(TESTS) tests --ignore tests/unit $(QUEUE)
 
-nightly: lint unit ## Everything: whole products, what takes long, and what could need a quiet machine three times on a busy one
+nightly: lint unit docs ## Everything: whole products, what takes long, and what could need a quiet machine three times on a busy one
 	FRESHET_FULL=1 FRESHET_EXAMPLES=3 $(TESTS) tests --ignore tests/unit $(QUEUE)
 	$(PYTHON) -m tests.kit.busy 3 $(MAKE) --no-print-directory waits
 
 waits: setup ## The tests of processes, kills, locks and threads
 	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/runtime
 	$(TESTS) -m waits tests --ignore tests/unit $(QUEUE)
+
+# In an environment of its own: nothing of freshet needs it.
+docs: | $(PYTHON) ## The pages of docs/ as a site in build/site; a link that leads nowhere fails
+	$(PYTHON) -m venv build/docs
+	build/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.txt
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/python -m mkdocs build --quiet
 
 demo: setup ## The main job on data it makes itself
 	$(PYTHON) -m tests.demo
@@ -78,6 +84,9 @@ lock: | $(PYTHON) ## Write requirements.lock anew from setup.cfg
 	env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND='make lock' build/lock/bin/pip-compile --quiet \
 	  --generate-hashes --allow-unsafe --strip-extras --no-annotate --extra test --build-deps-for editable \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.lock setup.cfg
+	env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND='make lock' build/lock/bin/pip-compile --quiet \
+	  --generate-hashes --allow-unsafe --strip-extras --no-annotate \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file docs/requirements.txt docs/requirements.in
 
 clean: ## Remove the environment and everything that was built; the jar cache stays
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log

@@ -60,7 +60,7 @@ def cut(text: str, most: int) -> str:
 
 
 class Exit(IntEnum):
-    """Exit codes of the command, documented in the README. 2 is click's own, for a wrong command line."""
+    """Exit codes of the command, documented in docs/commands.md. 2 is click's own, for a wrong command line."""
 
     OK = 0
     FAILED = 1

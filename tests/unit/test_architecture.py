@@ -179,18 +179,37 @@ def test_documented_commands_exist(files: str) -> None:
             assert set(words[1:]) <= targets, line
 
 
-def test_examples_of_the_readme_are_the_files() -> None:
-    readme = (REPOSITORY / "README.md").read_text("utf-8")
-    found = re.findall(r"^`(\S+)`\n\n```\w+\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+def test_the_example_of_the_docs_is_the_files() -> None:
+    page = (REPOSITORY / "docs/pipeline.md").read_text("utf-8")
+    found = re.findall(r"^`(\S+)`\n\n```\w+\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert [name.partition("/")[0] for name, _ in found] == ["ddl", "pipelines", "transformers"]
     for name, text in found:
         assert text == (REPOSITORY / name).read_text("utf-8"), name
 
 
 def test_every_command_is_documented() -> None:
-    text = (REPOSITORY / "README.md").read_text("utf-8")
+    text = (REPOSITORY / "docs/commands.md").read_text("utf-8")
     context = click.Context(main)
     for name in main.list_commands(context):
         assert f"`freshet {name}" in text, name
     for code in ("0", "1", "2", "3", "4", "5", "6", "130", "141"):
         assert re.search(rf"^\| {code} \|", text, re.MULTILINE), code
+
+
+def _anchors(file: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", file.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ (.*)", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md"])
+def test_links_lead_somewhere(files: str) -> None:
+    """To a file, and within a page to a heading; `make docs` holds the site's."""
+    broken = []
+    for file in REPOSITORY.glob(files):
+        for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", file.read_text("utf-8")):
+            path, _, anchor = target.partition("#")
+            there = file.parent / path if path else file
+            if not there.exists() or (anchor and anchor not in _anchors(there)):
+                broken.append(f"{file.name}: {target}")
+    assert broken == []
