@@ -58,7 +58,7 @@ nightly: lint unit docs ## Everything: whole products, what takes long, and what
 	$(PYTHON) -m tests.kit.busy 3 $(MAKE) --no-print-directory waits
 
 waits: setup ## The tests of processes, kills, locks and threads
-	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/runtime
+	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/runtime $(QUEUE)
 	$(TESTS) -m waits tests --ignore tests/unit $(QUEUE)
 
 # In an environment of its own: nothing of freshet needs it.
