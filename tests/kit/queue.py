@@ -1,7 +1,8 @@
 """One queue of all tests for two processes: what belongs together stays together, and what takes longest begins first.
 
-The tests of a group share tables and servers. ``tests/durations.json`` has the seconds that each group took;
-``FRESHET_DURATIONS=write`` writes it anew. A group that is not there yet counts as a minute.
+The tests of a group share tables and servers. ``tests/durations.json`` has the seconds that each group took, and
+``tests/durations.nightly.json`` those of a night; ``FRESHET_DURATIONS=write`` writes them anew. A group in neither counts as a
+minute.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.kit.nightly import NIGHTLY
 from tests.kit.pairwise import CHOSEN
 from tests.kit.whole import WHOLE
 
-DURATIONS = Path(__file__).parents[1] / "durations.json"
+DURATIONS = Path(__file__).parents[1] / ("durations.nightly.json" if WHOLE else "durations.json")
 _UNKNOWN_SECONDS = 60.0
 #: As they stand in tests' ids.
 TYPES = ("cow", "mor", "COPY_ON_WRITE", "MERGE_ON_READ")
@@ -78,13 +79,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=nightly)
         left = set(nightly)
         items[:] = [item for item in items if item not in left]
-    seconds = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
+    seconds = {**_known(DURATIONS.with_name("durations.json")), **_known(DURATIONS)}
     # Stable, so that a group keeps the order in which its tests are written.
     items.sort(key=lambda item: (-seconds.get(group_of(item.nodeid), _UNKNOWN_SECONDS), group_of(item.nodeid)))
 
 
-_LEFT = pytest.StashKey[int]()
+def _known(file: Path) -> dict[str, float]:
+    return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
 
+
+_LEFT = pytest.StashKey[int]()
 
 
 class _Controller:
@@ -113,8 +117,7 @@ class _Controller:
             terminalreporter.write_line(f"{left} tests are for `make nightly` alone: the full products, and what takes long.")
         if os.environ.get("FRESHET_DURATIONS") == "write":
             # Beside what is there: a part of the tests may have run.
-            known = json.loads(DURATIONS.read_text("utf-8")) if DURATIONS.exists() else {}
-            found = {**known, **{group: round(seconds, 1) for group, seconds in self.taken.items()}}
+            found = {**_known(DURATIONS), **{group: round(seconds, 1) for group, seconds in self.taken.items()}}
             DURATIONS.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", "utf-8")
 
 
