@@ -45,7 +45,8 @@ def project(lake: Lake) -> Lake:
 
 def test_in_a_terminal(project: Lake) -> None:
     """A helper that is changed reaches the Python of Spark's workers in the same session; a wrong file ends nothing."""
-    terminal = Terminal(100, 40)
+    # Wide enough for whatever folder the tests lie in.
+    terminal = Terminal(200, 40)
     process = terminal.start(sys.executable, "-m", "freshet", "test", "--watch", "-C", str(project.project_root), cwd=ROOT)
 
     def waits_after(line: str, times: int) -> None:
