@@ -21,6 +21,8 @@ from tests.reference.text import MADE, plain, table
 
 _HEAD = ("key", "type", "default", "what it says")
 _DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
+# Of a description that marks nothing itself: templates, YAML, placeholders and names in capitals.
+_IN_CODE = re.compile(r"\{\{.*?\}\}|\{[a-z_.]+: .*\}|<\w+>(?:/\w+)*|\b[A-Z]+_[A-Z_]+\b")
 # Types that are texts or numbers to YAML, and more to freshet.
 _NAMED = ((Duration, "duration, as 24h or 7d"), (Limit, "number or percentage"), (Share, "percentage"),
           (Rows, "list of rows, or name of a CSV file"))
@@ -30,12 +32,12 @@ _FILES: tuple[tuple[str, str, type[BaseModel]], ...] = (
     ("Configs", "`configs/base.yml` and `configs/<env>.yml`. A pipeline may hold the same keys, except for `warehouse`, and "
      "its values win.", ConfigFile),
     ("Test cases", "`pipelines/tests/<pipeline>.yml`, see [Tests for pipelines](../tests.md).", FixtureFile),
-    ("Seeds", "`seeds/<database>.<table>.yml`, beside the file with the rows, see [Reading](../reading.md#seeds).", SeedFile),
+    ("Seeds", "`seeds/<database>.<table>.yml`, beside the file with the rows, see [Reading](../reading.md).", SeedFile),
 )
 _INTRO = f"""# YAML keys
 
-Every key of the project's YAML files. freshet refuses a key that is not here, and names the nearest one. A JSON Schema describes
-pipelines and configs too; an editor completes and checks them by it: `freshet schema --write`.
+Every key of the project's YAML files. freshet refuses a key that is not here, and names the nearest one.
+`freshet schema --write` writes the same as a JSON Schema, by which an editor completes and checks pipelines and configs.
 
 Values may be [templates](../configuration.md), so that a number or a flag may be written as a text. A default in *italics*
 follows from something else. `hoodie` holds the [keys under hoodie](#keys-under-hoodie). A check has exactly one rule:
@@ -43,10 +45,10 @@ follows from something else. `hoodie` holds the [keys under hoodie](#keys-under-
 """
 _HOODIE = f"""## Keys under hoodie
 
-Properties of HoodieStreamer and of Hudi {HUDI_VERSION} that freshet takes, by their own names. [Hudi's
-documentation](https://hudi.apache.org/docs/configurations) says what its own do. A DDL may hold those of a table in TBLPROPERTIES.
-freshet sets some others itself, and refuses those that would break a guarantee, each with the reason. The defaults are Hudi's;
-`freshet compile NAME` shows what freshet sets in their place.
+Properties of HoodieStreamer and of Hudi {HUDI_VERSION} that freshet takes, by their own names.
+[Hudi's documentation](https://hudi.apache.org/docs/configurations) says what its own do. A DDL may hold those of a table, in
+TBLPROPERTIES. freshet sets some others itself, and refuses those that would break a guarantee, each with the reason. The
+defaults are Hudi's; `freshet compile NAME` shows what freshet sets in their place.
 """
 Schema = Mapping[str, Any]
 
@@ -103,7 +105,7 @@ def _rows(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _code(text: str) -> str:
-    return plain(re.sub(r"(\{\{.*?\}\}|\{[a-z_.]+: .*\}|\b[A-Z]+_[A-Z_]+\b)", r"`\1`", text) if "`" not in text else text)
+    return plain(text if "`" in text else _IN_CODE.sub(r"`\g<0>`", text))
 
 
 def _default(value: Any) -> str:
