@@ -93,10 +93,11 @@ def errors_page() -> str:
         rows = []
         for code in registry():
             if number in code.exits:
-                # The first table in which a code stands is where a link to it leads.
-                anchor = "" if code.name in seen else f'<a id="{code.name.lower()}"></a>'
+                # The first table in which a code stands is where a link to it leads. The site would break a long one anywhere.
+                anchor = "" if code.name in seen else f' id="{code.name.lower()}"'
                 seen.add(code.name)
-                rows.append((f"{anchor}`{code.name}`", plain(code.means), plain(code.remedy)))
+                name = f'<code{anchor} style="white-space: nowrap">{code.name}</code>'
+                rows.append((name, plain(code.means), plain(code.remedy)))
         if rows:
             parts += [f"## {title}\n", *([words + "\n"] if words else []), table(_HEAD, rows) + "\n"]
     return "\n".join(parts)

@@ -199,7 +199,7 @@ def test_every_command_is_documented() -> None:
 def _anchors(file: Path) -> set[str]:
     text = re.sub(r"^```.*?^```", "", file.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     heads = re.findall(r"^#+ (.*)", text, re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads} | set(re.findall(r' id="([^"]+)"', text))
 
 
 @pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"])
