@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import click
 import pytest
@@ -15,20 +16,21 @@ from tests.reference import FOLDER, pages
 from tests.reference.errors import registry
 from tests.reference.text import plain, table
 
-PAGES = pages()
+NAMES = ("cli.md", "errors.md", "yaml.md")
+made = cache(pages)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_pages_are_what_the_code_makes(name: str) -> None:
-    assert (FOLDER / name).read_text("utf-8") == PAGES[name], "write them anew: python -m tests.reference"
+    assert (FOLDER / name).read_text("utf-8") == made()[name], "write them anew: python -m tests.reference"
 
 
 def test_no_other_page_is_there() -> None:
-    assert {one.name for one in FOLDER.iterdir()} == set(PAGES)
+    assert {one.name for one in FOLDER.iterdir()} == set(made()) == set(NAMES)
 
 
 def test_every_code_stands_once_as_an_anchor_and_in_each_group() -> None:
-    text = PAGES["errors.md"]
+    text = made()["errors.md"]
     for code in registry():
         assert text.count(f' id="{code.name.lower()}"') == 1, code.name
         assert text.count(f">{code.name}</code> |") == len(code.exits), code.name
@@ -40,7 +42,7 @@ def test_every_command_and_option_is_there() -> None:
         for name in group.list_commands(context):
             command = group.get_command(context, name)
             assert command is not None
-            found = re.search(rf"^#+ freshet {' '.join((*path, name))}\n(.*?)(?=^#|\Z)", PAGES["cli.md"], re.M | re.S)
+            found = re.search(rf"^#+ freshet {' '.join((*path, name))}\n(.*?)(?=^#|\Z)", made()["cli.md"], re.M | re.S)
             assert found, name
             for option in command.params:
                 if isinstance(option, click.Option):
@@ -52,7 +54,7 @@ def test_every_command_and_option_is_there() -> None:
 
 
 def test_every_key_is_there() -> None:
-    text = PAGES["yaml.md"]
+    text = made()["yaml.md"]
     for model in (PipelineFile, ConfigFile, FixtureFile, FixtureTable, FixtureCase, Expect, SeedFile):
         for name, field in model.model_fields.items():
             assert f"| `{field.alias or name}` |" in text, (model.__name__, name)
