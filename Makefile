@@ -65,7 +65,7 @@ waits: setup ## The tests of processes, kills, locks and threads
 docs: | $(PYTHON) ## The pages of docs/ as a site in build/site; a link that leads nowhere fails
 	$(PYTHON) -m venv build/docs
 	build/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r docs/requirements.txt
-	NO_MKDOCS_2_WARNING=1 build/docs/bin/python -m mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/python -m mkdocs build
 
 demo: setup ## The main job on data it makes itself
 	$(PYTHON) -m tests.demo

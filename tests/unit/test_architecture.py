@@ -164,7 +164,7 @@ def _parse(words: list[str]) -> None:
     group.make_context("freshet", words, parent=context)
 
 
-@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md"])
+@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"])
 def test_documented_commands_exist(files: str) -> None:
     lines = [line for file in sorted(REPOSITORY.glob(files)) for line in _shell_lines(str(file.relative_to(REPOSITORY)))]
     assert len(lines) > 5
@@ -199,10 +199,10 @@ def test_every_command_is_documented() -> None:
 def _anchors(file: Path) -> set[str]:
     text = re.sub(r"^```.*?^```", "", file.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     heads = re.findall(r"^#+ (.*)", text, re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads} | set(re.findall(r' id="([^"]+)"', text))
 
 
-@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md"])
+@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"])
 def test_links_lead_somewhere(files: str) -> None:
     """To a file, and within a page to a heading; `make docs` holds the site's."""
     broken = []
