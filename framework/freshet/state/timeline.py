@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 from freshet.errors import StateError
 from freshet.spec.model import TableRef
-from freshet.state.actions import cleaned_files, load_archived, load_commit, retained_from, taken_back
+from freshet.state.actions import cleaned_files, files_to_clean, load_archived, load_commit, retained_from, taken_back
 from freshet.state.failures import told
 from freshet.state.properties import COMPLETED, read_properties
 from freshet.state.storage import Storage, local_path, storage_for
@@ -62,6 +62,7 @@ def _table(ref: TableRef) -> TableState | None:
     timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
     names = storage.names(timeline)
     instants = tuple(Instant(found[2], found[1], found[3]) for name in names if (found := COMPLETED.match(name)))
+    cleaning = {found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - {i.requested for i in instants}
     begun = {found[1] for name in names if (found := _BEGUN.match(name))}
     return TableState(
         ref=ref, config=_config(properties), instants=instants,
@@ -69,8 +70,8 @@ def _table(ref: TableRef) -> TableState | None:
         load_archived=lru_cache(maxsize=2)(told(ref, partial(load_archived, storage, f"{timeline}/history"))),
         retained_from=retained_from(storage, timeline, instants),
         pending=tuple(sorted(begun - {i.requested for i in instants})),
-        cleaning=bool({found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - {i.requested for i in instants}),
         load_cleaned=lru_cache(maxsize=1)(told(ref, partial(cleaned_files, storage, timeline, instants))),
+        load_cleaning=lru_cache(maxsize=1)(told(ref, partial(files_to_clean, storage, timeline, sorted(cleaning)))),
         load_taken_back=lru_cache(maxsize=None)(told(ref, partial(taken_back, storage, timeline))),
         has_schema_history=lru_cache(maxsize=1)(told(ref, partial(_has_schema_history, storage, base))),
     )
