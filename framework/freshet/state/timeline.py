@@ -87,6 +87,10 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         # Hudi 1.0 may write "column:simple" for a partition field of a custom key generator.
         return tuple(part.split(":")[0] for part in properties.get(key, "").split(",") if part)
 
+    def is_on(key: str, default: str = "false") -> bool:
+        # As Java's Boolean.parseBoolean, by which Hudi reads them.
+        return properties.get(key, default).lower() == "true"
+
     plain_paths = properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS
     whole = plain_paths and all(
         properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items())
@@ -97,13 +101,13 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         record_key=listed("hoodie.table.recordkey.fields"),
         partition_by=listed("hoodie.table.partition.fields"),
         ordering_field=properties.get("hoodie.table.precombine.field", ""),
-        records_changes=properties.get("hoodie.table.cdc.enabled") == "true",
+        records_changes=is_on("hoodie.table.cdc.enabled"),
         whole_files=whole and table_type == "COPY_ON_WRITE",
         whole_logs=whole and table_type == "MERGE_ON_READ" and not own_merge,
         plain_paths=plain_paths,
-        hive_style=properties.get("hoodie.datasource.write.hive_style_partitioning") == "true",
-        url_encoded=properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true",
-        meta_fields=properties.get("hoodie.populate.meta.fields", "true").lower() == "true",
+        hive_style=is_on("hoodie.datasource.write.hive_style_partitioning"),
+        url_encoded=is_on("hoodie.datasource.write.partitionpath.urlencode"),
+        meta_fields=is_on("hoodie.populate.meta.fields", "true"),
         own_merge=own_merge,
         properties=properties,
     )
