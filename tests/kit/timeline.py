@@ -52,6 +52,10 @@ CLEAN = fastavro.parse_schema({"type": "record", "name": "HoodieCleanMetadata", 
         "type": "record", "name": "HoodieCleanPartitionMetadata",
         "fields": [{"name": "successDeleteFiles", "type": {"type": "array", "items": "string"}}]}}},
 ]})
+CLEAN_PLAN = fastavro.parse_schema({"type": "record", "name": "HoodieCleanerPlan", "fields": [
+    {"name": "filePathsToBeDeletedPerPartition", "type": ["null", {"type": "map", "values": {"type": "array", "items": {
+        "type": "record", "name": "HoodieCleanFileInfo", "fields": [{"name": "filePath", "type": ["null", "string"]}]}}}]},
+]})
 
 
 def avro(schema: Any, record: dict[str, Any]) -> bytes:
@@ -74,6 +78,12 @@ def commit(
 def clean(earliest: str, *deleted: str, partition: str = "2026-08-01") -> bytes:
     found = {partition: {"successDeleteFiles": list(deleted)}}
     return avro(CLEAN, {"earliestCommitToRetain": earliest, "partitionMetadata": found})
+
+
+def clean_plan(*deleted: str, partition: str = "2026-08-01", base: str = "/lake") -> bytes:
+    """Return what a clean is going to delete: Hudi names whole paths, as they stand."""
+    found = {partition: [{"filePath": f"{base}/{partition}/{name}".replace("//", "/")} for name in deleted]}
+    return avro(CLEAN_PLAN, {"filePathsToBeDeletedPerPartition": found})
 
 
 class HandMade:

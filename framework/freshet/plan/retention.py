@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.errors import FreshetError
+from freshet.plan.late import late_commits
 from freshet.plan.stages import Commit, Notice, Plan
+from freshet.plan.versions import version_at
 from freshet.spec.model import PipelineSpec
 from freshet.spec.paths import same_place
+from freshet.state.checkpoint import Position
 from freshet.state.table import Instant, StateReader, TableState
 
 #: What turns both off for one commit.
@@ -46,7 +49,7 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
         for position in checkpoint.positions.values() if checkpoint else ():
             if same_place(position.table) != same_place(spec.target.ref.path) or position.basis != "completed":
                 continue
-            if _cuts_off(target, position.instant, first_kept):
+            if _cuts_off(target, position, first_kept):
                 notices.append(Notice(
                     "RETENTION_HELD", f"{spec.name}: cleaning and archiving are left this time: they would cut off "
                     f"{reader.name}, which has read {spec.target.ref.name} up to {position.instant}.",
@@ -70,20 +73,24 @@ def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
     return replace(plan, stages=stages, notices=(*plan.notices, *notices))
 
 
-def _cuts_off(target: TableState, read_upto: str, first_kept: Instant) -> bool:
+def _cuts_off(target: TableState, position: Position, first_kept: Instant) -> bool:
     """Say whether a reader would miss a commit, or the version from which it tells deletes and the rows before a change."""
-    unread = next((i for i in target.data_commits if i.completed > read_upto), None)
-    if unread is not None and unread.requested < first_kept.requested:
+    read_upto = position.instant
+    unread = target.commits_between(begin_exclusive=read_upto)
+    # The services go by request time: of what was begun early any may complete last, and one whose clock is behind came since.
+    if any(i.requested < first_kept.requested for i in (*late_commits(target, position.known, read_upto), *unread)):
         return True
     # A table service's commit after the checkpoint holds the same rows. Where there is none, that version is gone already.
-    versions = [i for i in target.commits if read_upto <= i.completed and (unread is None or i.completed < unread.completed)]
-    return bool(versions) and all(i.requested < first_kept.requested for i in versions)
+    if not any(read_upto <= i.completed and (not unread or i.completed < unread[0].completed) for i in target.commits):
+        return False
+    # One that has not completed keeps the cleaner from going past it, and may never complete.
+    return version_at(replace(target, pending=()), read_upto).as_of < first_kept.requested
 
 
 def _first_kept(spec: PipelineSpec, target: TableState, commits_to_come: int) -> Instant | None:
     """Return the oldest commit that both services would leave; None where they would leave all."""
     options = spec.write_options
-    if options.get("hoodie.clean.automatic") == options.get("hoodie.archive.automatic") == "false" and commits_to_come:
+    if commits_to_come and all(options.get(key, "").lower() == "false" for key in HELD):
         return None
     keeps = min(
         _number(options.get("hoodie.clean.commits.retained", options.get("hoodie.cleaner.commits.retained")), _CLEAN_KEEPS),

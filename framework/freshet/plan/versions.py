@@ -92,7 +92,12 @@ def version_at(source: TableState, read_upto: str) -> Version:
     end = min([pending, *(i.requested for i in source.data_commits if i.completed > read_upto)])
     # Of a table service too: it moved the same rows, and the files that it replaced may be cleaned by now.
     times = [read_upto, *(time for i in source.commits for time in (i.requested, i.completed))]
-    as_of = max((time for time in times if time < end), default=NEVER)
+    as_of = max((time for time in times if time < end and _is_time(time)), default=NEVER)
+    if all(i.requested > as_of for i in source.commits):
+        # What is that old is archived; or nothing was there yet, which is no version that Hudi travels to.
+        archived = [i for i, _ in source.load_archived("")]
+        if as_of == NEVER or not archived:
+            as_of = max((i.requested for i in archived if i.completed <= read_upto and i.requested < end), default=NEVER)
     overtakers = sorted(i.requested for i in source.data_commits if i.completed <= read_upto and i.requested > as_of)
     if overtakers and overtakers[-1] >= pending:
         raise RetryableError(
@@ -158,12 +163,17 @@ def version_at_end(source: TableState, end_inclusive: str) -> str:
     later = [i.requested for i in source.data_commits if i.completed > end_inclusive and i.requested > inside]
     end = min([*later, *source.pending], default="9")
     times = (inside, end_inclusive, *(i.completed for i in source.commits))
-    return max((time for time in times if inside <= time < end), default="")
+    return max((time for time in times if inside <= time < end and _is_time(time)), default="")
 
 
 def version_now(table: TableState | None) -> str:
     """Return the time to travel to for all that has completed by now; empty as ``version_at_end`` says."""
     return version_at_end(table, table.commits[-1].completed) if table is not None and table.commits else ""
+
+
+def _is_time(instant: str) -> bool:
+    # HoodieStreamer writes "000" for the beginning of all time; Hudi 1.0.2 takes whole instants, with or without milliseconds.
+    return len(instant) in (14, 17)
 
 
 def _schema(source: TableState, instant: Instant) -> str:

@@ -51,9 +51,10 @@ def hold_target(target: TableState, commit: Commit) -> None:
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
+        RetryableError: COMMIT_CONFLICT.
     """
     if not commit.empty and not commit.options.get(OPERATION, "").startswith("insert_overwrite"):
-        hold_version(target, Version(""), "Nothing was written, and the checkpoint stays.")
+        hold_version(target, Version(""), "Nothing was written, and the checkpoint stays.", changed="COMMIT_CONFLICT")
 
 
 def fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Commit) -> None:

@@ -28,7 +28,7 @@ from freshet.spec.secrets import REDACTOR
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
 # The last two spare a library that Hudi measures objects with from starting a second process to look at this one.
 _JAVA_OPTIONS = (
-    "-Duser.timezone=UTC -Dlog4j2.configurationFile=file:{log4j} "
+    "-Duser.timezone=UTC -Dlog4j2.configurationFile={log4j} "
     "-Djdk.attach.allowAttachSelf=true -Djol.skipHotspotSAAttach=true"
 )
 # A short job ends before the optimising compiler earns back what it takes: an increment of 2,000 rows takes 10.6 s of CPU
@@ -92,7 +92,7 @@ def session_conf(
         class_data: The archive of classes that Java maps, with the jars on its class path instead of in ``spark.jars``.
         short: True for a process that will not do more than a small job.
     """
-    java_options = _JAVA_OPTIONS.format(log4j=Path(__file__).with_name("log4j2.properties"))
+    java_options = _JAVA_OPTIONS.format(log4j=Path(__file__).with_name("log4j2.properties").absolute().as_uri())
     if short:
         java_options = f"{java_options} {_SHORT_JOB}"
         if not _names_a_collector(conf) and (os.cpu_count() or 1) <= _FEW_CORES:

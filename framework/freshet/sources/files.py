@@ -17,7 +17,6 @@ from freshet.errors import DataError, foreign_text
 from freshet.spec.suggest import did_you_mean
 
 Format = Literal["csv", "json", "parquet"]
-FORMATS: tuple[Format, ...] = ("csv", "json", "parquet")
 UNTOUCHED = "Nothing was written."
 _BY_ENDING: dict[str, Format] = {
     ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet",

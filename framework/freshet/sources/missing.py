@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-from freshet.errors import FreshetError, StateError
+from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.plan.reads import Version
 from freshet.sources.slices import newest_files
 from freshet.spec.model import TableRef
@@ -35,16 +35,13 @@ def gone_for_good(table: TableRef, error: BaseException | str, effect: str) -> S
         effect: What was or was not written.
     """
     found = re.search(re.escape(table.path.rstrip("/")) + r"/(?:[^\n]*?/)?" + _NAME.pattern, str(error))
-    group = file_group(found[0].rpartition(f"{table.path.rstrip('/')}/")[2]) if found else None
-    if found is None or group is None:
+    if found is None:
         return None
     try:
-        state = TimelineState().table(table)
-        if state is None or state.cleaning or group in state.load_cleaned() or not _is_committed(state, group[1]):
-            return None
+        lost = _lost(table, [found[0].rpartition(f"{table.path.rstrip('/')}/")[2]])
     except FreshetError:
         return None
-    return _missing(table, found[0], effect)
+    return _missing(table, lost, effect) if lost else None
 
 
 def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: str) -> None:
@@ -58,6 +55,7 @@ def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: 
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
+        RetryableError: SOURCE_CHANGED_UNDER_READ: one was cleaned, or taken back, since the plan was made.
     """
     state = TimelineState().table(table)
     if state is not None:
@@ -69,7 +67,7 @@ def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: 
 
 def hold_version(
     table: TableRef | TableState, version: Version, effect: str,
-    is_read: Callable[[TableState, str], bool] = lambda state, folder: True,
+    is_read: Callable[[TableState, str], bool] = lambda state, folder: True, changed: str = "SOURCE_CHANGED_UNDER_READ",
 ) -> None:
     """Refuse to go on with a version of a table whose files are not there, or are shorter than they were written.
 
@@ -79,15 +77,18 @@ def hold_version(
         version: Its version.
         effect: What was or was not written.
         is_read: Says of a partition's path whether it is of interest.
+        changed: The code of a file that was cleaned, or taken back, meanwhile.
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
+        RetryableError: ``changed``.
     """
     state = TimelineState().table(table) if isinstance(table, TableRef) else table
     if state is not None:
         files = newest_files(state, version)
         found = _by_folder((path, size) for path, size in files if is_read(state, path.rpartition("/")[0]))
-        _hold_all(state.ref, found if is_local(state.ref.path) else dict(islice(found.items(), _MOST_FOLDERS)), effect)
+        found = found if is_local(state.ref.path) else dict(islice(found.items(), _MOST_FOLDERS))
+        _hold_all(state.ref, found, effect, changed)
 
 
 def _by_folder(files: Iterable[tuple[str, int]]) -> Mapping[str, list[tuple[str, int]]]:
@@ -98,35 +99,66 @@ def _by_folder(files: Iterable[tuple[str, int]]) -> Mapping[str, list[tuple[str,
     return found
 
 
-def _hold_all(table: TableRef, by_folder: Mapping[str, list[tuple[str, int]]], effect: str) -> None:
-    base = local_path(table.path).rstrip("/")
+def _hold_all(
+    table: TableRef, by_folder: Mapping[str, list[tuple[str, int]]], effect: str, changed: str = "SOURCE_CHANGED_UNDER_READ",
+) -> None:
+    base, gone = local_path(table.path).rstrip("/"), list[str]()
     sizes = told(table, storage_for(base).sizes)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         listed = pool.map(lambda folder: sizes(f"{base}/{folder}"), by_folder)
         for (folder, files), found in zip(by_folder.items(), listed, strict=True):
             for name, size in files:
-                _hold(table, f"{table.path.rstrip('/')}/{folder}/{name}", size, found.get(name), effect)
+                path = f"{folder}/{name}".removeprefix("/")
+                if name in found:
+                    _hold(table, path, size, found[name], effect)
+                elif size:
+                    gone.append(path)
+    if not gone:
+        return
+    lost = _lost(table, gone)
+    if lost:
+        raise _missing(table, lost, effect)
+    raise RetryableError(
+        changed, f"{table.name}: a file of it was cleaned, or taken back, since this was planned: {gone[0]}.", effect,
+        "Run the same command again.", table=table.path, file=gone[0],
+    )
 
 
-def _hold(table: TableRef, path: str, size: int, found: int | None, effect: str) -> None:
-    if found is None and size:
-        # What a clean has deleted stands in newer files.
-        gone = gone_for_good(table, path, effect)
-        if gone is not None:
-            raise gone
-    if found is not None and found < size:
+def _hold(table: TableRef, path: str, size: int, found: int, effect: str) -> None:
+    if found < size:
         raise StateError(
-            "FILE_CORRUPT", f"{table.name}: {path} has {found:,} bytes, and its commit wrote {size:,}.", effect,
+            "FILE_CORRUPT",
+            f"{table.name}: {table.path.rstrip('/')}/{path} has {found:,} bytes, and its commit wrote {size:,}.", effect,
             f"Restore the file from a copy; or make {table.name} anew, and what is made of it.",
             table=table.name, path=table.path,
         )
 
 
+def _lost(table: TableRef, gone: Collection[str]) -> str:
+    """Return the first of some files that are not there which a later run will not find either; empty where there is none.
+
+    The timeline is asked now: what a clean has deleted rightly since they were listed stands in newer files.
+    """
+    state = TimelineState().table(table)
+    if state is None:
+        return ""
+    # No clean rightly deletes a file of the newest version, and one that has died must not excuse for ever what is gone.
+    newest = {path for path, _ in newest_files(state, Version(""))}
+    to_clean = state.load_cleaning()
+    cleaned = {*state.load_cleaned(), *(to_clean or ())}
+    for path in gone:
+        group = file_group(path)
+        if path in newest or (group is not None and group not in cleaned and to_clean is not None
+                              and _is_committed(state, group[1])):
+            return path
+    return ""
+
+
 def _missing(table: TableRef, file: str, effect: str) -> StateError:
+    file = f"{table.path.rstrip('/')}/{file}"
     return StateError(
-        "FILE_MISSING", f"{table.name}: a file of it is missing, which its timeline knows and no clean has deleted: "
-        f"{file}.", effect,
-        f"Restore the file from a copy; or make {table.name} anew, and what is made of it.",
+        "FILE_MISSING", f"{table.name}: a file is missing that its timeline knows, and that no clean may delete: {file}.",
+        effect, f"Restore the file from a copy; or make {table.name} anew, and what is made of it.",
         table=table.path, file=file,
     )
 

@@ -18,11 +18,11 @@ def newest_files(table: TableState, version: Version, groups: Collection[str] | 
     """Return path and size of the files that a version's rows lie in, those of the newest commits first.
 
     Args:
-        table: The table. What commits wrote that are archived by now, or older than the newest 50, is not told.
+        table: The table. What commits wrote that are archived by now, or older than the version's newest 50, is not told.
         version: The version.
         groups: The file groups that are asked for; None for all.
     """
-    shown = [i for i in table.commits[-_MOST_COMMITS:] if _is_shown(i, version)]
+    shown = [i for i in table.commits if _is_shown(i, version)][-_MOST_COMMITS:]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         infos = list(zip(shown, pool.map(table.info, shown), strict=True))
     replaced = {group for _, info in infos for group in info.replaced_ids}

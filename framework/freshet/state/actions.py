@@ -6,7 +6,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -141,10 +141,35 @@ def cleaned_files(storage: Storage, timeline: str, instants: tuple[Instant, ...]
     return tuple(found)
 
 
+def files_to_clean(storage: Storage, timeline: str, requested: Sequence[str]) -> tuple[tuple[str, str], ...] | None:
+    """Return what cleans that have not completed are going to delete, as ``cleaned_files`` does.
+
+    Args:
+        storage: Where the table lies.
+        timeline: Folder of its timeline.
+        requested: Request times of the cleans.
+
+    Returns:
+        The files; None where a plan is not there, or not whole.
+    """
+    found: list[tuple[str, str]] = []
+    for time_ in requested:
+        try:
+            plan = _read_action(storage, f"{timeline}/{time_}.clean.requested")
+        except (FileNotFoundError, TableUnreadable):
+            return None
+        for path, files in (plan.get("filePathsToBeDeletedPerPartition") or {}).items():
+            found += _groups(path, (str(file.get("filePath") or "") for file in files))
+    return tuple(found)
+
+
 def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
-    names = [f"{path}/{name.rpartition('/')[2]}" for path, partition in (clean.get("partitionMetadata") or {}).items()
-             for name in partition.get("successDeleteFiles") or ()]
-    return [group for name in names if (group := file_group(name)) is not None]
+    return [group for path, partition in (clean.get("partitionMetadata") or {}).items()
+            for group in _groups(path, partition.get("successDeleteFiles") or ())]
+
+
+def _groups(partition: str, files: Iterable[str]) -> list[tuple[str, str]]:
+    return [group for file in files if (group := file_group(f"{partition}/{file.rpartition('/')[2]}")) is not None]
 
 
 def file_group(path: str) -> tuple[str, str] | None:

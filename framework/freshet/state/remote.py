@@ -8,15 +8,16 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import select
 import subprocess
 import sys
 import threading
 from functools import lru_cache
 from typing import IO, Any, cast
-from urllib.parse import urlparse
 
 _PATIENCE_SECONDS = 60.0
+_URI = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?)?(.*)", re.DOTALL)
 _START = """import sys
 sys.path[:] = {path!r}
 from freshet.state.remote import serve
@@ -122,8 +123,18 @@ def process_storage(scheme: str, place: str) -> ProcessStorage:
 
 def remote_storage(path: str) -> ProcessStorage:
     """Return the storage that holds a URI."""
-    parts = urlparse(path)
-    return process_storage(parts.scheme, parts.netloc)
+    scheme, place, _ = split_uri(path)
+    return process_storage(scheme, place)
+
+
+def split_uri(uri: str) -> tuple[str, str, str]:
+    """Return a URI's scheme, its authority and its path as they stand; a local path has neither of the first.
+
+    As Hadoop reads it, which knows no query, no fragment and no escapes: each character may be a partition's.
+    """
+    found = _URI.fullmatch(uri)
+    scheme, place, path = found.groups() if found else ("", "", uri)
+    return (scheme or "").lower(), place or "", path
 
 
 def serve(uri: str) -> None:

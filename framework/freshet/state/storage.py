@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from typing import Protocol
-from urllib.parse import urlparse
 
-from freshet.state.remote import remote_storage
+from freshet.state.remote import remote_storage, split_uri
 
 _IN_PROCESS = ("s3", "s3a", "s3n")
 
@@ -83,8 +82,13 @@ class ArrowStorage:
         # pyarrow costs 0.2 s to import, which a tick over local tables must not pay.
         from pyarrow import fs
 
-        self._fs, _ = fs.FileSystem.from_uri(_arrow_uri(uri))
-        self._selector, self._fs_module = fs.FileSelector, fs
+        scheme, place, _ = split_uri(uri)
+        # The root alone: Hadoop takes what follows as it stands, and Arrow would decode it.
+        root = f"{'s3' if scheme in _IN_PROCESS else scheme}://{place}/"
+        self._fs, found = fs.FileSystem.from_uri(root)
+        # A bucket, a container, "/" or nothing.
+        self._root: str = f"{found.rstrip('/')}/" if found else ""
+        self._selector = fs.FileSelector
 
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder; empty where there is no such folder."""
@@ -116,18 +120,19 @@ class ArrowStorage:
         self._fs.delete_file(self._path(path))
 
     def _path(self, uri: str) -> str:
-        path: str = self._fs_module.FileSystem.from_uri(_arrow_uri(uri))[1]
-        return path
+        path = f"{self._root}{split_uri(uri)[2].strip('/')}"
+        return path.rstrip("/") or "/"
 
 
 def is_local(path: str) -> bool:
     """Say whether a base path lies on the machine's own file system."""
-    return urlparse(path).scheme in ("", "file")
+    return split_uri(path)[0] in ("", "file")
 
 
 def local_path(path: str) -> str:
     """Return a local base path without its ``file:`` scheme."""
-    return urlparse(path).path if path.startswith("file:") else path
+    scheme, _, local = split_uri(path)
+    return local if scheme == "file" else path
 
 
 def storage_for(path: str) -> Storage:
@@ -135,9 +140,4 @@ def storage_for(path: str) -> Storage:
     if is_local(path):
         return LocalStorage()
     # S3's client alone answers in time, and with an error, whatever is wrong.
-    return ArrowStorage(path) if urlparse(path).scheme in _IN_PROCESS else remote_storage(path)
-
-
-def _arrow_uri(uri: str) -> str:
-    scheme, _, rest = uri.partition("://")
-    return f"s3://{rest}" if scheme in ("s3a", "s3n") else uri
+    return ArrowStorage(path) if split_uri(path)[0] in _IN_PROCESS else remote_storage(path)

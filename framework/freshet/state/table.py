@@ -120,8 +120,9 @@ class TableState:
             without those whose request times are given; only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
-        cleaning: True where a clean has begun, and not completed.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its file group and its request time.
+        load_cleaning: Reads in the same way which files a clean is to delete that has begun, and not completed; None where its
+            plan does not tell.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
     """
@@ -133,8 +134,8 @@ class TableState:
     load_archived: Callable[..., Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after, without=frozenset(): ()
     retained_from: str = ""
     pending: tuple[str, ...] = ()
-    cleaning: bool = False
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
+    load_cleaning: Callable[[], Sequence[tuple[str, str]] | None] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False
 

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 from freshet.errors import StateError
 from freshet.spec.model import TableRef
-from freshet.state.actions import cleaned_files, load_archived, load_commit, retained_from, taken_back
+from freshet.state.actions import cleaned_files, files_to_clean, load_archived, load_commit, retained_from, taken_back
 from freshet.state.failures import told
 from freshet.state.properties import COMPLETED, read_properties
 from freshet.state.storage import Storage, local_path, storage_for
@@ -62,6 +62,7 @@ def _table(ref: TableRef) -> TableState | None:
     timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
     names = storage.names(timeline)
     instants = tuple(Instant(found[2], found[1], found[3]) for name in names if (found := COMPLETED.match(name)))
+    cleaning = {found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - {i.requested for i in instants}
     begun = {found[1] for name in names if (found := _BEGUN.match(name))}
     return TableState(
         ref=ref, config=_config(properties), instants=instants,
@@ -69,8 +70,8 @@ def _table(ref: TableRef) -> TableState | None:
         load_archived=lru_cache(maxsize=2)(told(ref, partial(load_archived, storage, f"{timeline}/history"))),
         retained_from=retained_from(storage, timeline, instants),
         pending=tuple(sorted(begun - {i.requested for i in instants})),
-        cleaning=bool({found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - {i.requested for i in instants}),
         load_cleaned=lru_cache(maxsize=1)(told(ref, partial(cleaned_files, storage, timeline, instants))),
+        load_cleaning=lru_cache(maxsize=1)(told(ref, partial(files_to_clean, storage, timeline, sorted(cleaning)))),
         load_taken_back=lru_cache(maxsize=None)(told(ref, partial(taken_back, storage, timeline))),
         has_schema_history=lru_cache(maxsize=1)(told(ref, partial(_has_schema_history, storage, base))),
     )
@@ -86,6 +87,10 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         # Hudi 1.0 may write "column:simple" for a partition field of a custom key generator.
         return tuple(part.split(":")[0] for part in properties.get(key, "").split(",") if part)
 
+    def is_on(key: str, default: str = "false") -> bool:
+        # As Java's Boolean.parseBoolean, by which Hudi reads them.
+        return properties.get(key, default).lower() == "true"
+
     plain_paths = properties.get("hoodie.table.keygenerator.type", "") in _PLAIN_KEYS
     whole = plain_paths and all(
         properties.get(key, value).upper() == value for key, value in _WHOLE_FILES.items())
@@ -96,13 +101,13 @@ def _config(properties: Mapping[str, str]) -> TableConfig:
         record_key=listed("hoodie.table.recordkey.fields"),
         partition_by=listed("hoodie.table.partition.fields"),
         ordering_field=properties.get("hoodie.table.precombine.field", ""),
-        records_changes=properties.get("hoodie.table.cdc.enabled") == "true",
+        records_changes=is_on("hoodie.table.cdc.enabled"),
         whole_files=whole and table_type == "COPY_ON_WRITE",
         whole_logs=whole and table_type == "MERGE_ON_READ" and not own_merge,
         plain_paths=plain_paths,
-        hive_style=properties.get("hoodie.datasource.write.hive_style_partitioning") == "true",
-        url_encoded=properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true",
-        meta_fields=properties.get("hoodie.populate.meta.fields", "true").lower() == "true",
+        hive_style=is_on("hoodie.datasource.write.hive_style_partitioning"),
+        url_encoded=is_on("hoodie.datasource.write.partitionpath.urlencode"),
+        meta_fields=is_on("hoodie.populate.meta.fields", "true"),
         own_merge=own_merge,
         properties=properties,
     )

@@ -8,9 +8,9 @@ from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.retention import HELD, held_back
 from freshet.plan.stages import Commit
 from freshet.spec.model import Reader, TableRef
-from freshet.state.checkpoint import encode
+from freshet.state.checkpoint import MAIN, Checkpoint, Known, Position, encode
 from freshet.state.table import MemoryState, TableState
-from tests.kit.memory import TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
+from tests.kit.memory import TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 BELOW = TableRef("derived.slips", "/lake/derived/slips")
 KEEPS_TWO = {"hoodie.clean.commits.retained": "2"}
@@ -68,3 +68,52 @@ def test_nothing_to_hold_where_the_runs_neither_clean_nor_archive() -> None:
     spec = a_spec(readers=SPEC.readers, write_options={**KEEPS_TWO, **HELD}, inputs=())
     assert held_back(spec, state(10, 4), target(4), 1) == ()
     assert held_back(spec, state(10, 4), target(4), 0) != ()
+
+
+def runs(*commits: Loaded) -> TableState:
+    return a_table_state(sorted(commits), ref=TARGET)
+
+
+def is_held(commits: TableState, keeps: int, read_upto: int, known: tuple[int, ...] = ()) -> bool:
+    spec = a_spec(readers=SPEC.readers, write_options={"hoodie.clean.commits.retained": str(keeps)}, inputs=())
+    position = Position(at(read_upto), TARGET.path, known=Known(tuple((at(n - 1), at(n)) for n in known), at(0)))
+    reader = a_table_state([a_commit(900, extra=encode(Checkpoint({MAIN: position})))], ref=BELOW)
+    return held_back(spec, MemoryState({TARGET.path: commits, BELOW.path: reader}), commits, 1) != ()
+
+
+@pytest.mark.parametrize(("commits", "keeps", "read_upto", "known", "held"), [
+    # A chunk of a backfill that began long before what completed since; the runs clean for it.
+    ([*map(a_commit, (10, 20, 30, 40, 90)), a_commit(95, requested=3)], 4, 40, (), True),
+    ([*map(a_commit, (10, 20, 30, 40)), a_commit(95, requested=3), a_commit(96)], 4, 40, (), True),
+    ([*map(a_commit, (10, 20, 30, 40, 90)), a_commit(95, requested=3)], 4, 95, (), False),
+    # It is the first one that stays itself, and what the reader saw before it would go.
+    ([*map(a_commit, (10, 20)), a_commit(50, requested=40), a_commit(60, requested=30)], 3, 50, (), True),
+    ([*map(a_commit, (10, 20)), a_commit(50, requested=40), a_commit(60, requested=45)], 3, 60, (), False),
+    # Named in the past by a clock that is behind: it came after the position was taken.
+    ([*map(a_commit, (10, 20, 25, 30, 40, 50))], 4, 50, (10, 20, 30, 40, 50), True),
+    ([*map(a_commit, (10, 20, 25, 30, 40, 50))], 4, 50, (10, 20, 25, 30, 40, 50), False),
+], ids=["unread last", "unread first", "read", "before the oldest kept", "all read", "late", "none is late"])
+def test_each_commit_that_a_reader_has_not_read_holds_the_services(
+    commits: list[Loaded], keeps: int, read_upto: int, known: tuple[int, ...], held: bool,
+) -> None:
+    """Kind: a commit that completes in another order than it was requested, or is named before the position.
+
+    Cleaning and archiving go by request time, readers by completion time: any commit that is unread counts, not the first.
+    """
+    assert is_held(runs(*commits), keeps, read_upto, known) == held
+
+
+def test_a_long_commit_that_completes_last_holds_them_until_it_is_read() -> None:
+    """As a chunk beside ten runs: held from its completion on until the reader has come by, and then no more."""
+    ran = [a_commit(10 * n) for n in range(1, 11)]
+    assert not is_held(runs(*ran), 4, 100)
+    later, chunk = (a_commit(110), a_commit(120)), a_commit(125, requested=3)
+    assert not is_held(runs(*ran, *later), 4, 100)
+    assert is_held(runs(*ran, *later, chunk), 4, 100)
+    assert not is_held(runs(*ran, *later, chunk), 4, 125)
+
+
+def test_a_setting_is_read_whatever_its_case() -> None:
+    off = {"hoodie.clean.automatic": "False", "hoodie.archive.automatic": "FALSE"}
+    spec = a_spec(readers=SPEC.readers, write_options={**KEEPS_TWO, **off}, inputs=())
+    assert held_back(spec, state(10, 4), target(4), 1) == ()

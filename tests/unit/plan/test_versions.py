@@ -51,6 +51,30 @@ class TestVersionAt:
         source = a_table_state([a_commit(30, requested=20), a_commit(40, requested=5)])
         assert version_at(source, at(30)) == Version(NEVER, (at(20),))
 
+    @pytest.mark.parametrize("read_upto", ["0", "000", "2026", "20260801", "2026080110", "202608011015", "2026080110150000"])
+    def test_what_is_no_time_that_hudi_travels_to(self, read_upto: str) -> None:
+        """Kind: HoodieStreamer's short instants, of which "000" is the beginning of all time; Hudi takes 14 or 17 digits.
+
+        And a time before all commits, set by hand: nothing was there. What is archived by now was.
+        """
+        source = a_table_state([a_commit(20), a_commit(30, deletes=1)])
+        assert version_at(source, read_upto) == Version(NEVER)
+        assert version_at_end(a_table_state(), read_upto) == ""
+        before = a_table_state([a_commit(20), a_commit(30)], archived=[a_commit(5)])
+        assert version_at(before, read_upto) == Version(NEVER)
+        assert version_at(source, at(15)) == Version(NEVER)
+
+    def test_what_was_there_is_archived_by_now(self) -> None:
+        source = a_table_state([a_commit(20), a_commit(30)], archived=[a_commit(5), a_commit(10)])
+        assert version_at(source, at(7)) == Version(at(7))
+        assert version_at(source, "20260802") == Version(at(30))
+        between = at(10)[:-1]
+        assert at(9) < between < at(10)
+        assert version_at(source, between) == Version(at(4))
+        # An unread commit that all of the active timeline overtook does not hide what is older than it.
+        overtaken = a_table_state([a_commit(30, requested=20), a_commit(40, requested=15)], archived=[a_commit(5)])
+        assert version_at(overtaken, at(30)) == Version(at(4), (at(20),))
+
     @given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, 400)), min_size=1, max_size=8, unique_by=(
         lambda pair: pair[0], lambda pair: pair[0] + pair[1])), st.integers(0, 7))
     def test_it_holds_what_had_completed_and_nothing_else(self, drawn: list[tuple[int, int]], index: int) -> None:

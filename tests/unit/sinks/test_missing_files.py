@@ -7,16 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from freshet.errors import StateError
+from freshet.errors import FreshetError, StateError
+from freshet.plan.reads import Version
+from freshet.plan.stages import Commit
+from freshet.runtime.fence import hold_target
 from freshet.sinks.failures import in_words
-from freshet.sources.missing import hold_files
+from freshet.sources.missing import hold_files, hold_version
 from freshet.spec.model import TableRef
+from freshet.state import actions
+from freshet.state.timeline import TimelineState
 from tests.kit.memory import TARGET, at
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, clean_plan, commit
 
 BASE, LOG = "00000001-aa-0_0-12-40_{}.parquet", ".00000001-aa-0_{}.log.1_0-12-40"
 TEXT = "An error.\n: java.lang.RuntimeException\nCaused by: java.io.FileNotFoundException: File file:{} does not exist\n"
 IMAGINED = "day=1/2026-08-01"
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "WAITS", ())
 
 
 def a_lake(root: Path, then: Callable[[HandMade], None]) -> TableRef:
@@ -61,8 +71,10 @@ def test_a_file_is_gone_for_good_where_the_timeline_knows_it(
 @pytest.mark.parametrize(("there", "then", "code"), [
     (9, lambda table: None, ""), (12, lambda table: None, ""), (8, lambda table: None, "FILE_CORRUPT"),
     (0, lambda table: None, "FILE_CORRUPT"), (None, lambda table: None, "FILE_MISSING"),
-    (None, lambda table: [table.done(40 + len(day), cleaned(19, day), "clean") for day in ("day=2026-08-01", "")], ""),
-    (None, lambda table: table.put(f"{at(39)}.clean.requested"), ""),
+    # No clean rightly deletes a file of the newest version: the rows are lost, and Hudi reads on without them.
+    (None, lambda table: [table.done(40 + len(day), cleaned(19, day), "clean") for day in ("day=2026-08-01", "")],
+     "FILE_MISSING"),
+    (None, lambda table: table.put(f"{at(39)}.clean.requested"), "FILE_MISSING"),
 ], ids=["whole", "grown", "cut", "empty", "gone", "cleaned", "is being cleaned"])
 @pytest.mark.parametrize("name", [BASE, LOG], ids=["base", "log"])
 @pytest.mark.parametrize("day", ["day=2026-08-01", ""], ids=["partitioned", "not partitioned"])
@@ -85,6 +97,110 @@ def test_the_files_of_a_window_are_what_its_commits_wrote(
     with pytest.raises(StateError) as refused:
         hold_files(ref, (at(19), at(29)), "", "Nothing was written.")
     assert (refused.value.code, path in refused.value.message) == (code, True)
+
+
+OLD, NEW = (BASE.format(at(moment)) for moment in (19, 29))
+DAY = "day=2026-08-01"
+LATEST, EARLIER = Version(""), Version(at(20))
+NOTHING = "Nothing was written."
+
+
+def cleans(*names: str) -> Callable[[HandMade], None]:
+    return lambda table: table.done(40, clean(at(29), *names, partition=DAY), "clean")
+
+
+def is_cleaning(*names: str, empty: bool = False) -> Callable[[HandMade], None]:
+    def begin(table: HandMade) -> None:
+        plan = b"" if empty else clean_plan(*names, partition=DAY, base=table.ref.path)
+        for end in ("requested", "inflight"):
+            table.put(f"{at(39)}.clean.{end}", plan)
+
+    return begin
+
+
+def rewritten(root: Path, *gone: str) -> HandMade:
+    """Return a table of one file group that its second commit wrote anew, some of the files gone."""
+    table = HandMade(root / "a lake, 100%" / "trips", OF_A_PIPELINE)
+    place = Path(table.ref.path) / DAY
+    place.mkdir()
+    for moment, name in ((20, OLD), (30, NEW)):
+        table.done(moment, commit(partition=DAY, path=f"{DAY}/{name}", fileSizeInBytes=9))
+        if name not in gone:
+            (place / name).write_bytes(b"x" * 9)
+    return table
+
+
+def code_of(look: Callable[[], None]) -> str:
+    try:
+        look()
+    except FreshetError as error:
+        return error.code
+    return ""
+
+
+@pytest.mark.parametrize(("then", "of_latest", "of_earlier"), [
+    (lambda table: None, "FILE_MISSING", "FILE_MISSING"),
+    (cleans(OLD, NEW), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
+    (cleans("00000002-bb-0_0-12-40_20260801101500019.parquet"), "FILE_MISSING", "FILE_MISSING"),
+    (is_cleaning(OLD, NEW), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
+    # A cleaner that has died disarms nothing but what it was going to delete.
+    (is_cleaning("00000002-bb-0_0-12-40_20260801101500019.parquet"), "FILE_MISSING", "FILE_MISSING"),
+    (is_cleaning(empty=True), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
+], ids=["no clean", "cleaned", "another cleaned", "in a clean's plan", "another in its plan", "in no plan that can be read"])
+def test_what_a_clean_may_delete_excuses_no_file_of_the_newest_version(
+    tmp_path: Path, then: Callable[[HandMade], None], of_latest: str, of_earlier: str,
+) -> None:
+    """Kind: a guard that a clean disarms; the newest slice deleted by it (apache/hudi issue 19290), a clean that never ended.
+
+    Also an earlier version of which a clean has deleted a file: its rows are never left out in silence, and the next look at
+    the timeline has another answer. Of all that look: before a write, a whole read, a window, and what Spark did not find.
+    """
+    table = rewritten(tmp_path, OLD, NEW)
+    then(table)
+    ref, state = table.ref, TimelineState().table(table.ref)
+    assert state is not None
+    assert code_of(lambda: hold_version(ref, LATEST, NOTHING)) == of_latest
+    assert code_of(lambda: hold_target(state, Commit(ref, {}, None, {}))) == of_latest
+    assert code_of(lambda: hold_files(ref, (at(29),), "", NOTHING)) == of_latest
+    assert in_words(TARGET, TEXT.format(f"{ref.path}/{DAY}/{NEW}"), (ref,)).code == of_latest
+    assert code_of(lambda: hold_version(ref, EARLIER, NOTHING)) == of_earlier
+    assert code_of(lambda: hold_files(ref, (at(19),), at(20), NOTHING)) == of_earlier
+    assert in_words(TARGET, TEXT.format(f"{ref.path}/{DAY}/{OLD}"), (ref,)).code == of_earlier
+
+
+@pytest.mark.parametrize("then", [cleans(OLD), is_cleaning(OLD)], ids=["has ended", "is at work"])
+def test_a_cleaner_between_the_plan_and_the_read_is_no_loss(tmp_path: Path, then: Callable[[HandMade], None]) -> None:
+    """Of the kind: a commit that was taken back in between, and a table that was dropped. The same command succeeds then."""
+    table = rewritten(tmp_path, OLD)
+    newest = table.timeline / f"{at(29)}_{at(30)}.commit"
+    seen = newest.read_bytes()
+    newest.unlink()
+    planned = TimelineState().table(table.ref)
+    assert planned is not None
+    newest.write_bytes(seen)
+    then(table)
+    assert code_of(lambda: hold_version(planned, LATEST, NOTHING)) == "SOURCE_CHANGED_UNDER_READ"
+    assert code_of(lambda: hold_target(planned, Commit(table.ref, {}, None, {}))) == "COMMIT_CONFLICT"
+    hold_version(table.ref, LATEST, NOTHING)
+    hold_files(table.ref, (at(29),), "", NOTHING)
+
+
+def test_a_commit_that_is_taken_back_meanwhile_is_no_loss(tmp_path: Path) -> None:
+    table = rewritten(tmp_path, NEW)
+    planned = TimelineState().table(table.ref)
+    assert planned is not None
+    assert planned.info(planned.commits[-1]).files
+    (table.timeline / f"{at(29)}_{at(30)}.commit").unlink()
+    assert code_of(lambda: hold_version(planned, LATEST, NOTHING)) == "SOURCE_CHANGED_UNDER_READ"
+    hold_version(table.ref, LATEST, NOTHING)
+
+
+def test_of_an_earlier_version_the_newest_commits_up_to_it_are_looked_at(tmp_path: Path) -> None:
+    """Not the newest of all, of which none may be of that version."""
+    table = rewritten(tmp_path, OLD)
+    for moment in range(100, 160):
+        table.done(moment, commit(partition=DAY))
+    assert code_of(lambda: hold_version(table.ref, EARLIER, NOTHING)) == "FILE_MISSING"
 
 
 def test_where_nobody_can_tell_it_stays_a_matter_of_time() -> None:

@@ -14,7 +14,7 @@ from freshet.state import actions
 from freshet.state.checkpoint import encode
 from freshet.state.timeline import TimelineState
 from tests.kit.memory import a_checkpoint, at
-from tests.kit.timeline import HandMade, clean, commit
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
 
 
 @pytest.fixture
@@ -185,3 +185,25 @@ def test_archive_gives_only_what_completed_after_the_time_asked_for(lake: HandMa
     lake.archive((10, "commit", commit()), (20, "commit", commit()), (30, "commit", commit()))
     assert [i.completed for i, _ in look(lake).load_archived(at(10))] == [at(20), at(30)]
     assert look(lake).load_archived(at(30)) == ()
+
+
+SWITCHES = {
+    "hoodie.table.cdc.enabled": "records_changes", "hoodie.datasource.write.hive_style_partitioning": "hive_style",
+    "hoodie.datasource.write.partitionpath.urlencode": "url_encoded", "hoodie.populate.meta.fields": "meta_fields",
+}
+
+
+@pytest.mark.parametrize(("text", "is_on"), [
+    ("true", True), ("TRUE", True), ("True", True), (" true ", True), ("false", False), ("FALSE", False), ("False", False),
+    ("", False), ("yes", False), ("1", False),
+])
+def test_a_switch_is_on_where_java_says_so(tmp_path: Path, text: str, is_on: bool) -> None:
+    """Kind: Boolean.parseBoolean knows "true" in whatever case, and a Spark SQL user writes TRUE."""
+    lines = "".join(f"{key}={text}\n" for key in SWITCHES)
+    config = look(HandMade(tmp_path, f"{OF_A_PIPELINE}{lines}")).config
+    assert {name: getattr(config, name) for name in SWITCHES.values()} == dict.fromkeys(SWITCHES.values(), is_on)
+
+
+def test_what_a_switch_is_where_the_table_lacks_it(tmp_path: Path) -> None:
+    config = look(HandMade(tmp_path, OF_A_PIPELINE)).config
+    assert [getattr(config, name) for name in SWITCHES.values()] == [False, False, False, True]
