@@ -18,6 +18,7 @@ import click
 
 from freshet.cli.board import LAST, Board
 from freshet.cli.live import logged_progress, region_progress
+from freshet.cli.rows import json_of
 from freshet.cli.signals import (
     BEFORE_LAST_WORDS,
     INTERRUPTED,
@@ -59,7 +60,7 @@ class Output:
             data: The same for machines, JSON-serialisable.
         """
         if self.as_json:
-            self._print(json.dumps(redact_tree(data), indent=2, default=str))
+            self._print(json_of(redact_tree(data)))
         elif text:
             self._print(for_eyes(redact(text), sys.stdout))
 
@@ -113,7 +114,7 @@ def wants_json(words: Sequence[str]) -> bool:
 
 
 def _document(error: FreshetError) -> str:
-    return json.dumps({"error": redact_tree(error.as_json())}, indent=2, default=str)
+    return json_of({"error": redact_tree(error.as_json())})
 
 
 def trace(error: BaseException) -> None:

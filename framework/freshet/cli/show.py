@@ -58,13 +58,13 @@ def show(
         raise click.UsageError("Say --at or --changes: rows as they stood, or what changed since.")
     if as_csv and output.as_json:
         raise click.UsageError("--csv goes not with --output json.")
+    moments = _time(at, "--at"), _time(since, "--changes")
     project = load(root, env, overrides)
     spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
     state = TimelineState().table(ref)
     if state is None:
         raise StateError("TABLE_MISSING", f"There is no table at {ref.path} yet.", "Nothing is shown.",
                          f"freshet run {spec.name}" if ref == spec.target.ref else f"Land {ref.name} first.", path=ref.path)
-    moments = _time(at, "--at"), _time(since, "--changes")
     with progress(output) as listen:
         listen(Event("phase", name, "starting Spark"))
         from freshet.runtime.session import start_session

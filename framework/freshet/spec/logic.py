@@ -148,7 +148,8 @@ def _normal_sql(text: str) -> str:
 
 
 def _normal_python(text: str) -> str:
-    lines = text.splitlines()
+    # As tokenize counts them: to it no form feed and no U+2028 ends a line.
+    lines = [line.removesuffix("\n") for line in io.StringIO(text)]
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):

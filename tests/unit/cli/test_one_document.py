@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from freshet.cli.output import Output
 from freshet.errors import FreshetError
 from freshet.metrics.events import Event
 from freshet.runtime.result import RunResult
@@ -78,3 +79,18 @@ def test_an_interrupted_command_says_what_was_published(freshet: Freshet, monkey
     (error,) = json.loads(result.stdout).values()
     assert (result.exit_code, error["details"]["published"]) == (130, [{"pipeline": "payments", "commit": "20260801101500000"}])
     assert "payments (20260801101500000)" in result.stderr
+
+
+def test_every_value_has_a_form_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON has no NaN, no infinity and no bytes: they are texts, in results and in errors, however deep they stand."""
+    nan, most = float("nan"), float("inf")
+    values = {"a": nan, "b": [most, (-most, {"c": nan})], "d": 1.5, "e": b"\x00\xff", "f": bytearray(b"a"), "g": True, "h": None}
+    output = Output(as_json=True)
+    output.result("", {"rows": [values]})
+    printed = capsys.readouterr().out
+    Output(as_json=True).error(FreshetError("BAD", "it is", details_of=values))
+    for text, found in ((printed, lambda tree: tree["rows"][0]),
+                        (capsys.readouterr().out, lambda tree: tree["error"]["details"]["details_of"])):
+        tree = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+        assert found(tree) == {"a": "NaN", "b": ["Infinity", ["-Infinity", {"c": "NaN"}]], "d": 1.5, "e": "00ff", "f": "61",
+                               "g": True, "h": None}

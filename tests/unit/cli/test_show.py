@@ -39,6 +39,11 @@ def test_a_wrong_command_line(freshet: Freshet, root: Path, words: tuple[str, ..
     assert freshet("show", "payments", *words).exit_code == 2
 
 
+@pytest.mark.parametrize("words", [("--at", "2026-02-30"), ("--changes", "\u00b2\u2070\u00b2\u2076")])
+def test_a_wrong_time_is_told_before_a_table_is_looked_for(freshet: Freshet, root: Path, words: tuple[str, ...]) -> None:
+    assert freshet("show", "payments", *words).exit_code == 2
+
+
 def test_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _text(TABLE, ROWS).splitlines() == [
         "id  amount  note", "a   1.50    null", "b   null    two\\x0alines \\x1b[2J",
