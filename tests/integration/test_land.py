@@ -152,7 +152,7 @@ def test_seeds_are_all_that_their_tables_hold(files: Files) -> None:
         files.lake.write_file(f"seeds/raw.rates.{name}", text)
 
     def landed() -> Any:
-        seeds = load_seeds(files.lake.project_root, files.warehouse.roots)
+        seeds = load_seeds(files.warehouse)
         (result,) = land_seeds(files.warehouse, seeds, TimelineState(), files.lake.events.append)
         return result
 

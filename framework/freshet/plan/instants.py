@@ -10,7 +10,8 @@ from freshet.state.table import TableState
 
 #: Zones of a table's timeline, in Hudi's words (``hoodie.table.timeline.timezone``); freshet writes in UTC.
 UTC_ZONE, LOCAL_ZONE = "UTC", "LOCAL"
-_TIME = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2})(?:\.?([0-9]{3}))?)?)?)?Z?")
+_TIME = re.compile(
+    r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2})(?:\.?([0-9]{3}))?)?)?)?Z?")
 _UNITS = ((90, 1, "s"), (5400, 60, "min"), (172800, 3600, "h"), (float("inf"), 86400, "days"))
 
 

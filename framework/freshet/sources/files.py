@@ -8,6 +8,7 @@ import glob
 import gzip
 import io
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,7 @@ def find_files(names: Sequence[str], wanted: str = "", delimiter: str = "") -> F
         DataError: FILE_NOT_FOUND, NO_FILES, FORMAT_UNKNOWN, FORMATS_DIFFER, FILE_EMPTY, FILE_UNREADABLE, NOT_TEXT, FILE_PACKED,
             HEADER_WRONG or FILES_DIFFER.
     """
-    paths = list(dict.fromkeys(os.path.realpath(path) for name in names for path in _named(name, wanted)))
+    paths = list(dict.fromkeys(os.path.realpath(path) for name in names for path in _found(name, wanted)))
     formats = {path: wanted or _format_of(path) for path in paths}
     if len(set(formats.values())) > 1:
         one, other = (next(p for p, f in formats.items() if f == found) for found in sorted(set(formats.values()))[:2])
@@ -106,6 +107,14 @@ def shown(path: str) -> str:
 def named(files: Files) -> str:
     """Return files in words: the one, or how many there are."""
     return shown(files.paths[0]) if len(files.paths) == 1 else f"{len(files.paths):,} files"
+
+
+def _found(name: str, wanted: str) -> list[str]:
+    try:
+        return list(_named(name, wanted))
+    except OSError as error:
+        # A name that is too long, a folder that this user may not look into.
+        raise _wrong("FILE_UNREADABLE", name, f"cannot be read: {error.strerror or error}", "Name another one.") from error
 
 
 def _named(name: str, wanted: str) -> Iterator[str]:
@@ -152,7 +161,7 @@ def _key(path: str, found: Format, delimiter: str) -> tuple[tuple[str, ...], boo
         if found == "parquet":
             return _footer(path)
         head = _head(path)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise _wrong("FILE_UNREADABLE", path, f"cannot be read: {foreign_text(error)}", "Write it anew.") from error
     if not head.strip():
         raise _wrong("FILE_EMPTY", path, "is empty", "Leave it out, or write it anew: even without rows it has a header.")
