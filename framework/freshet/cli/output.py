@@ -31,7 +31,7 @@ from freshet.cli.signals import (
     told,
 )
 from freshet.cli.terminal import are_one_place, can_be_drawn_on, for_eyes, width_of
-from freshet.errors import Exit, FreshetError, SpecError, unforeseen
+from freshet.errors import Exit, FreshetError, SpecError, UnknownName, unforeseen
 from freshet.metrics.events import Event, Listener
 from freshet.runtime.java_end import java_ended
 from freshet.spec.secrets import redact, redact_tree
@@ -76,7 +76,7 @@ class Output:
         """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
         if str(error) not in self.told:
             message(str(error))
-        if isinstance(error, SpecError):
+        if isinstance(error, SpecError) and not isinstance(error, UnknownName):
             message(f"{error.code}: {error.message} {error.effect}")
         trace(error)
         # A result that was printed stays the only document.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +22,14 @@ from freshet.spec.fixtures import tables_of
 from freshet.spec.model import PipelineSpec, Project, TableRef
 from freshet.spec.suggest import did_you_mean
 from freshet.spec.warehouse import Warehouse, load_warehouse
+from freshet.state.storage import local_path, storage_for
 from freshet.state.timeline import TimelineState
 
 if TYPE_CHECKING:
     from freshet.runtime.show import Shown
+
+# Each costs a look into the store.
+_MOST_NEAR = 5
 
 
 @click.command(short_help="Show rows of a target, a source or an input.")
@@ -86,16 +92,33 @@ def _found(project: Project, name: str, warehouse: Callable[[], Warehouse]) -> t
     known = {ref.name: (spec, ref) for spec in project.pipelines
              for ref in (spec.quarantine, *tables_of(spec).values(), spec.target.ref)}
     known |= {spec.name: (spec, spec.target.ref) for spec in project.pipelines}
+    near: list[str] = []
     if name not in known and name.count(".") == 1:
         # One that was landed, and that no pipeline reads yet.
         tables = warehouse()
         ref = tables.table(name) if name.partition(".")[0] in tables.roots else None
         if ref is not None and TimelineState().table(ref) is not None:
             return bare_spec(tables, ref), ref
+        near = _standing_near(name, tables)
     if name not in known:
         raise FreshetError("TABLE_UNKNOWN", f"No pipeline has the name {name}, and none reads or writes a table of that name.",
-                           "Nothing is shown.", did_you_mean(name, known))
+                           "Nothing is shown.", did_you_mean(name, (*known, *near)))
     return known[name]
+
+
+def _standing_near(name: str, warehouse: Warehouse) -> list[str]:
+    """Return tables that stand in the warehouse and whose names come near."""
+    found: dict[str, str] = {}
+    for database, root in warehouse.roots.items():
+        found |= {f"{database}.{folder}": f"{local_path(root)}/{folder}" for folder in _names(local_path(root))}
+    return [one for one in get_close_matches(name, found, n=_MOST_NEAR) if _names(f"{found[one]}/.hoodie")]
+
+
+def _names(folder: str) -> list[str]:
+    # A store that does not answer must not hide what is wrong with the name.
+    with suppress(Exception):
+        return storage_for(folder).names(folder)
+    return []
 
 
 def _time(text: str, option: str) -> str:

@@ -81,7 +81,7 @@ def test_what_forbids_it(freshet: Freshet, root: Path) -> None:
 
 
 def test_an_unknown_pipeline(freshet: Freshet, target: HandMade) -> None:
-    assert freshet("backfill", "refunds", *RANGE[2:]).exit_code == 3
+    assert freshet("backfill", "refunds", *RANGE[2:]).exit_code == 2
 
 
 def test_dry_run(freshet: Freshet, target: HandMade) -> None:

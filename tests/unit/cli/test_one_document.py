@@ -19,8 +19,9 @@ from tests.unit.cli.conftest import Freshet
     (("plan", "--bogus"), 2, "USAGE"), (("nosuch",), 2, "USAGE"), (("--bogus", "plan"), 2, "USAGE"),
     (("checkpoint", "nosuch"), 2, "USAGE"), (("checkpoint", "set", "payments"), 2, "USAGE"), (("run",), 2, "USAGE"),
     (("checkpoint", "set", "payments", "yesterday"), 2, "USAGE"), (("run", "--all", "--parallel", "x"), 2, "USAGE"),
-    (("validate", "--set", "nonsense"), 3, "INVALID_PROJECT"), (("plan", "nosuch"), 3, "INVALID_PROJECT"),
+    (("validate", "--set", "nonsense"), 3, "INVALID_PROJECT"), (("plan", "nosuch"), 2, "UNKNOWN_PIPELINE"),
     (("validate", "-C", "/nowhere"), 3, "INVALID_PROJECT"), (("run", "--all", "--op", "UPSERT"), 2, "USAGE"),
+    (("run", "--tag", "nosuch"), 2, "UNKNOWN_TAG"),
 ])
 def test_what_is_refused(freshet: Freshet, words: tuple[str, ...], exit_code: int, code: str) -> None:
     """A wrong option of the group, of a command, of a nested one; a wrong argument, type, setting, name, folder."""
