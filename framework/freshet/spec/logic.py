@@ -1,7 +1,7 @@
 """Which logic made a row: a digest of all in a pipeline's files that decides what its rows are, and of nothing else.
 
 Comments and spaces do not count, nor do Spark's settings, table services and schedules. The fingerprint is another thing: it
-changes with every word, so that a backfill's chunks are of one version of the files.
+changes with every word.
 """
 
 from __future__ import annotations
