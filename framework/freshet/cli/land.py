@@ -96,8 +96,8 @@ def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[st
     found = load_seeds(warehouse, names)
     with progress(output, len(found)) as listen:
         results = land_seeds(warehouse, found, TimelineState(), listen)
-    lines = [f"{seed.table}: failed: {one}" if isinstance(one, FreshetError) else _line(one)
-             for seed, one in zip(found, results, strict=True)]
+    lines = [line for seed, one in zip(found, results, strict=True) for line in (
+        (f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (_line(one), *one.notices))]
     output.result("\n".join(lines), {"seeds": [
         {"table": seed.table, "error": one.as_json()} if isinstance(one, FreshetError) else one.as_json()
         for seed, one in zip(found, results, strict=True)]})

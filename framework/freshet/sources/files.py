@@ -25,7 +25,7 @@ _BY_ENDING: dict[str, Format] = {
 }
 # By these endings Spark unpacks a file while it reads it.
 _PACKED = {".gz": b"\x1f\x8b", ".bz2": b"BZh"}
-_OPEN: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz2.open}
+UNPACK: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz2.open}
 # A header is no longer; a file whose first quote never ends is not read whole for it.
 _HEAD_BYTES = 1 << 20
 
@@ -148,6 +148,11 @@ def _endings(path: str) -> tuple[str, str]:
     return (os.path.splitext(stem)[1], packed) if packed in _PACKED else (packed, "")
 
 
+def ending_of(path: str) -> str:
+    """Return the ending that says how a file is packed; empty where it is not."""
+    return _endings(path)[1]
+
+
 def _format_of(path: str) -> str:
     found = _BY_ENDING.get(_endings(path)[0])
     if found is None:
@@ -178,7 +183,7 @@ def _head(path: str) -> str:
         if begins.startswith(magic) and ending != packed:
             raise _wrong("FILE_PACKED", path, f"is packed, and its name does not end in {ending}",
                          f"Rename it to {shown(path)}{ending}.")
-    with _OPEN[packed](path, "rb") as file:
+    with UNPACK[packed](path, "rb") as file:
         data: bytes = file.read(_HEAD_BYTES)
     try:
         # The last character may have been cut.

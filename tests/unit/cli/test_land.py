@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 from freshet.errors import DataError, FreshetError
 from freshet.plan.landing import LANDED_KEY
+from freshet.runtime.landed import Landed
 from freshet.runtime.lease import hold_lease
 from freshet.runtime.seeds import digest_of
 from freshet.sources.files import find_files
@@ -294,3 +295,14 @@ def test_a_landed_table_is_shown_before_any_pipeline_reads_it(
     monkeypatch.setattr("freshet.runtime.session.start_session", asked)
     for name, code in (("raw.landed", "SPARK_ASKED"), ("raw.lande", "TABLE_UNKNOWN"), ("row.landed", "TABLE_UNKNOWN")):
         assert parsed(freshet("show", name, "--output", "json"))["error"]["code"] == code, name
+
+
+def test_what_is_noticed_of_a_seed_is_told_in_words_too(
+    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (root / "seeds").mkdir()
+    (root / "seeds/raw.a.csv").write_text("id\n1\n")
+    (root / "seeds/raw.a.yml").write_text("key: id\n")
+    landed = Landed("raw.a", "/raw/a", "committed", columns=(("id", "string"),), notices=("TEXT_COLUMN: amount is text",))
+    monkeypatch.setattr("freshet.runtime.land.land", lambda *_: landed)
+    assert freshet("land", "--seeds").stdout.splitlines()[1:] == ["TEXT_COLUMN: amount is text"]
