@@ -50,7 +50,8 @@ def show(
     """Show rows of a table: of a pipeline's target by its name, of any table that the project reads by the table's.
 
     In no order, without Hudi's own columns. Times are in the zone by which the table's writers name instants: UTC for those
-    that freshet writes.
+    that freshet writes. In JSON a number that is none or has no bounds is a text, "NaN" or "Infinity", and bytes are
+    hexadecimal digits.
 
     \b
     Examples:
