@@ -145,6 +145,21 @@ class SpecError(FreshetError):
         return "\n".join(str(p) for p in self.problems)
 
 
+class UnknownName(SpecError):
+    """The command line names what the project does not have; the code is that of its first problem."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems)
+        self.code = self.problems[0].code
+        self.message = cut(" ".join(problem.message for problem in self.problems), _LONGEST)
+        self.next_step = " ".join(dict.fromkeys(problem.hint for problem in self.problems if problem.hint))
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (f"{self.code}: {self.message}", self.effect, self.next_step) if part)
+
+
 class StateError(FreshetError):
     """The tables' state forbids the run: checkpoint missing or expired, table made with another key or index."""
 

@@ -25,7 +25,7 @@ from freshet.runtime.landed import Landed, Landing, refuse_wrong
 from freshet.runtime.seeds import land_seeds
 from freshet.sinks.changes import compare, counts, written
 from freshet.sources.file_rows import FILE
-from freshet.sources.files import find_files
+from freshet.sources.files import find_files, shown
 from freshet.spec.column_text import parse_columns
 from freshet.spec.model import TableRef
 from freshet.spec.seeds import load_seeds
@@ -152,7 +152,7 @@ def test_seeds_are_all_that_their_tables_hold(files: Files) -> None:
         files.lake.write_file(f"seeds/raw.rates.{name}", text)
 
     def landed() -> Any:
-        seeds = load_seeds(files.lake.project_root, files.warehouse.roots)
+        seeds = load_seeds(files.warehouse)
         (result,) = land_seeds(files.warehouse, seeds, TimelineState(), files.lake.events.append)
         return result
 
@@ -230,16 +230,23 @@ def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake:
         "plus": ("+1", "1", "1"), "real": ("1.50", "-2e3", "7"), "digits": ("1.2345678901234567", "1", "1"),
         "zero": ("0", "0.5", ""), "dot": ("1.", "2", "3"), "yes": ("true", "FALSE", ""),
         "one": ("1", "true", ""), "day": ("2026-01-05", "2026-02-28", ""),
+        "most": ("1", "2.5", "n/a"), "days": ("2026-01-05", "?", "2026-01-06"),
         "none": ("2026-02-30", "2026-01-05", ""), "at": (AT, "2026-01-05T10:00:00.123456Z", "2026-01-06"),
         "time": ("10:00", "11:00", ""), "nothing": ("", "", ""), "id": ("a", "b", "c"), "spaced": (" 1", "2", "3"),
     }
     lines = [",".join(texts), *(",".join(values[number] for values in texts.values()) for number in range(3))]
     found = find_files([write(lake, "x.csv", "\n".join(lines).encode())])
+    told: list[str] = []
     # Of a column whose type is said nothing is guessed, and the others' are.
-    columns = columns_for(quick, found, parse_columns("raw.t", "id STRING"), Asked(("id",), "at", (), False), "raw.t")
+    columns = columns_for(quick, found, parse_columns("raw.t", "id STRING"), Asked(("id",), "at", (), False), "raw.t", told)
     kinds = {c.name: str(c.type) for c in columns if str(c.type) != "string"}
     assert kinds == {"whole": "bigint", "real": "double", "zero": "double", "yes": "boolean", "day": "date", "at": "timestamp",
                      "_hoodie_is_deleted": "boolean"}
+    # What most values of a column are not is told with its place; codes and halves are not.
+    assert [one.partition(" To have")[0] for one in told] == [
+        f"TEXT_COLUMN: {name} is text though 2 of 3 values are {most}: {odd} is not ({shown(found.paths[0])}, line {line})."
+        for name, most, odd, line in (("most", "numbers", "'n/a'", 4), ("days", "dates or times", "'?'", 3),
+                                      ("spaced", "numbers", "' 1'", 2))]
 
 
 def test_values_of_each_format(quick: SparkSession, lake: Lake) -> None:

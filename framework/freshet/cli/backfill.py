@@ -34,7 +34,7 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
               help="Which of the chunks that were tried already to do again.")
 @click.option("--max-conflicts", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
               help="How often one chunk is repeated when another writer was faster.")
-@click.option("--accept-changes", is_flag=True, help="Go on although the pipeline's files changed since the backfill began.")
+@click.option("--accept-changes", is_flag=True, help="Go on although the pipeline's logic changed since the backfill began.")
 @click.option("--dry-run", is_flag=True, help="Only show the chunks, and the plan of the first.")
 @wait_option
 @project_options

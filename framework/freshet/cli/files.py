@@ -75,7 +75,7 @@ def _check_seeds(project: Project, overrides: tuple[str, ...]) -> None:
     problems, folder = Problems(), Path(project.root)
     seeds = read_seeds(folder, problems)
     if seeds:
-        check_places(seeds, load_warehouse(folder, project.env, overrides).roots, problems)
+        check_places(seeds, load_warehouse(folder, project.env, overrides), problems)
     if problems.found:
         raise SpecError(problems.found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from importlib import resources
@@ -11,24 +12,26 @@ from pathlib import Path
 import click
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
+from freshet.cli.init_files import CONFIG, Config, config_of, need, read_config, root_of, stands_in, write_files
 from freshet.cli.output import Output, progress, reporting
 from freshet.cli.patterns import PATTERNS, contents_of, steps_of
 from freshet.cli.sample_data import COLUMNS, KEY, ORDERING, order_files
-from freshet.errors import Exit, FreshetError
+from freshet.errors import Exit
 from freshet.plan.buckets import buckets_for
 from freshet.plan.instants import readable
+from freshet.spec.ddl import parse_ddl
 from freshet.spec.json_schema import json_schema
-from freshet.spec.suggest import Problems, did_you_mean
+from freshet.spec.suggest import Problems
 from freshet.spec.warehouse import load_warehouse
-from freshet.spec.yaml_text import MapNode, ScalarNode, parse_yaml
 from freshet.state.timeline import TimelineState
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
-_CONFIG = "configs/base.yml"
+# Of what a new pipeline writes.
+_TARGETS = "derived"
 _IGNORED = ".gitignore"
 _SCHEMA = "configs/pipeline.schema.json"
-_PROJECT = {_CONFIG: "base.yml", "configs/local.yml": "local.yml", _IGNORED: "gitignore"}
+_PROJECT = {CONFIG: "base.yml", "configs/local.yml": "local.yml", _IGNORED: "gitignore"}
 _PIPELINE = {
     "pipelines/@NAME@.yml": "pipeline.yml", "ddl/@NAME@.sql": "table.sql", "transformers/@NAME@.sql": "transformer.sql",
     "pipelines/tests/@NAME@.yml": "cases.yml",
@@ -85,9 +88,11 @@ def init(
                 f"{word!r} is not a name: lower-case letters, digits and _, a letter first.", param_hint=hint,
             )
     files = {**_PROJECT, **_PIPELINE} if name is None else _PIPELINE
-    root = _root_of(database, _template("base.yml") if name is None else _config_of(folder))
+    config = _new_config() if name is None else config_of(folder)
+    root = root_of(database, config)
+    need((_TARGETS,), config)
     held = size_of(size)
-    marks = {"@NAME@": target, "@SOURCE@": table, "@RAW@": root,
+    marks = {"@TABLE@": _in_sql(target), "@NAME@": target, "@SOURCE@": table, "@RAW@": root,
              "@SIZE@": held.human_readable(decimal=True), "@BUCKETS@": str(buckets_for(held))}
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
     if sample:
@@ -104,9 +109,11 @@ def init(
 
 
 def _patterns(output: Output, folder: Path, patterns: tuple[str, ...]) -> Exit:
-    standing = (folder / _CONFIG).is_file()
+    standing = stands_in(folder)
     contents = {} if standing else {path: _template(file) for path, file in _PROJECT.items()}
-    root = _root_of("raw", _config_of(folder) if standing else contents[_CONFIG])
+    config = config_of(folder) if standing else _new_config()
+    need(("raw", _TARGETS), config)
+    root = root_of("raw", config)
     for pattern in patterns:
         contents |= {path: _filled(text, {"@RAW@": root}) for path, text in contents_of(pattern).items()}
     told = _write(folder, contents)
@@ -123,21 +130,13 @@ def _said(option: str) -> bool:
 
 def _write(folder: Path, contents: dict[str, str]) -> list[str]:
     """Write files that do not stand yet, with the schema where it is missing; returns what is told of them."""
-    if not (folder / _SCHEMA).exists():
+    if not os.path.exists(folder / _SCHEMA):
         contents[_SCHEMA] = json.dumps(json_schema(), indent=1, sort_keys=True) + "\n"
-    kept = _IGNORED in contents and (folder / _IGNORED).is_file()
+    kept = _IGNORED in contents and os.path.isfile(folder / _IGNORED)
     if kept:
         # That of a repository that has just been made, as often as not.
         lines = contents.pop(_IGNORED).split()
-    standing = [path for path in contents if (folder / path).exists()]
-    if standing:
-        raise FreshetError("FILE_EXISTS", f"{', '.join(standing)} stands in {folder.resolve()} already.",
-                           "Nothing was written.", "Choose another folder, or another name by --pipeline NAME.", files=standing)
-    for path, content in contents.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        # "x": what appeared since the look, or is a link to nowhere, is not overwritten either.
-        with open(folder / path, "x", encoding="utf-8") as file:
-            file.write(content)
+    write_files(folder, contents)
     told = [f"wrote {folder / path}" for path in contents]
     if kept:
         told.append(f"left {folder / _IGNORED} as it is: it should have the lines {', '.join(lines)}")
@@ -182,28 +181,15 @@ def size_of(text: str) -> ByteSize:
         raise click.BadParameter(said, param_hint="--partition-size") from error
 
 
-def _config_of(folder: Path) -> str:
-    try:
-        return (folder / _CONFIG).read_text("utf-8")
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FreshetError(
-            "NOT_A_PROJECT", f"{folder.resolve()} has no {_CONFIG}, so a pipeline there would find no warehouse.",
-            "Nothing was written.", "Name the project's folder, or scaffold a project first: freshet init FOLDER",
-        ) from error
+def _new_config() -> Config:
+    return read_config(CONFIG, _template("base.yml"), Problems())
 
 
-def _root_of(database: str, config: str) -> str:
-    """Return where a database's tables lie, as the config writes it: a template that a pipeline may use too."""
-    tree = parse_yaml(config, _CONFIG, Problems())
-    warehouse = tree.entries.get("warehouse") if tree else None
-    known = warehouse.entries if isinstance(warehouse, MapNode) else {}
-    found = known.get(database)
-    if isinstance(found, ScalarNode) and found.text:
-        return found.text
-    if database == "raw":
-        return "warehouse/raw"
-    said = f"{_CONFIG} has no database {database!r} under 'warehouse:'. {did_you_mean(database, known)}"
-    raise click.BadParameter(said.strip(), param_hint="--source")
+def _in_sql(name: str) -> str:
+    """Return a table's name as a DDL has it: a word of SQL in backticks."""
+    problems = Problems()
+    parse_ddl(f"CREATE TABLE {_TARGETS}.{name} (id STRING) USING hudi", "", problems)
+    return f"`{name}`" if problems.found else name
 
 
 def _filled(text: str, marks: dict[str, str]) -> str:

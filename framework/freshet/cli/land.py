@@ -10,10 +10,10 @@ import click
 
 from freshet.cli.init import size_of
 from freshet.cli.options import project_options, wait_option
-from freshet.cli.output import Output, progress, reporting, table
+from freshet.cli.output import Output, progress, reporting, table, trace
 from freshet.errors import Exit, FreshetError
 from freshet.plan.instants import readable
-from freshet.spec.seeds import load_seeds
+from freshet.spec.seeds import delimiter_of, load_seeds
 from freshet.spec.warehouse import load_warehouse
 from freshet.state.timeline import TimelineState
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
               help="Types of columns of a new table; the others' follow from the files.")
 @click.option("--format", "form", type=click.Choice(["csv", "json", "parquet"]), default=None,
               help="Format of the files.  [default: by their names]")
-@click.option("--delimiter", default="", metavar="CHARACTER", help="What stands between two values of CSV.  [default: a comma]")
+@click.option("--delimiter", default="", metavar="CHARACTER", callback=lambda context, option, text: _delimiter(text),
+              help="What stands between two values of CSV, '\\t' for a tab.  [default: a comma]")
 @click.option("--type", "kind", type=click.Choice(["cow", "mor"]), default=None,
               help="COPY_ON_WRITE or MERGE_ON_READ, for a new table.  [default: cow]")
 @click.option("--partition-size", "size", default=None, metavar="SIZE",
@@ -92,14 +93,17 @@ def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[st
     from freshet.runtime.seeds import land_seeds
 
     warehouse = load_warehouse(root, env, overrides)
-    found = load_seeds(root, warehouse.roots, names)
+    found = load_seeds(warehouse, names)
     with progress(output, len(found)) as listen:
         results = land_seeds(warehouse, found, TimelineState(), listen)
-    lines = [f"{seed.table}: failed: {one}" if isinstance(one, FreshetError) else _line(one)
-             for seed, one in zip(found, results, strict=True)]
+    lines = [line for seed, one in zip(found, results, strict=True) for line in (
+        (f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (_line(one), *one.notices))]
     output.result("\n".join(lines), {"seeds": [
         {"table": seed.table, "error": one.as_json()} if isinstance(one, FreshetError) else one.as_json()
         for seed, one in zip(found, results, strict=True)]})
+    for one in results:
+        if isinstance(one, FreshetError):
+            trace(one)
     codes = {one.exit_code for one in results if isinstance(one, FreshetError)}
     return Exit.OK if not codes else codes.pop() if len(codes) == 1 else Exit.FAILED
 
@@ -134,6 +138,13 @@ def next_step(landed: Landed, root: Path) -> str:
     if landed.readers:
         return f"freshet run {' '.join(landed.readers)}{place}"
     return f"freshet show {landed.table} --limit 5{place}"
+
+
+def _delimiter(text: str) -> str:
+    try:
+        return delimiter_of(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from error
 
 
 def _names(text: str) -> tuple[str, ...]:

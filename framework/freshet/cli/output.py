@@ -18,6 +18,7 @@ import click
 
 from freshet.cli.board import LAST, Board
 from freshet.cli.live import logged_progress, region_progress
+from freshet.cli.rows import json_of
 from freshet.cli.signals import (
     BEFORE_LAST_WORDS,
     INTERRUPTED,
@@ -30,7 +31,7 @@ from freshet.cli.signals import (
     told,
 )
 from freshet.cli.terminal import are_one_place, can_be_drawn_on, for_eyes, width_of
-from freshet.errors import Exit, FreshetError, SpecError, unforeseen
+from freshet.errors import Exit, FreshetError, SpecError, UnknownName, unforeseen
 from freshet.metrics.events import Event, Listener
 from freshet.runtime.java_end import java_ended
 from freshet.spec.secrets import redact, redact_tree
@@ -59,7 +60,7 @@ class Output:
             data: The same for machines, JSON-serialisable.
         """
         if self.as_json:
-            self._print(json.dumps(redact_tree(data), indent=2, default=str))
+            self._print(json_of(redact_tree(data)))
         elif text:
             self._print(for_eyes(redact(text), sys.stdout))
 
@@ -75,7 +76,7 @@ class Output:
         """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
         if str(error) not in self.told:
             message(str(error))
-        if isinstance(error, SpecError):
+        if isinstance(error, SpecError) and not isinstance(error, UnknownName):
             message(f"{error.code}: {error.message} {error.effect}")
         trace(error)
         # A result that was printed stays the only document.
@@ -113,7 +114,7 @@ def wants_json(words: Sequence[str]) -> bool:
 
 
 def _document(error: FreshetError) -> str:
-    return json.dumps({"error": redact_tree(error.as_json())}, indent=2, default=str)
+    return json_of({"error": redact_tree(error.as_json())})
 
 
 def trace(error: BaseException) -> None:

@@ -1,9 +1,11 @@
-"""Rows of tables as people and as programs read them: a grid that fits the terminal, or CSV."""
+"""Rows of tables as people and as programs read them: a grid that fits the terminal, CSV, or JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -51,3 +53,22 @@ def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer.writerows(["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
                      for row in rows)
     return text.getvalue().rstrip("\n")
+
+
+def json_of(tree: Any) -> str:
+    """Return values as JSON: as texts where it has no form for them, bytes in hexadecimal digits."""
+    return json.dumps(_json_form(tree), indent=2, default=str, allow_nan=False)
+
+
+def _json_form(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _json_form(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_json_form(one) for one in value]
+        case float() if not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        case bytes() | bytearray():
+            return value.hex()
+        case _:
+            return value

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +22,14 @@ from freshet.spec.fixtures import tables_of
 from freshet.spec.model import PipelineSpec, Project, TableRef
 from freshet.spec.suggest import did_you_mean
 from freshet.spec.warehouse import Warehouse, load_warehouse
+from freshet.state.storage import local_path, storage_for
 from freshet.state.timeline import TimelineState
 
 if TYPE_CHECKING:
     from freshet.runtime.show import Shown
+
+# Each costs a look into the store.
+_MOST_NEAR = 5
 
 
 @click.command(short_help="Show rows of a target, a source or an input.")
@@ -44,7 +50,8 @@ def show(
     """Show rows of a table: of a pipeline's target by its name, of any table that the project reads by the table's.
 
     In no order, without Hudi's own columns. Times are in the zone by which the table's writers name instants: UTC for those
-    that freshet writes.
+    that freshet writes. In JSON a number that is none or has no bounds is a text, "NaN" or "Infinity", and bytes are
+    hexadecimal digits.
 
     \b
     Examples:
@@ -58,13 +65,13 @@ def show(
         raise click.UsageError("Say --at or --changes: rows as they stood, or what changed since.")
     if as_csv and output.as_json:
         raise click.UsageError("--csv goes not with --output json.")
+    moments = _time(at, "--at"), _time(since, "--changes")
     project = load(root, env, overrides)
     spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
     state = TimelineState().table(ref)
     if state is None:
         raise StateError("TABLE_MISSING", f"There is no table at {ref.path} yet.", "Nothing is shown.",
                          f"freshet run {spec.name}" if ref == spec.target.ref else f"Land {ref.name} first.", path=ref.path)
-    moments = _time(at, "--at"), _time(since, "--changes")
     with progress(output) as listen:
         listen(Event("phase", name, "starting Spark"))
         from freshet.runtime.session import start_session
@@ -86,16 +93,33 @@ def _found(project: Project, name: str, warehouse: Callable[[], Warehouse]) -> t
     known = {ref.name: (spec, ref) for spec in project.pipelines
              for ref in (spec.quarantine, *tables_of(spec).values(), spec.target.ref)}
     known |= {spec.name: (spec, spec.target.ref) for spec in project.pipelines}
+    near: list[str] = []
     if name not in known and name.count(".") == 1:
         # One that was landed, and that no pipeline reads yet.
         tables = warehouse()
         ref = tables.table(name) if name.partition(".")[0] in tables.roots else None
         if ref is not None and TimelineState().table(ref) is not None:
             return bare_spec(tables, ref), ref
+        near = _standing_near(name, tables)
     if name not in known:
         raise FreshetError("TABLE_UNKNOWN", f"No pipeline has the name {name}, and none reads or writes a table of that name.",
-                           "Nothing is shown.", did_you_mean(name, known))
+                           "Nothing is shown.", did_you_mean(name, (*known, *near)))
     return known[name]
+
+
+def _standing_near(name: str, warehouse: Warehouse) -> list[str]:
+    """Return tables that stand in the warehouse and whose names come near."""
+    found: dict[str, str] = {}
+    for database, root in warehouse.roots.items():
+        found |= {f"{database}.{folder}": f"{local_path(root)}/{folder}" for folder in _names(local_path(root))}
+    return [one for one in get_close_matches(name, found, n=_MOST_NEAR) if _names(f"{found[one]}/.hoodie")]
+
+
+def _names(folder: str) -> list[str]:
+    # A store that does not answer must not hide what is wrong with the name.
+    with suppress(Exception):
+        return storage_for(folder).names(folder)
+    return []
 
 
 def _time(text: str, option: str) -> str:

@@ -9,6 +9,7 @@ from freshet.errors import StateError
 from freshet.plan.chunks import BackfillRequest, Chunk, cut, length_of, partition_values
 from freshet.plan.inputs import look_at_inputs
 from freshet.plan.logic import with_logic
+from freshet.plan.made_by import is_of, made_by
 from freshet.plan.options import LEFT_TO_THE_RUNS, concurrency_of
 from freshet.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
 from freshet.plan.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
@@ -19,7 +20,7 @@ from freshet.plan.versions import version_now
 from freshet.spec.logic import Logic
 from freshet.spec.model import BackfillSpec, InputSpec, PipelineSpec, TableRef
 from freshet.state.backfill import ChunkCommit, ChunkRecord, chunk_commits, encode_chunk, touched_between
-from freshet.state.checkpoint import FINGERPRINT_KEY, MAIN
+from freshet.state.checkpoint import BACKFILL_LOGIC_KEY, FINGERPRINT_KEY, MAIN
 from freshet.state.table import StateReader, TableState
 
 ChunkStatus = Literal["todo", "done", "failed", "overwritten"]
@@ -53,6 +54,7 @@ class BackfillPlan:
         concurrency: The target's concurrency mode.
         chunks: Every chunk of the range, in order.
         logic: What makes the rows, without the range; none where that is not known.
+        made_by: What its chunks' commits say of that, see ``made_by``.
     """
 
     pipeline: str
@@ -62,6 +64,7 @@ class BackfillPlan:
     concurrency: str
     chunks: tuple[PlannedChunk, ...]
     logic: Logic = ()
+    made_by: str = ""
 
     def count(self, status: ChunkStatus) -> int:
         """Return how many chunks have a status."""
@@ -105,7 +108,7 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
         status = _status(target, tried, _values(how, chunk))
         wanted = status in ("todo", "overwritten") or request.reprocess in ("all", status)
         planned.append(PlannedChunk(chunk, status, wanted, tried.record.error if tried else ""))
-        if tried is not None and not wanted and tried.fingerprint != spec.fingerprint:
+        if tried is not None and not wanted and not is_of(spec, tried, logic):
             kept.append(tried.fingerprint)
     # What is done again need not have been done by these files.
     if kept and not request.accept_changes:
@@ -113,11 +116,11 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
         raise StateError(
             "BACKFILL_FINGERPRINT_CHANGED",
             f"{spec.name}: {len(kept)} of {len(chunks)} chunks were done by other files than these (fingerprint "
-            f"{', '.join(changed)}, now {spec.fingerprint}).",
+            f"{', '.join(changed)}, now {spec.fingerprint}): another logic, or another 'backfill:'.",
             "Nothing was read or written.", "To do all of them again: --reprocess all; to keep those and go on with the new "
             "files: --accept-changes", before=changed, now=spec.fingerprint,
         )
-    return BackfillPlan(spec.name, name, spec.fingerprint, how.write, mode, tuple(planned), logic)
+    return BackfillPlan(spec.name, name, spec.fingerprint, how.write, mode, tuple(planned), logic, made_by(spec))
 
 
 def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, chunk: Chunk) -> Plan:
@@ -170,7 +173,7 @@ def _chunk_commit(spec: PipelineSpec, target: TableState, plan: BackfillPlan, ch
     )
     overwritten = () if error else _overwritten(_declared(spec), plan, chunk)
     stage = commit_stage(spec, Window("backfill"), None, overwrite=overwritten)
-    metadata = {**stage.metadata, **encode_chunk(record), FINGERPRINT_KEY: plan.fingerprint}
+    metadata = {**stage.metadata, **encode_chunk(record), FINGERPRINT_KEY: plan.fingerprint, BACKFILL_LOGIC_KEY: plan.made_by}
     options = {**stage.options, **LEFT_TO_THE_RUNS}
     stage = replace(stage, metadata=dict(sorted(metadata.items())), options=dict(sorted(options.items())))
     values = _values(_declared(spec), chunk)

@@ -40,7 +40,7 @@ class BackfillRequest:
         end: End, exclusive.
         chunk: Length of a chunk, such as ``1d``; empty for one partition of the target, or a day.
         reprocess: ``none`` does what was not tried; ``failed`` also what failed; ``all`` everything again.
-        accept_changes: Go on although the pipeline's files changed since the backfill began.
+        accept_changes: Go on although the pipeline's logic changed since the backfill began.
     """
 
     start: datetime

@@ -10,6 +10,8 @@ from freshet.state.table import TableState
 
 #: Zones of a table's timeline, in Hudi's words (``hoodie.table.timeline.timezone``); freshet writes in UTC.
 UTC_ZONE, LOCAL_ZONE = "UTC", "LOCAL"
+_TIME = re.compile(
+    r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2})(?:\.?([0-9]{3}))?)?)?)?Z?")
 _UNITS = ((90, 1, "s"), (5400, 60, "min"), (172800, 3600, "h"), (float("inf"), 86400, "days"))
 
 
@@ -21,13 +23,14 @@ def zone_of(table: TableState) -> str:
 
 
 def instant_of(text: str) -> str:
-    """Return a time as Hudi names instants; empty where it is none.
+    """Return a time as Hudi names instants; empty where it is none, or one that no calendar or clock has.
 
     Args:
         text: An instant, or a time such as ``2026-11-25 23:54:37``, in the zone by which the table's writers name instants.
     """
-    digits = re.sub(r"[-T:. Z]", "", text.strip())
-    return digits.ljust(17, "0") if re.fullmatch(r"[0-9]{8}([0-9]{2}){0,3}([0-9]{3})?", digits) else ""
+    found = _TIME.fullmatch(text.strip())
+    digits = "".join(part or "" for part in found.groups()).ljust(17, "0") if found else ""
+    return digits if is_instant(digits) else ""
 
 
 def is_instant(text: str) -> bool:

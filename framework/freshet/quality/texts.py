@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from freshet.quality.contract import MARK
+from freshet.quality.odd_texts import SHOWN, OddTexts, odd_texts_of
 from freshet.spec.types import Atomic, DataType, Decimal
 
 # Text that only looks like a number, such as 007, stays one. Of more digits a double would lose some.
@@ -26,16 +27,21 @@ _AS_REAL = r"^\s*([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|NaN|[+-]?Inf
 _AS_DECIMAL = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s*$"
 # What is read in place of bytes that are no UTF-8.
 _NO_TEXT = "\ufffd"
-_SHOWN = 200
 
 
-def guess_types(rows: DataFrame, columns: Collection[str], times_alone: bool) -> dict[str, DataType]:
+def guess_types(
+    rows: DataFrame, columns: Collection[str], times_alone: bool, file: str,
+) -> tuple[dict[str, DataType], list[OddTexts]]:
     """Return the narrowest type that every text of a column fits into; a column without any value is a text.
 
     Args:
         rows: Rows of texts.
         columns: Names of columns.
         times_alone: True where texts may be dates and times, and what is a number was told apart already.
+        file: Column that says which file a row is from.
+
+    Returns:
+        The types, and what has made columns text of which most values are something else.
     """
     found = []
     for name in columns:
@@ -48,15 +54,21 @@ def guess_types(rows: DataFrame, columns: Collection[str], times_alone: bool) ->
             "date": text.rlike(_DATE) & F.expr(f"try_cast(`{name}` AS date)").isNotNull(),
             "time": text.rlike(_TIME) & F.expr(f"try_cast(`{name}` AS timestamp)").isNotNull(),
         }
-        wanted = {kind: tests[kind] for kind in ("date", "time")} if times_alone else tests
-        found.append(F.struct(*(F.bool_and(F.when(text.isNotNull(), test)).alias(kind) for kind, test in wanted.items()))
-                     .alias(name))
+        wide = {"numbers": tests["whole"] | tests["number"], "times": tests["time"], "truths": tests["boolean"]}
+        codes = text.rlike(_AS_REAL) & (F.trim(text) == text) & ~wide["numbers"]
+        counted = {**tests, **wide, "codes": codes, "values": text.isNotNull()}
+        where = F.struct(F.col(file).alias("file"), F.substring(text, 1, SHOWN).alias("text"))
+        found.append(F.struct(*(F.count(F.when(test, True)).alias(kind) for kind, test in counted.items()),
+                              *(F.min(F.when(~test, where)).alias(f"not_{kind}") for kind, test in wide.items())).alias(name))
     answers = rows.agg(*found).first() if found else None
     kinds: dict[str, DataType] = {}
-    for name in columns:
-        answer = answers[name].asDict() if answers is not None else {}
-        kinds[name] = Atomic(next((_GUESSED[kind] for kind, every in answer.items() if every), "string"))
-    return kinds
+    odd: list[OddTexts] = []
+    for name in columns if answers is not None else ():
+        counts = answers[name].asDict()  # type: ignore[index]
+        guessed = [kind for kind in _GUESSED if not times_alone or kind in ("date", "time")]
+        kinds[name] = Atomic(next((_GUESSED[kind] for kind in guessed if 0 < counts["values"] == counts[kind]), "string"))
+        odd += [one for one in (odd_texts_of(name, counts),) if one is not None and kinds[name] == Atomic("string")]
+    return kinds, odd
 
 
 def with_types(
@@ -72,7 +84,7 @@ def with_types(
         rounded: Columns whose texts Spark has made of numbers, of which it keeps some 15 digits.
     """
     def text_of(name: str) -> SparkColumn:
-        return F.substring(F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null")), 1, _SHOWN)
+        return F.substring(F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null")), 1, SHOWN)
 
     of: list[SparkColumn] = []
     for number, (name, column) in enumerate(key.items()):

@@ -121,7 +121,7 @@ class _Work:
             try:
                 if table is None:
                     self._phase(f"looking at {named(self.files)}")
-                    columns = columns_for(spark, self.files, said, self._asked(), ref.name)
+                    columns = columns_for(spark, self.files, said, self._asked(), ref.name, self.notices)
                     spec = new_spec(spec, self.warehouse, asked, columns)
                 self._phase(f"reading {named(self.files)}")
                 return self._landed(spark, spec, table)

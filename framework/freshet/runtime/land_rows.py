@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from urllib.parse import unquote
@@ -18,6 +18,7 @@ from freshet.plan.parts import conform_stage
 from freshet.quality.contract import MARK as MARKED
 from freshet.quality.contract import conform
 from freshet.quality.texts import guess_types, with_types
+from freshet.runtime.odd_lines import told_of
 from freshet.sinks.failures import in_words
 from freshet.sources.file_rows import FILE, columns_of, is_nested, lost_fields, may_be_read, read_group, unclosed
 from freshet.sources.files import Files, Group, named, shown
@@ -53,7 +54,7 @@ class Asked:
 
 
 def columns_for(
-    spark: SparkSession, files: Files, declared: Sequence[Column], asked: Asked, table: str,
+    spark: SparkSession, files: Files, declared: Sequence[Column], asked: Asked, table: str, told: list[str],
 ) -> tuple[Column, ...]:
     """Return the columns that a new table gets: as declared, else as the files have them.
 
@@ -63,6 +64,7 @@ def columns_for(
         declared: Columns whose types are said.
         asked: What else is said.
         table: Its name.
+        told: Receives what a person should know.
 
     Raises:
         DataError: BAD_NAME, UNKNOWN_COLUMN, UNSUPPORTED_TYPE, FILES_DIFFER or ROW_UNREADABLE.
@@ -91,9 +93,12 @@ def columns_for(
     refuse_unclosed(spark, files, table)
     if open_ones:
         texts = reduce(DataFrame.unionByName, (
-            read_group(spark, files, group, {c.name: c.type for c in columns}).select(*_spelt(columns, open_ones))
+            read_group(spark, files, group, {c.name: c.type for c in columns}).select(
+                FILE, *(c.name for c in columns if c.name in open_ones))
             for group, columns in zip(files.groups, natural, strict=True)))
-        kinds |= guess_types(texts, open_ones, times_alone=files.format == "json")
+        guessed, odd = guess_types(texts, open_ones, files.format == "json", FILE)
+        kinds |= guessed
+        told += told_of(odd, files, table)
     found = [Column(said[n.lower()].name if n.lower() in said else n, k) for n, k in kinds.items() if n.lower() != IS_DELETED]
     if asked.generated:
         found.append(Column(GENERATED, Atomic("timestamp")))
@@ -185,10 +190,6 @@ def _natural(spark: SparkSession, files: Files, group: Group) -> tuple[Column, .
     except ValueError as error:
         raise DataError("UNSUPPORTED_TYPE", f"{shown(group.files[0])}: {error}.", UNTOUCHED, "Write it as text or a number.",
                         file=group.files[0]) from error
-
-
-def _spelt(columns: Sequence[Column], names: Collection[str]) -> list[str]:
-    return [c.name for c in columns if c.name in names]
 
 
 def _match(

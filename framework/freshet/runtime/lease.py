@@ -23,7 +23,7 @@ from freshet.errors import RetryableError
 from freshet.metrics.events import Event, Listener
 from freshet.runtime.jars import jar_dir
 from freshet.spec.model import TableRef
-from freshet.state.failures import not_writable
+from freshet.state.failures import failure_of, not_writable
 from freshet.state.storage import is_local, local_path
 
 # A chunk of a backfill that must not run beside a run ends by itself; the run waits for it, whatever it was told.
@@ -62,7 +62,7 @@ def hold_lease(
     target: TableRef, run_id: str, wait_seconds: float, on_wait: Callable[[str], None], chunk: bool = False, what: str = "run",
     pipeline: str = "",
 ) -> Iterator[Lease]:
-    """Hold the target's lease.
+    """Hold the target's lease, and yield it.
 
     Args:
         target: The table to write.
@@ -70,11 +70,7 @@ def hold_lease(
         wait_seconds: How long to wait for another run; 0 ends at once.
         on_wait: Told once, in words, when there is something to wait for.
         chunk: True for a chunk of a backfill that must not run beside a run: a run waits for it.
-        what: What the holder does otherwise, in words.
-        pipeline: Whose run it is.
-
-    Yields:
-        The lease.
+        what, pipeline: What the holder does otherwise, in words, and whose run it is.
 
     Raises:
         RetryableError: ALREADY_RUNNING.
@@ -89,6 +85,8 @@ def hold_lease(
         mine = {"run_id": run_id, "what": CHUNK if chunk else what, "pipeline": pipeline, "pid": os.getpid(),
                 "host": socket.gethostname(), "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "begun": time.time()}
         try:
+            # Another user's JVM may have made it.
+            open(writer, "a", encoding="utf-8").close()
             _sign(file, json.dumps(mine))
         except OSError as error:
             raise not_writable(target, error) from error
@@ -113,15 +111,17 @@ def _opened(target: TableRef, stem: Path) -> IO[str]:
 
 def is_running(target: TableRef) -> bool:
     """Say whether somebody holds the target's lease now; asks without taking it for longer than the question."""
-    file = stem_of(target).with_name(stem_of(target).name + ".lease")
-    if not file.exists():
+    try:
+        # Who may only look at the table may ask, too.
+        with open(stem_of(target).with_name(stem_of(target).name + ".lease"), encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (FileNotFoundError, NotADirectoryError):
         return False
-    with open(file, "a+", encoding="utf-8") as opened:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        return False
+    except BlockingIOError:
+        return True
+    except OSError as error:
+        raise failure_of(target, error) from error
+    return False
 
 
 def holder_of(target: TableRef) -> Mapping[str, Any] | None:

@@ -7,9 +7,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from freshet.errors import FreshetError
+from freshet.errors import DataError, FreshetError, unforeseen
 from freshet.metrics.events import Event, Listener
-from freshet.plan.landing import GENERATED, LANDED_KEY, bare_spec
+from freshet.plan.landing import GENERATED, LANDED_KEY, UNTOUCHED, bare_spec
+from freshet.runtime.java_end import java_ended
 from freshet.runtime.landed import Landed, Landing
 from freshet.spec.seeds import Seed
 from freshet.spec.warehouse import Warehouse
@@ -37,7 +38,8 @@ def land_seeds(
     for seed in seeds:
         try:
             results.append(_land(warehouse, seed, state, listen, wait_seconds))
-        except FreshetError as error:
+        except Exception as unknown:  # whatever one seed fails by
+            error = java_ended(unknown, seed.table) or unforeseen(unknown, seed.table)
             listen(Event("failed", seed.table, str(error), error.as_json()))
             results.append(error)
     return results
@@ -48,7 +50,11 @@ def _land(
 ) -> Landed:
     ref = bare_spec(warehouse, warehouse.table(seed.table)).target.ref
     path = Path(warehouse.root) / seed.file
-    digest = digest_of(seed, path)
+    try:
+        digest = digest_of(seed, path)
+    except OSError as error:
+        raise DataError("FILE_UNREADABLE", f"{seed.file} cannot be read: {error.strerror or error}.", UNTOUCHED,
+                        "Give this user the right to read it, or write it anew.", file=str(path)) from error
     table = state.table(ref)
     newest = table.info(table.data_commits[-1]).extra if table is not None and table.data_commits else {}
     if json.loads(newest.get(LANDED_KEY, "{}")).get(_DIGEST) == digest:

@@ -8,6 +8,7 @@ import glob
 import gzip
 import io
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ _BY_ENDING: dict[str, Format] = {
 }
 # By these endings Spark unpacks a file while it reads it.
 _PACKED = {".gz": b"\x1f\x8b", ".bz2": b"BZh"}
-_OPEN: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz2.open}
+UNPACK: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz2.open}
 # A header is no longer; a file whose first quote never ends is not read whole for it.
 _HEAD_BYTES = 1 << 20
 
@@ -77,7 +78,7 @@ def find_files(names: Sequence[str], wanted: str = "", delimiter: str = "") -> F
         DataError: FILE_NOT_FOUND, NO_FILES, FORMAT_UNKNOWN, FORMATS_DIFFER, FILE_EMPTY, FILE_UNREADABLE, NOT_TEXT, FILE_PACKED,
             HEADER_WRONG or FILES_DIFFER.
     """
-    paths = list(dict.fromkeys(os.path.realpath(path) for name in names for path in _named(name, wanted)))
+    paths = list(dict.fromkeys(os.path.realpath(path) for name in names for path in _found(name, wanted)))
     formats = {path: wanted or _format_of(path) for path in paths}
     if len(set(formats.values())) > 1:
         one, other = (next(p for p, f in formats.items() if f == found) for found in sorted(set(formats.values()))[:2])
@@ -105,6 +106,14 @@ def shown(path: str) -> str:
 def named(files: Files) -> str:
     """Return files in words: the one, or how many there are."""
     return shown(files.paths[0]) if len(files.paths) == 1 else f"{len(files.paths):,} files"
+
+
+def _found(name: str, wanted: str) -> list[str]:
+    try:
+        return list(_named(name, wanted))
+    except OSError as error:
+        # A name that is too long, a folder that this user may not look into.
+        raise _wrong("FILE_UNREADABLE", name, f"cannot be read: {error.strerror or error}", "Name another one.") from error
 
 
 def _named(name: str, wanted: str) -> Iterator[str]:
@@ -138,6 +147,11 @@ def _endings(path: str) -> tuple[str, str]:
     return (os.path.splitext(stem)[1], packed) if packed in _PACKED else (packed, "")
 
 
+def ending_of(path: str) -> str:
+    """Return the ending that says how a file is packed; empty where it is not."""
+    return _endings(path)[1]
+
+
 def _format_of(path: str) -> str:
     found = _BY_ENDING.get(_endings(path)[0])
     if found is None:
@@ -151,7 +165,7 @@ def _key(path: str, found: Format, delimiter: str) -> tuple[tuple[str, ...], boo
         if found == "parquet":
             return _footer(path)
         head = _head(path)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise _wrong("FILE_UNREADABLE", path, f"cannot be read: {foreign_text(error)}", "Write it anew.") from error
     if not head.strip():
         raise _wrong("FILE_EMPTY", path, "is empty", "Leave it out, or write it anew: even without rows it has a header.")
@@ -168,7 +182,7 @@ def _head(path: str) -> str:
         if begins.startswith(magic) and ending != packed:
             raise _wrong("FILE_PACKED", path, f"is packed, and its name does not end in {ending}",
                          f"Rename it to {shown(path)}{ending}.")
-    with _OPEN[packed](path, "rb") as file:
+    with UNPACK[packed](path, "rb") as file:
         data: bytes = file.read(_HEAD_BYTES)
     try:
         # The last character may have been cut.

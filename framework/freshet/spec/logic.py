@@ -1,7 +1,7 @@
 """Which logic made a row: a digest of all in a pipeline's files that decides what its rows are, and of nothing else.
 
 Comments and spaces do not count, nor do Spark's settings, table services and schedules. The fingerprint is another thing: it
-changes with every word, so that a backfill's chunks are of one version of the files.
+changes with every word.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ def _normal_sql(text: str) -> str:
 
 
 def _normal_python(text: str) -> str:
-    lines = text.splitlines()
+    # As tokenize counts them: to it no form feed and no U+2028 ends a line.
+    lines = [line.removesuffix("\n") for line in io.StringIO(text)]
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):

@@ -266,7 +266,7 @@ def build(
         index=index,
         checks=checks,
         evolution=settings.schema_contract,
-        quarantine=_quarantine(one.name, ref),
+        quarantine=quarantine_of(one.name, ref),
         write_options=write_options,
         spark_conf=dict(sorted(settings.spark.items())),
         variables={name: text_of(value) for name, value in (one.context.var or {}).items()},
@@ -277,7 +277,8 @@ def build(
     )
 
 
-def _quarantine(name: str, target: TableRef) -> TableRef:
+def quarantine_of(name: str, target: TableRef) -> TableRef:
+    """Return where a pipeline puts the rows that its checks drop."""
     # Beside the target, and of the pipeline: two that write one table have each their own, and so has a migrated table,
     # whose columns may be others.
     database, dot, _ = target.name.rpartition(".")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from freshet.errors import Problem, SpecError
+from freshet.errors import Problem, SpecError, UnknownName
 from freshet.spec import layers
 from freshet.spec.files import Place, ProjectFiles
 from freshet.spec.lineage import Neighbour, check_lineage, in_order, partners_of, upstream_of
@@ -26,6 +26,7 @@ DEFAULT_ENV = "local"
 _ENV_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _YAML = (".yml", ".yaml")
+_OF_THE_COMMAND = {"UNKNOWN_PIPELINE", "UNKNOWN_TAG"}
 _WINDOW_HINTS = dict.fromkeys(
     ("start", "end"), "It is defined during a backfill only: write '{% if start is defined %}' around it."
 )
@@ -61,13 +62,15 @@ def load_project(
 
     Raises:
         SpecError: With every problem of every file that was asked for, without secrets.
+        UnknownName: UNKNOWN_PIPELINE or UNKNOWN_TAG, where nothing else is wrong.
     """
     problems = Problems()
     files = ProjectFiles(Path(os.path.realpath(root)), instead or {})
     loader = Loader(files, dict(os.environ) if environ is None else environ, window, problems)
     project = loader.load(env, overrides, names, tags)
     if problems.found or project is None:
-        raise SpecError([_without_secrets(p) for p in _without_consequences(problems.found, loader.broken_config)])
+        found = [_without_secrets(p) for p in _without_consequences(problems.found, loader.broken_config)]
+        raise UnknownName(found) if {p.code for p in found} <= _OF_THE_COMMAND else SpecError(found)
     return project
 
 
@@ -269,11 +272,7 @@ class Loader:
         for name in names:
             if name not in found:
                 self.problems.add(
-                    "pipelines",
-                    0,
-                    "UNKNOWN_PIPELINE",
-                    f"There is no pipeline '{name[:80]}'.",
-                    did_you_mean(name, found),
+                    "pipelines", 0, "UNKNOWN_PIPELINE", f"There is no pipeline '{name[:80]}'.", did_you_mean(name, found)
                 )
         for tag in tags:
             every = {t for given in raw_tags.values() for t in given}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from freshet.errors import SpecError
 from freshet.spec.files import Place, ProjectFiles
@@ -16,6 +16,7 @@ from freshet.spec.layers import place_in, plain
 from freshet.spec.source import table_by_name
 from freshet.spec.strategy_models import Model, Name, OneOrMore, one_as_list
 from freshet.spec.suggest import Problems, did_you_mean
+from freshet.spec.warehouse import Warehouse, place_of
 from freshet.spec.yaml_text import MapNode, parse_yaml
 
 FOLDER = "seeds"
@@ -37,7 +38,25 @@ class SeedFile(Model):
         default_factory=list, description="Partition columns.",
     )
     type: Literal["cow", "mor"] = Field("cow", description="COPY_ON_WRITE or MERGE_ON_READ.")
-    delimiter: str = Field("", description="What stands between two values of a CSV file. [default: a comma]")
+    delimiter: Annotated[str, AfterValidator(lambda text: delimiter_of(text))] = Field(
+        "", description="What stands between two values of a CSV file. [default: a comma]",
+    )
+
+
+def delimiter_of(text: str) -> str:
+    """Return what stands between two values of a CSV file; ``\\t`` is a tab.
+
+    Args:
+        text: As it is said; empty for what the file's name says.
+
+    Raises:
+        ValueError: It is no one character that can tell values apart.
+    """
+    found = "\t" if text == "\\t" else text
+    # Of one beyond the first 65,536 Java makes two.
+    if found and (len(found) > 1 or found in '"\\\r\n\0' or ord(found) > 0xFFFF):
+        raise ValueError(f"{text[:20]!r} is no delimiter: write one character, such as ';', or '\\t' for a tab")
+    return found
 
 
 @dataclass(frozen=True)
@@ -60,24 +79,23 @@ class Seed:
         return ", ".join(f"`{name}` {kind}" for name, kind in self.declared.columns.items())
 
 
-def load_seeds(root: Path, roots: Mapping[str, str], tables: Sequence[str] = ()) -> tuple[Seed, ...]:
+def load_seeds(warehouse: Warehouse, tables: Sequence[str] = ()) -> tuple[Seed, ...]:
     """Load the project's seeds.
 
     Args:
-        root: The project's folder.
-        roots: Where each database's tables lie.
+        warehouse: The project.
         tables: Those that are wanted; all where none is named.
 
     Raises:
         SpecError: With every problem of every seed.
     """
     problems = Problems()
-    seeds = read_seeds(root, problems)
+    seeds = read_seeds(Path(warehouse.root), problems)
     for table in tables:
         if table not in {seed.table for seed in seeds}:
             problems.add(FOLDER, 0, "UNKNOWN_SEED", f"There is no seed '{table[:80]}'.",
                          did_you_mean(table, [seed.table for seed in seeds]))
-    check_places(seeds, roots, problems)
+    check_places(seeds, warehouse, problems)
     if not seeds and not problems.found:
         problems.add(FOLDER, 0, "NO_SEEDS", f"There is no seed in {FOLDER}/.",
                      f"Write the rows to {FOLDER}/<database>.<table>.csv, and 'key: <column>' to the .yml beside it.")
@@ -114,6 +132,9 @@ def read_seeds(root: Path, problems: Problems) -> tuple[Seed, ...]:
             problems.add(at, 0, "DUPLICATE_SEED", f"{', '.join(found)} are all rows of {table}.", "Keep one of them.")
         if table.count(".") != 1 or not all(table.split(".")):
             problems.add(at, 0, "BAD_NAME", f"'{table[:80]}' is not written as database.table.", "Rename the file.")
+        elif not _is_file(folder / found[0]):
+            # A pipe would be waited for, a folder holds no rows.
+            problems.add(at, 0, "NOT_A_FILE", f"The seed '{at}' is not an ordinary file.", "Write the rows to a file there.")
         elif table not in declared:
             problems.add(at, 0, "SEED_WITHOUT_KEY", f"Nothing is said of {table}.",
                          f"Write 'key: <column>' to {FOLDER}/{table}{_YAML}.")
@@ -122,16 +143,27 @@ def read_seeds(root: Path, problems: Problems) -> tuple[Seed, ...]:
     return tuple(seeds)
 
 
-def check_places(seeds: Sequence[Seed], roots: Mapping[str, str], problems: Problems) -> None:
-    """Report seeds of which nobody says where they lie.
+def check_places(seeds: Sequence[Seed], warehouse: Warehouse, problems: Problems) -> None:
+    """Report seeds of which nobody says where they lie, and those of a pipeline's tables.
 
     Args:
         seeds: The seeds.
-        roots: Where each database's tables lie.
-        problems: Receives UNKNOWN_DATABASE.
+        warehouse: The project.
+        problems: Receives UNKNOWN_DATABASE and TABLE_OF_A_PIPELINE.
     """
     for seed in seeds:
-        table_by_name(seed.table, Place(seed.file, 0), {}, roots, problems)
+        ref = table_by_name(seed.table, Place(seed.file, 0), warehouse.targets, warehouse.roots, problems)
+        writers = warehouse.writers.get(place_of(ref), ()) if ref is not None else ()
+        if writers:
+            problems.add(seed.file, 0, "TABLE_OF_A_PIPELINE", f"{seed.table} is written by the pipeline {writers[0]}.",
+                         "Name the file after a table of its own, and let the pipeline read that.")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _declared(files: ProjectFiles, name: str, problems: Problems) -> SeedFile | None:
@@ -155,5 +187,8 @@ def _note(tree: MapNode, path: tuple[str, ...], kind: str, message: str, problem
     elif kind == "extra_forbidden":
         problems.add(place.file, place.line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.",
                      did_you_mean(dotted, SeedFile.model_fields))
+    elif kind == "value_error":
+        problems.add(place.file, place.line, "BAD_VALUE", f"{dotted}: {message.removeprefix('Value error, ')}.")
     else:
         problems.add(place.file, place.line, "WRONG_TYPE", f"{dotted}: {message[:1].lower() + message[1:]}.")
+

@@ -15,7 +15,7 @@ from freshet.spec.lineage import partners_of
 from freshet.spec.model import Reader, TableRef
 from freshet.spec.models import ConfigFile, PipelineFile, validate_settings
 from freshet.spec.paths import same_place
-from freshet.spec.pipeline import Draft, neighbour
+from freshet.spec.pipeline import Draft, neighbour, quarantine_of
 from freshet.spec.project import Loader
 from freshet.spec.source import table_by_name
 from freshet.spec.suggest import Problems
@@ -35,8 +35,9 @@ class Warehouse:
         hoodie: The configs' own settings of Hudi.
         spark_conf: Their ``spark.*`` settings.
         lease_wait_seconds: How long a writer waits for another one of the same table.
-        writers: Names of the pipelines that write a table, by its path as ``same_place`` gives it.
+        writers: Names of the pipelines that write a table or its quarantine, by its path as ``same_place`` gives it.
         readers: Pipelines that read a table incrementally, by the same.
+        targets: Paths of the pipelines' tables and quarantines, by name: a DDL's LOCATION may put them anywhere.
     """
 
     root: str
@@ -47,6 +48,7 @@ class Warehouse:
     lease_wait_seconds: float
     writers: Mapping[str, tuple[str, ...]]
     readers: Mapping[str, tuple[Reader, ...]]
+    targets: Mapping[str, str]
 
     def table(self, name: str) -> TableRef:
         """Return the table of a name.
@@ -58,7 +60,7 @@ class Warehouse:
             FreshetError: MISSING_DATABASE or UNKNOWN_DATABASE.
         """
         problems = Problems()
-        found = table_by_name(name, Place("", 0), {}, self.roots, problems)
+        found = table_by_name(name, Place("", 0), self.targets, self.roots, problems)
         if found is None:
             wrong = problems.found[0]
             raise FreshetError(wrong.code, wrong.message, "Nothing was read or written.", wrong.hint)
@@ -88,7 +90,7 @@ def load_warehouse(
         )
     problems = Problems()
     loader = Loader(ProjectFiles(folder), dict(os.environ) if environ is None else environ, None, problems)
-    name, configs = loader.configs(env)
+    env_name, configs = loader.configs(env)
     top = layers.override_layer(overrides, problems)
     base = loader.draft("", _CONFIG, layers.merge(*configs, top), problems)
     plain = {key: value for key, value in layers.plain_settings(base.tree).items() if key in ConfigFile.model_fields}
@@ -96,20 +98,24 @@ def load_warehouse(
     if problems.found or settings is None:
         raise SpecError(problems.found)
     drafts = _drafts(loader, configs, top)
-    neighbours = [neighbour(one, folder, {}) for one in drafts.values()]
-    partners = partners_of(neighbours)
+    targets: dict[str, str] = {}
     writers: dict[str, list[str]] = {}
     readers: dict[str, list[Reader]] = {}
+    for name, draft in drafts.items():
+        for ref in (draft.target, quarantine_of(name, draft.target)) if draft.target is not None else ():
+            targets.setdefault(ref.name, ref.path)
+            writers.setdefault(same_place(ref.path), []).append(name)
+    neighbours = [neighbour(one, folder, targets) for one in drafts.values()]
+    partners = partners_of(neighbours)
     for one in neighbours:
         target = drafts[one.name].target
         if target is not None:
-            writers.setdefault(one.target, []).append(one.name)
             for path in one.reads:
                 readers.setdefault(path, []).append(Reader(one.name, target, partners[one.name]))
     return Warehouse(
-        str(folder), name, base.warehouse, layers.text_settings(base.tree, "hoodie"), dict(settings.spark),
+        str(folder), env_name, base.warehouse, layers.text_settings(base.tree, "hoodie"), dict(settings.spark),
         settings.lease.wait_seconds, {path: tuple(names) for path, names in writers.items()},
-        {path: tuple(sorted(found, key=lambda r: r.name)) for path, found in readers.items()},
+        {path: tuple(sorted(found, key=lambda r: r.name)) for path, found in readers.items()}, targets,
     )
 
 

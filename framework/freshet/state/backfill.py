@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from freshet.errors import StateError
-from freshet.state.checkpoint import BACKFILL_KEY, FINGERPRINT_KEY, PIPELINE_KEY
+from freshet.state.checkpoint import BACKFILL_KEY, BACKFILL_LOGIC_KEY, FINGERPRINT_KEY, PIPELINE_KEY
 from freshet.state.table import CommitInfo, Instant, TableState
 
 VERSION = 1
@@ -42,12 +42,13 @@ class ChunkRecord:
 
 @dataclass(frozen=True)
 class ChunkCommit:
-    """A chunk's record with the commit that carries it and the pipeline's fingerprint then."""
+    """A chunk's record with the commit that carries it, and by what it was done: see ``plan.made_by``; empty where unknown."""
 
     record: ChunkRecord
     instant: Instant
     info: CommitInfo
     fingerprint: str
+    made_by: str = ""
 
 
 def encode_chunk(record: ChunkRecord) -> dict[str, str]:
@@ -68,7 +69,8 @@ def chunk_commits(target: TableState, pipeline: str, archived: bool = True) -> l
     """
     walk = target.newest_first() if archived else ((i, target.info(i)) for i in reversed(target.commits))
     return [
-        ChunkCommit(_decode(info.extra[BACKFILL_KEY]), instant, info, info.extra.get(FINGERPRINT_KEY, ""))
+        ChunkCommit(_decode(info.extra[BACKFILL_KEY]), instant, info, info.extra.get(FINGERPRINT_KEY, ""),
+                    info.extra.get(BACKFILL_LOGIC_KEY, ""))
         for instant, info in walk if BACKFILL_KEY in info.extra and info.extra.get(PIPELINE_KEY) == pipeline
     ]
 

@@ -27,7 +27,7 @@ INDEX_ROWS_KEY = "streamer.freshet.index.rows"
 # The columns whose types are narrower than what a table's schema can say, and those types.
 COLUMNS_KEY = "streamer.freshet.columns"
 ORIGIN_KEY = "streamer.freshet.origin"
-BACKFILL_KEY = "streamer.freshet.backfill"
+BACKFILL_KEY, BACKFILL_LOGIC_KEY = "streamer.freshet.backfill", "streamer.freshet.backfill.logic"
 CHECKS_KEY = "streamer.freshet.checks"
 LOGIC_KEY = "streamer.freshet.logic"
 MIGRATION_KEY = "streamer.freshet.migration"  # what a table that a migration made takes the place of

@@ -81,7 +81,7 @@ def test_what_forbids_it(freshet: Freshet, root: Path) -> None:
 
 
 def test_an_unknown_pipeline(freshet: Freshet, target: HandMade) -> None:
-    assert freshet("backfill", "refunds", *RANGE[2:]).exit_code == 3
+    assert freshet("backfill", "refunds", *RANGE[2:]).exit_code == 2
 
 
 def test_dry_run(freshet: Freshet, target: HandMade) -> None:
@@ -97,6 +97,25 @@ def test_dry_run(freshet: Freshet, target: HandMade) -> None:
     text = freshet(*RANGE, "--dry-run").stdout
     assert text.count("  do    2026-01-0") == 2
     assert "The first chunk:" in text
+
+
+def test_a_comment_asks_for_no_second_backfill(freshet: Freshet, root: Path, target: HandMade) -> None:
+    """From the files: a comment in SQL, DDL or YAML, a check that drops nothing; what makes other rows does ask."""
+    first = parsed(freshet(*RANGE, "--dry-run", "--output", "json"))["first"]
+    metadata = next(stage["metadata"] for stage in first["stages"] if stage["stage"] == "commit")
+    target.done(30, commit(metadata, numInserts=3))
+
+    def dry_run() -> list[bool] | str:
+        found = parsed(freshet(*RANGE, "--dry-run", "--output", "json"))
+        return found["error"]["code"] if "error" in found else [one["wanted"] for one in found["chunks"]]
+
+    sql, ddl, yml = (root / name for name in ("transformers/payments.sql", "ddl/payments.sql", "pipelines/payments.yml"))
+    for file, text in ((sql, "-- why\n" + sql.read_text()), (ddl, "-- why\n" + ddl.read_text()),
+                       (yml, "# why\nchecks: [{name: a, where: 'amount < 0', severity: warn}]\n" + yml.read_text())):
+        file.write_text(text)
+        assert dry_run() == [False, True], file
+    sql.write_text(sql.read_text().replace("amount", "amount * 2 AS amount"))
+    assert dry_run() == "BACKFILL_FINGERPRINT_CHANGED"
 
 
 def test_dry_run_of_one_that_was_begun(freshet: Freshet, target: HandMade) -> None:

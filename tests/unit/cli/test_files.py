@@ -66,9 +66,28 @@ def test_only_what_is_named_counts(freshet: Freshet, broken: Path) -> None:
     a_project(broken, "fine")
     assert freshet("validate", "fine").exit_code == 0
     unknown = freshet("validate", "fin")
-    assert unknown.exit_code == 3
+    assert unknown.exit_code == 2
     assert "UNKNOWN_PIPELINE" in unknown.stderr
     assert "'fine'" in unknown.stderr
+
+
+def test_a_name_that_nothing_has_is_told_as_such(freshet: Freshet, root: Path) -> None:
+    """A mistake of the command line, whichever command it is; what is wrong with files that are asked for goes first."""
+    for words in (("run", "paymets"), ("plan", "paymets", "payments"), ("history", "paymets"),
+                  ("checkpoint", "show", "paymets"), ("backfill", "paymets", "--start", "2026-01-01", "--end", "2026-01-02")):
+        done = freshet(*words, "--output", "json")
+        error = parsed(done)["error"]
+        assert (done.exit_code, error["code"]) == (2, "UNKNOWN_PIPELINE"), words
+        assert error["next"] == "Did you mean 'payments'?"
+        assert (error["effect"], done.stderr.count("paymets")) == ("Nothing was read or written.", 1)
+    both = parsed(freshet("plan", "paymets", "recieved", "--output", "json"))["error"]
+    assert [problem["message"] for problem in both["details"]["problems"]] == [
+        "There is no pipeline 'paymets'.", "There is no pipeline 'recieved'."]
+    (root / "pipelines/payments.yml").write_text("ddl: [\n")
+    wrong = freshet("plan", "paymets", "payments", "--output", "json")
+    error = parsed(wrong)["error"]
+    assert (wrong.exit_code, error["code"]) == (3, "INVALID_PROJECT")
+    assert {problem["code"] for problem in error["details"]["problems"]} == {"UNKNOWN_PIPELINE", "YAML_SYNTAX"}
 
 
 @pytest.mark.parametrize("command", ["validate", "compile", "plan", "status"])

@@ -132,4 +132,4 @@ def test_no_run_yet_and_a_time_that_is_none(freshet: Freshet, root: Path) -> Non
     assert freshet("history", "payments").stdout == "payments: no run yet\n"
     assert freshet("history", "payments", "--failed").stdout == "payments: no run failed\n"
     assert freshet("history", "payments", "--since", "yesterday").exit_code == 2
-    assert freshet("history", "nothing").exit_code == 3
+    assert freshet("history", "nothing").exit_code == 2

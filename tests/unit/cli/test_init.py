@@ -147,3 +147,76 @@ def test_a_size_is_a_size(freshet: Freshet, tmp_path: Path, size: str) -> None:
     assert refused.exit_code == 2
     assert "is not a size: write one such as 500MB or 2GB." in " ".join(refused.stderr.split())
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("name", ["select", "values", "minus", "order_totals2"])
+def test_a_pipeline_may_have_the_name_of_a_word_of_sql(freshet: Freshet, tmp_path: Path, name: str) -> None:
+    """What is written validates; a name that is no such word stands without backticks."""
+    freshet("init", str(tmp_path))
+    assert freshet("init", str(tmp_path), "--pipeline", name).exit_code == 0
+    assert freshet("validate", "-C", str(tmp_path)).stdout == "2 pipelines: no problems\n"
+    assert ("`" in (tmp_path / f"ddl/{name}.sql").read_text()) == (name != "order_totals2")
+
+
+PATTERN, MORE = ("--pattern", "fact"), ("--pipeline", "refunds")
+
+
+@pytest.mark.parametrize(("config", "words", "code"), [
+    ("vars: {a: 1}\n", PATTERN, "UNKNOWN_DATABASE"), ("warehouse: {derived: w/d}\n", PATTERN, "UNKNOWN_DATABASE"),
+    ("warehouse: {raw: w/r}\n", PATTERN, "UNKNOWN_DATABASE"), ("warehouse: {raw: w/r}\n", MORE, "UNKNOWN_DATABASE"),
+    ("warehouse: [1\n", PATTERN, "YAML_SYNTAX"), ("warehouse: [1\n", MORE, "YAML_SYNTAX"),
+    ("warehouse: {raw: a, raw: b}\n", MORE, "DUPLICATE_KEY"), (b"warehouse: {raw: caf\xe9}\n", PATTERN, "NOT_TEXT"),
+    (b"warehouse: {raw: caf\xe9}\n", MORE, "NOT_TEXT"), (None, MORE, "NOT_A_FILE"), (None, PATTERN, "NOT_A_FILE"),
+])
+def test_nothing_is_added_to_a_project_that_it_would_not_fit(
+    freshet: Freshet, tmp_path: Path, config: str | bytes | None, words: tuple[str, ...], code: str,
+) -> None:
+    """A config that cannot be read or parsed, or no database for what the new pipelines read and write. None is a folder."""
+    file = tmp_path / "configs/base.yml"
+    file.parent.mkdir()
+    if config is None:
+        file.mkdir()
+    else:
+        file.write_bytes(config if isinstance(config, bytes) else config.encode())
+    before = sorted(tmp_path.rglob("*"))
+    done = freshet("init", str(tmp_path), *words, "--output", "json")
+    error = parsed(done)["error"]
+    assert (done.exit_code, [(one["code"], one["file"]) for one in error["details"]["problems"]][:1]) == (
+        3, [(code, "configs/base.yml")]), error
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("words", [PATTERN, MORE])
+def test_a_database_may_stand_in_an_environment_and_a_config_end_in_yaml(
+    freshet: Freshet, tmp_path: Path, words: tuple[str, ...],
+) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/base.yaml").write_text("hoodie: {hoodie.index.type: BUCKET}\nwarehouse: {raw: w/raw}\n")
+    (tmp_path / "configs/local.yml").write_text("warehouse: {derived: w/derived}\n")
+    assert freshet("init", str(tmp_path), *words).exit_code == 0
+    assert not (tmp_path / "configs/base.yml").exists()
+    assert freshet("validate", "-C", str(tmp_path)).exit_code == 0
+
+
+@pytest.mark.parametrize("words", [(), PATTERN])
+@pytest.mark.parametrize("place", ["/proc/nowhere/p", "/dev/null/p", "configs as a file", "x" * 300])
+def test_a_folder_that_cannot_be_written(freshet: Freshet, tmp_path: Path, place: str, words: tuple[str, ...]) -> None:
+    folder = tmp_path / place
+    if place == "configs as a file":
+        folder = tmp_path
+        (tmp_path / "configs").write_text("mine")
+    done = freshet("init", str(folder), *words, "--output", "json")
+    error = parsed(done)["error"]
+    assert (done.exit_code, error["code"]) == (5, "NOT_WRITABLE"), error
+    assert error["effect"] == "Nothing was written."
+    assert "checkpoint" not in done.stderr
+
+
+def test_what_was_written_before_it_failed_is_gone(freshet: Freshet, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    (folder / "transformers").write_text("mine")
+    done = freshet("init", str(folder), "--output", "json")
+    error = parsed(done)["error"]
+    assert (done.exit_code, error["code"], error["effect"]) == (5, "NOT_WRITABLE", "Nothing was written.")
+    assert _contents(folder) == {"transformers": "mine"}

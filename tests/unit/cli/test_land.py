@@ -15,13 +15,15 @@ from pyarrow import parquet
 
 from freshet.errors import DataError, FreshetError
 from freshet.plan.landing import LANDED_KEY
+from freshet.runtime.landed import Landed
 from freshet.runtime.lease import hold_lease
 from freshet.runtime.seeds import digest_of
 from freshet.sources.files import find_files
 from freshet.spec.model import TableRef
-from freshet.spec.seeds import read_seeds
+from freshet.spec.seeds import Seed, delimiter_of, read_seeds
 from freshet.spec.suggest import Problems
 from freshet.state.checkpoint import INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
+from tests.kit.project import DDL, a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -30,6 +32,15 @@ SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [
     {"name": name, "type": ["null", "string"]} for name in ("id", "amount", "updated_at")]})
 LANDED = {PIPELINE_KEY: "raw.landed", ORIGIN_KEY: "landing", "schema": SCHEMA,
           INDEX_KEY: json.dumps({"type": "BUCKET", "parameters": {"hoodie.bucket.index.num.buckets": "1"}})}
+
+
+@pytest.fixture
+def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse to start Spark."""
+    def asked(*words: object, **more: object) -> None:
+        raise FreshetError("SPARK_ASKED", "Spark was asked for.")
+
+    monkeypatch.setattr("freshet.runtime.land.start_session", asked)
 
 
 @pytest.fixture
@@ -57,6 +68,7 @@ FILES = {
     "a.csv": HEAD + b"1,2,3\n", "b.csv": b"updated_at,ID,amount\n", "other.csv": b"id,price,updated_at\n", "empty.csv": b"",
     "blank.csv": b"\xef\xbb\xbf\r\n \r\n", "latin.csv": b"id,caf\xe9\n", "utf16.csv": "id,b\n".encode("utf-16"),
     "twice.csv": b"id,b,ID\n", "unnamed.csv": b"id,,b\n", "semi.csv": b"id;b;c\n1;2;3\n", "quote.csv": b'id,"b\n',
+    "broken.csv.gz": gzip.compress(os.urandom(999))[:12] + b"\xff" * 99, "broken.csv.bz2": b"BZh9" + b"\xff" * 99,
     "packed.csv": gzip.compress(HEAD), "torn.csv.gz": gzip.compress(HEAD * 99)[:30], "a.json": b'{"id": 1}\n', "a.txt": HEAD,
     "no.parquet": b"PAR1nothing", "empty/.hidden.csv": HEAD, "odd/readme.md": b"x", "good/a.csv.gz": gzip.compress(HEAD),
     "good/_SUCCESS": b"", "good/notes.md": b"x",
@@ -69,7 +81,8 @@ FILES = {
     (["a.csv", "a.json"], "FORMATS_DIFFER"), (["a.csv", "empty.csv"], "FILE_EMPTY"), (["blank.csv"], "FILE_EMPTY"),
     (["latin.csv"], "NOT_TEXT"), (["utf16.csv"], "NOT_TEXT"), (["twice.csv"], "HEADER_WRONG"),
     (["unnamed.csv"], "HEADER_WRONG"), (["semi.csv"], "HEADER_WRONG"), (["packed.csv"], "FILE_PACKED"),
-    (["torn.csv.gz"], "FILE_UNREADABLE"),
+    (["torn.csv.gz"], "FILE_UNREADABLE"), (["broken.csv.gz"], "FILE_UNREADABLE"), (["broken.csv.bz2"], "FILE_UNREADABLE"),
+    (["x" * 300 + ".csv"], "FILE_UNREADABLE"), (["x" * 300 + "*.csv"], "FILE_UNREADABLE"), (["a\0.csv"], "FILE_NOT_FOUND"),
     (["no.parquet"], "FILE_UNREADABLE"), (["a.csv", "other.csv"], "FILES_DIFFER"), (["ns.parquet"], "UNSUPPORTED_TYPE"),
 ])
 def test_files_that_cannot_be_landed(here: Callable[[str, bytes], str], names: list[str], code: str) -> None:
@@ -128,6 +141,87 @@ def test_tables_that_cannot_be_landed_in(freshet: Freshet, root: Path, here: Cal
         assert refusal(freshet, "raw.landed", file)[:2] == ("ALREADY_RUNNING", 4)
     assert refusal(freshet, "raw.x", file, "-C", str(root.parent))[:2] == ("NOT_A_PROJECT", 1)
     assert not (root / "data/raw/new").exists()
+
+
+@pytest.mark.parametrize("table", ["derived.payments", "derived.payments_quarantine"])
+@pytest.mark.parametrize("location", ["", "LOCATION 'data/derived/payments__m2'\n", "LOCATION 'data/elsewhere/pay'\n"])
+def test_a_pipelines_tables_are_known_by_name_wherever_they_lie(
+    freshet: Freshet, root: Path, here: Callable[[str, bytes], str], no_spark: None, location: str, table: str,
+) -> None:
+    """A migrated target lies elsewhere than its database's other tables; its quarantine may not have been made yet.
+
+    Neither files nor a seed are landed under their names, and ``validate`` says so of the seed.
+    """
+    ddl = DDL.format(name="payments").replace("TBLPROPERTIES", f"{location}TBLPROPERTIES")
+    a_project(root, files={"ddl/payments.sql": ddl})
+    words = (table, here("a.csv", FILES["a.csv"]), "--key", "id", "--ordering", "updated_at")
+    assert refusal(freshet, *words)[:2] == ("TABLE_OF_A_PIPELINE", 5)
+    (root / "seeds").mkdir()
+    (root / f"seeds/{table}.csv").write_text("id\n1\n")
+    (root / f"seeds/{table}.yml").write_text("key: id\n")
+    for command in (("validate",), ("land", "--seeds")):
+        done = freshet(*command, "--output", "json")
+        problems = parsed(done)["error"]["details"]["problems"]
+        assert (done.exit_code, [one["code"] for one in problems]) == (3, ["TABLE_OF_A_PIPELINE"]), command
+
+
+@pytest.mark.parametrize(("said", "columns"), [("\\t", ("a", "b|c;d")), ("\t", ("a", "b|c;d")), ("|", ("a\tb", "c;d"))])
+def test_a_delimiter_is_one_character_and_a_tab_may_be_written(
+    here: Callable[[str, bytes], str], said: str, columns: tuple[str, ...],
+) -> None:
+    here("a.csv", b"a\tb|c;d\n")
+    assert find_files(["a.csv"], delimiter=delimiter_of(said)).groups[0].columns == columns
+
+
+@pytest.mark.parametrize("said", ["||", "\\n", "\n", "\r", '"', "\\", "tab", "\0", "\U0001f600"])
+def test_what_is_no_delimiter_is_refused_before_anything_is_read(
+    freshet: Freshet, root: Path, here: Callable[[str, bytes], str], no_spark: None, said: str,
+) -> None:
+    """On the command line, and in a seed's YAML by ``validate`` and ``land --seeds``."""
+    words = ("land", "raw.x", here("a.csv", FILES["a.csv"]), "--key", "id", "--ordering", "updated_at")
+    assert freshet(*words, "--delimiter", said).exit_code == 2
+    (root / "seeds").mkdir()
+    (root / "seeds/raw.a.csv").write_text("id\n1\n")
+    (root / "seeds/raw.a.yml").write_text(f"key: id\ndelimiter: {json.dumps(said, ensure_ascii=False)}\n")
+    for command in (("validate",), ("land", "--seeds")):
+        done = freshet(*command, "--output", "json")
+        problems = parsed(done)["error"]["details"]["problems"]
+        assert (done.exit_code, [(one["code"], one["line"]) for one in problems]) == (3, [("BAD_VALUE", 2)]), command
+
+
+@pytest.mark.parametrize("name", ["seeds/raw.b.csv", "seeds/raw.b.json"])
+@pytest.mark.parametrize("kind", ["a link to nowhere", "a folder", "a pipe"])
+def test_a_seed_is_an_ordinary_file(freshet: Freshet, root: Path, kind: str, name: str) -> None:
+    """A pipe would be waited for, for ever; told by ``validate`` too."""
+    (root / "seeds").mkdir()
+    file = root / name
+    {"a folder": file.mkdir, "a pipe": lambda: os.mkfifo(file), "a link to nowhere": lambda: file.symlink_to("nowhere")}[kind]()
+    (root / "seeds/raw.b.yml").write_text("key: id\n")
+    for command in (("validate",), ("land", "--seeds")):
+        done = freshet(*command, "--output", "json")
+        problems = parsed(done)["error"]["details"]["problems"]
+        assert [(one["code"], one["file"]) for one in problems] == [("NOT_A_FILE", name)]
+
+
+def test_one_seed_that_fails_keeps_no_other_from_being_landed(
+    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever it fails by: a file that this user may not read, a disk that gives up, a fault of ours."""
+    (root / "seeds").mkdir()
+    for table in ("raw.a", "raw.b", "raw.c"):
+        (root / f"seeds/{table}.csv").write_text("id\n1\n")
+        (root / f"seeds/{table}.yml").write_text("key: id\n")
+
+    def broken(seed: Seed, path: Path) -> str:
+        if seed.table == "raw.c":
+            raise ZeroDivisionError("by nothing")
+        raise PermissionError(13, "Permission denied", str(path)) if seed.table == "raw.a" else DataError("MY_OWN", "mine")
+
+    monkeypatch.setattr("freshet.runtime.seeds.digest_of", broken)
+    done = freshet("land", "--seeds", "--output", "json")
+    assert [(one["table"], one["error"]["code"]) for one in parsed(done)["seeds"]] == [
+        ("raw.a", "FILE_UNREADABLE"), ("raw.b", "MY_OWN"), ("raw.c", "UNEXPECTED_ERROR")]
+    assert done.exit_code == 1
 
 
 def test_a_command_line_that_says_too_little_or_too_much(freshet: Freshet, here: Callable[[str, bytes], str]) -> None:
@@ -201,3 +295,14 @@ def test_a_landed_table_is_shown_before_any_pipeline_reads_it(
     monkeypatch.setattr("freshet.runtime.session.start_session", asked)
     for name, code in (("raw.landed", "SPARK_ASKED"), ("raw.lande", "TABLE_UNKNOWN"), ("row.landed", "TABLE_UNKNOWN")):
         assert parsed(freshet("show", name, "--output", "json"))["error"]["code"] == code, name
+
+
+def test_what_is_noticed_of_a_seed_is_told_in_words_too(
+    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (root / "seeds").mkdir()
+    (root / "seeds/raw.a.csv").write_text("id\n1\n")
+    (root / "seeds/raw.a.yml").write_text("key: id\n")
+    landed = Landed("raw.a", "/raw/a", "committed", columns=(("id", "string"),), notices=("TEXT_COLUMN: amount is text",))
+    monkeypatch.setattr("freshet.runtime.land.land", lambda *_: landed)
+    assert freshet("land", "--seeds").stdout.splitlines()[1:] == ["TEXT_COLUMN: amount is text"]

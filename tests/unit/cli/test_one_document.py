@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from freshet.cli.output import Output
 from freshet.errors import FreshetError
 from freshet.metrics.events import Event
 from freshet.runtime.result import RunResult
@@ -18,8 +19,9 @@ from tests.unit.cli.conftest import Freshet
     (("plan", "--bogus"), 2, "USAGE"), (("nosuch",), 2, "USAGE"), (("--bogus", "plan"), 2, "USAGE"),
     (("checkpoint", "nosuch"), 2, "USAGE"), (("checkpoint", "set", "payments"), 2, "USAGE"), (("run",), 2, "USAGE"),
     (("checkpoint", "set", "payments", "yesterday"), 2, "USAGE"), (("run", "--all", "--parallel", "x"), 2, "USAGE"),
-    (("validate", "--set", "nonsense"), 3, "INVALID_PROJECT"), (("plan", "nosuch"), 3, "INVALID_PROJECT"),
+    (("validate", "--set", "nonsense"), 3, "INVALID_PROJECT"), (("plan", "nosuch"), 2, "UNKNOWN_PIPELINE"),
     (("validate", "-C", "/nowhere"), 3, "INVALID_PROJECT"), (("run", "--all", "--op", "UPSERT"), 2, "USAGE"),
+    (("run", "--tag", "nosuch"), 2, "UNKNOWN_TAG"),
 ])
 def test_what_is_refused(freshet: Freshet, words: tuple[str, ...], exit_code: int, code: str) -> None:
     """A wrong option of the group, of a command, of a nested one; a wrong argument, type, setting, name, folder."""
@@ -78,3 +80,18 @@ def test_an_interrupted_command_says_what_was_published(freshet: Freshet, monkey
     (error,) = json.loads(result.stdout).values()
     assert (result.exit_code, error["details"]["published"]) == (130, [{"pipeline": "payments", "commit": "20260801101500000"}])
     assert "payments (20260801101500000)" in result.stderr
+
+
+def test_every_value_has_a_form_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON has no NaN, no infinity and no bytes: they are texts, in results and in errors, however deep they stand."""
+    nan, most = float("nan"), float("inf")
+    values = {"a": nan, "b": [most, (-most, {"c": nan})], "d": 1.5, "e": b"\x00\xff", "f": bytearray(b"a"), "h": None}
+    output = Output(as_json=True)
+    output.result("", {"rows": [values]})
+    printed = capsys.readouterr().out
+    Output(as_json=True).error(FreshetError("BAD", "it is", details_of=values))
+    for text, found in ((printed, lambda tree: tree["rows"][0]),
+                        (capsys.readouterr().out, lambda tree: tree["error"]["details"]["details_of"])):
+        tree = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+        assert found(tree) == {"a": "NaN", "b": ["Infinity", ["-Infinity", {"c": "NaN"}]], "d": 1.5, "e": "00ff", "f": "61",
+                               "h": None}

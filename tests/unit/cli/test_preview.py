@@ -66,7 +66,7 @@ def test_what_is_refused(freshet: Freshet, root: Path, words: tuple[str, ...], c
 def test_what_a_run_is_refused_for(freshet: Freshet) -> None:
     error = parsed(freshet("preview", "payments", "--output", "json"))["error"]
     assert error["code"] == "SOURCE_MISSING"
-    assert freshet("preview", "paymens").exit_code == 3
+    assert freshet("preview", "paymens").exit_code == 2
 
 
 def test_what_is_printed(planned: tuple[PipelineSpec, Plan]) -> None:

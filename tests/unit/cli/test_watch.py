@@ -174,4 +174,4 @@ def test_a_save_runs_the_cases_that_depend_on_it(
 def test_wrong_command_lines(freshet: Freshet) -> None:
     assert freshet("test", "--watch", "--from-data").exit_code == 2
     assert freshet("test", "--watch", "--output", "json").exit_code == 2
-    assert freshet("test", "nobody", "--watch").exit_code == 3
+    assert freshet("test", "nobody", "--watch").exit_code == 2

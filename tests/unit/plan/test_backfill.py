@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -19,9 +21,19 @@ from freshet.plan.backfill import (
 from freshet.plan.chunks import BackfillRequest
 from freshet.plan.reads import ReadPartitions, ReadRange, ReadSnapshot
 from freshet.plan.stages import Commit, Guard
+from freshet.spec.logic import Part
 from freshet.spec.model import BackfillSpec, InputSpec, PipelineSpec
 from freshet.state.backfill import ChunkRecord, ChunkState, chunk_commits, encode_chunk, touched_between
-from freshet.state.checkpoint import BACKFILL_KEY, CHECKPOINT_KEY, FINGERPRINT_KEY, PIPELINE_KEY, STREAMER_V2_KEY, encode
+from freshet.state.checkpoint import (
+    BACKFILL_KEY,
+    BACKFILL_LOGIC_KEY,
+    CHECKPOINT_KEY,
+    FINGERPRINT_KEY,
+    LOGIC_KEY,
+    PIPELINE_KEY,
+    STREAMER_V2_KEY,
+    encode,
+)
 from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import CITIES, SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
@@ -122,6 +134,62 @@ def test_files_changed_in_between() -> None:
     assert "1 of 3 chunks" in raised.value.message
     assert statuses(planned(older, accept_changes=True)) == [("done", False), ("done", False), ("todo", True)]
     assert statuses(planned(older, reprocess="all")) == [("done", True), ("done", True), ("todo", True)]
+
+
+def logic_of(sql: str, **changes: Any) -> PipelineSpec:
+    """Return a pipeline whose files say this, as the fingerprint has it too."""
+    return declared(logic=(Part("a.sql", "sql", sql),), fingerprint=sha256(sql.encode()).hexdigest()[:16], **changes)
+
+
+def done_by(spec: PipelineSpec, before: str = "") -> tuple[Loaded, ...]:
+    """Return the commits of a chunk that is done and of one that failed, as freshet writes them.
+
+    Args:
+        spec: The pipeline.
+        before: What the freshet that wrote them did not write yet: ``""``, ``no digest`` or ``no record``.
+    """
+    plan = plan_backfill(spec, lake(target()), BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 8)), spec.logic)
+    left_out = {"": (), "no digest": (BACKFILL_LOGIC_KEY,), "no record": (BACKFILL_LOGIC_KEY, LOGIC_KEY)}[before]
+    made = (compile_chunk(spec, lake(target()), plan, plan.chunks[0].chunk),
+            compile_failure(spec, lake(target()), plan, plan.chunks[1].chunk, "OVERFLOW"))
+    return tuple(a_commit(30 + 10 * number, extra={k: v for k, v in commit_of(one).metadata.items() if k not in left_out})
+                 for number, one in enumerate(made))
+
+
+SQL, COMMENTED, OTHER = "SELECT 1", "SELECT 1 -- why", "SELECT 2"
+
+
+@pytest.mark.parametrize(("chunks", "before", "comment", "change"), [
+    ("both", "", False, True), ("done", "", False, True), ("failed", "", False, True),
+    ("done", "no digest", False, True), ("failed", "no digest", True, True), ("both", "no record", True, True),
+])
+def test_a_changed_comment_is_no_changed_file(chunks: str, before: str, comment: bool, change: bool) -> None:
+    """A chunk's commit tells the digest of the logic; one of before tells the fingerprint, and a done one its rows' logic."""
+    every = done_by(logic_of(SQL), before)
+    commits = {"both": every, "done": every[:1], "failed": every[1:]}[chunks]
+    for sql, asks in ((SQL, False), (COMMENTED, comment), (OTHER, change)):
+        spec, request = logic_of(sql), BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 8))
+        with pytest.raises(StateError, match="BACKFILL_FINGERPRINT_CHANGED") if asks else nullcontext():
+            plan_backfill(spec, lake(target(*commits)), request, spec.logic)
+
+
+def test_another_range_of_rows_is_a_change_though_no_file_of_the_logic_says_so() -> None:
+    """By which column a chunk's rows are found, and how they are written; of one of before that is not known."""
+    other = [BackfillSpec({"SRC": "created_at"}, "day", "day", "upsert"),
+             BackfillSpec({"SRC": "updated_at", "cities": "since"}, "day", "day", "upsert"),
+             BackfillSpec({"SRC": "updated_at"}, "day", "day", "insert_overwrite")]
+    for how in other:
+        assert code(target(*done_by(logic_of(SQL))), logic_of(SQL, backfill=how)) == "BACKFILL_FINGERPRINT_CHANGED"
+        assert planned(target(*done_by(logic_of(SQL), "no record")), logic_of(SQL, backfill=how)).count("done") == 1
+    same = BackfillSpec({"cities": "since", "SRC": "updated_at"}, "day", "day", "upsert")
+    assert planned(target(*done_by(logic_of(SQL, backfill=other[1]))), logic_of(SQL, backfill=same)).count("done") == 1
+
+
+def test_files_that_say_the_same_are_the_same_whatever_becomes_of_the_digest() -> None:
+    """A later freshet may take another digest of the same logic."""
+    done, failed = done_by(logic_of(SQL))
+    kept = {**done[1].extra, BACKFILL_LOGIC_KEY: "0" * 16 + "/" + done[1].extra[BACKFILL_LOGIC_KEY].rpartition("/")[2]}
+    assert planned(target((done[0], replace(done[1], extra=kept)), failed), logic_of(SQL)).count("done") == 1
 
 
 def test_files_changed_after_the_whole_range_was_done_is_said_too() -> None:

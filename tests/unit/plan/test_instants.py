@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from freshet.plan.instants import readable, zone_of
+from freshet.plan.instants import instant_of, readable, zone_of
 from tests.kit.memory import a_table_state
 
 NOW = datetime(2026, 11, 25, 23, 57, 37, tzinfo=UTC)
@@ -48,3 +48,22 @@ def test_a_local_timeline_is_utc_where_the_machine_is(
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.parametrize(("text", "instant"), [
+    ("20261125235437123", "20261125235437123"), ("2026-11-25 23:54:37", "20261125235437000"),
+    ("2026-11-25T23:54:37.123Z", "20261125235437123"), (" 2026-11-25 23:54 ", "20261125235400000"),
+    ("2026-11-25 23", "20261125230000000"), ("20261125", "20261125000000000"), ("2024-02-29", "20240229000000000"),
+])
+def test_a_time_is_named_as_people_write_it(text: str, instant: str) -> None:
+    assert instant_of(text) == instant
+
+
+@pytest.mark.parametrize("text", [
+    "2026-02-30", "2025-02-29", "20261301", "2026-00-10", "0000-01-01", "2026-11-25 24:00", "2026-11-25 23:60:00",
+    "2026-11-25 23:54:61", "20261125123", "2026-1-1 12:10", "2026-11-2 5:00", "26-11-2026", "2026:11:25", "", "yesterday",
+    "\u00b2\u2070\u00b2\u2076", "\u0662\u0660\u0662\u0666\u0661\u0661\u0662\u0665", "2026-11-25 23:54:37.1234567", "20261",
+])
+def test_a_time_that_does_not_exist_is_none(text: str) -> None:
+    """A day that no calendar has, and what another time could be read from: 2026-1-1 12:10 is not the 11th of December."""
+    assert instant_of(text) == ""

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from freshet.errors import Exit, FreshetError, RetryableError, StateError
 from freshet.runtime import lease
-from freshet.runtime.lease import hold_lease
+from freshet.runtime.lease import hold_lease, holder_of, is_running
 from freshet.spec.model import TableRef
 
 # flock and lockf as another process takes them, without the time that importing freshet would cost.
@@ -170,6 +171,55 @@ def test_a_remote_table_is_leased_in_the_machines_cache(tmp_path: Path, monkeypa
         with pytest.raises(RetryableError):
             take(remote)
         take(TableRef("derived.tips", "s3a://lake/derived/tips"))
+
+
+@pytest.fixture
+def may_only_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody open a file for writing, as root may whatever its rights are."""
+    def guarded(file: Path, mode: str = "r", **more: str) -> IO[str]:
+        if mode != "r":
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return open(file, mode, **more)
+
+    monkeypatch.setattr(lease, "open", guarded, raising=False)
+
+
+def test_who_may_only_read_is_told_whether_a_run_goes_on(table: TableRef, request: pytest.FixtureRequest) -> None:
+    with another_process("flock", beside(table, "lease")):
+        request.getfixturevalue("may_only_read")
+        assert is_running(table)
+        found = holder_of(table)
+        assert found is not None
+        assert found["run_id"] == "run-7"
+    assert not is_running(table)
+    assert holder_of(table) is None
+
+
+def test_who_may_not_even_read_is_told_so(table: TableRef, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not known is not guessed: a backfill would write beside a run."""
+    def refused(*_: object, **__: object) -> IO[str]:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    beside(table, "lease").touch()
+    monkeypatch.setattr(lease, "open", refused, raising=False)
+    for ask in (is_running, holder_of):
+        with pytest.raises(StateError) as said:
+            ask(table)
+        assert said.value.code == "STORAGE_REFUSED"
+
+
+def test_a_writers_file_of_another_user(table: TableRef, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As its JVM made it: the lease is free, and the table is not written; nor is a run remembered that never was."""
+    def guarded(file: Path, mode: str = "r", **more: str) -> IO[str]:
+        if str(file).endswith(".writer"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(file))
+        return open(file, mode, **more)
+
+    monkeypatch.setattr(lease, "open", guarded, raising=False)
+    with pytest.raises(StateError) as said:
+        take(table)
+    assert said.value.code == "NOT_WRITABLE"
+    assert beside(table, "lease").read_text() == ""
 
 
 @pytest.mark.parametrize("place", ["/dev/null/x/derived/copy", "/proc/nowhere/copy", "/sys/fs/nowhere/copy"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.spec.logic import digest_of, digests_by_name
+from freshet.spec.logic import Part, digest_of, digests_by_name
 from freshet.spec.project import load_project
 from tests.kit.project import DDL, PIPELINE, SQL, a_project
 
@@ -91,3 +91,21 @@ def test_what_changed_is_named(tmp_path: Path) -> None:
     after = parts(root)
     assert {name for name in after if after[name] != before[name]} == {
         "transformers/payments.sql", "pipelines/payments.yml (inputs)", "pipelines/payments.yml (checks)"}
+
+
+@pytest.mark.parametrize("mark", ["\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_only_a_line_feed_ends_a_line_of_python(mark: str) -> None:
+    """Whatever else a text's lines may be split at stands within a line of Python: in a text, or a form feed before a function.
+
+    What is dropped as a comment must be the comment, and not a part of the line before it.
+    """
+    text = "" if mark == "\f" else f"NOTE = 'a{mark}b'\n"
+    before = f"{mark if mark == chr(12) else ''}{text}limit = 'amount > 100'\ny = 1  # c\n\n# d\n"
+    one, other, uncommented = (digest_of((Part("a.py", "python", words),)) for words in (
+        before, before.replace("100", "5"), before.replace("# c", "# other").replace("# d\n", "")))
+    assert one != other
+    assert one == uncommented
+
+
+def test_the_digest_of_an_ordinary_text_stays_what_commits_have_recorded() -> None:
+    assert digest_of((Part("a.py", "python", PYTHON),)) == "71871203f43c4074"

@@ -1,4 +1,4 @@
-CREATE TABLE derived.@NAME@ (
+CREATE TABLE derived.@TABLE@ (
   id         STRING NOT NULL COMMENT 'record key',
   amount     DECIMAL(10,2),
   updated_at TIMESTAMP NOT NULL COMMENT 'ordering field: of two rows of one id the newer wins',
