@@ -110,11 +110,12 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         zone = zone_of(source)
         main = checkpoint.main if checkpoint else None
         position = completion_of(spec.name, source, main) if main else ""
-        late = late_commits(source, main.known, position) if main else ()
+        late = late_commits(source, main, position) if main else ()
         waiting = (*late, *source.commits_between(begin_exclusive=position))
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
-        window = next_window(spec.name, source, spec.source, main)
+        seen = checkpoint.furthest(spec.source.table.path) if checkpoint else None
+        window = next_window(spec.name, source, spec.source, main, seen)
         if any(one.read == "incremental" for one in spec.inputs):
             window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
     except FreshetError as error:

@@ -7,11 +7,11 @@ from freshet.plan.late import late_archived, late_commits
 from freshet.plan.logged import in_logs
 from freshet.plan.reads import Window, counted
 from freshet.plan.replaced import refuse_replaced
-from freshet.plan.taken_back import refuse_taken_back
+from freshet.plan.taken_back import refuse_known_taken_back, refuse_taken_back
 from freshet.plan.unreadable import refuse_unreadable
 from freshet.plan.whole_files import in_whole_files
 from freshet.spec.model import SourceSpec
-from freshet.state.checkpoint import NONE_KNOWN, Known, Position
+from freshet.state.checkpoint import NONE_KNOWN, Position
 from freshet.state.table import Instant, TableState
 
 
@@ -25,7 +25,7 @@ def next_window(
         source: The source's timeline now.
         spec: The pipeline's source settings.
         position: Where the pipeline stands; None where its target carries no checkpoint.
-        seen: How far it had read, where its position has been set back from there.
+        seen: How far it had read, where its position has been set back from there, or reset.
 
     Returns:
         A window of whole commits, at most ``spec.max_commits`` of them, or as many as had been read before.
@@ -42,6 +42,8 @@ def next_window(
             "Nothing was read or written.",
             "Make the table with hoodie.populate.meta.fields=true; as another input it can be read as a snapshot.",
         )
+    if seen is not None and seen != position:
+        refuse_known_taken_back(name, source, seen)
     if position is None:
         return _first_window(name, source, spec)
     if position.table and position.table != spec.table.path:
@@ -54,11 +56,12 @@ def next_window(
             checkpoint_table=position.table, source=spec.table.path,
         )
     read_upto = completion_of(name, source, position)
-    refuse_taken_back(name, source, read_upto)
+    if position.known == NONE_KNOWN:
+        refuse_taken_back(name, source, read_upto)
     refuse_replaced(name, source, position)
-    late = late_commits(source, position.known, read_upto)
+    late = late_commits(source, position, read_upto)
     waiting = (*late, *source.commits_between(begin_exclusive=read_upto))
-    lost = lost_since(source, read_upto, waiting, position.known)
+    lost = lost_since(source, read_upto, waiting, position)
     if lost:
         if not spec.full_scan_when_expired:
             raise _expired(name, spec, read_upto, lost)
@@ -156,13 +159,13 @@ def _increment(
     )
 
 
-def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], known: Known = NONE_KNOWN) -> str:
+def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], position: Position | None = None) -> str:
     """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
     cleaned = [i.completed for i in waiting if _cleaned(source, i)]
     # Commits are archived in the order of their requests: a long one may go unread while others that completed before it
     # stay. So only an idle tick, which moves nothing, leaves the archive closed.
     if waiting or not source.commits or source.commits[0].completed > read_upto:
-        cleaned += [i.completed for i in late_archived(source, known, read_upto)]
+        cleaned += [i.completed for i in late_archived(source, position or Position(read_upto), read_upto)]
     return min(cleaned, default="")
 
 

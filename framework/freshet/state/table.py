@@ -121,6 +121,8 @@ class TableState:
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
         cleaning: True where a clean has begun, and not completed.
+        list_archived: Reads which commits that completed after the time given are in the archive, without what they did; None
+            where ``load_archived`` tells it as well.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its file group and its request time.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
@@ -137,6 +139,7 @@ class TableState:
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False
+    list_archived: Callable[[str], Sequence[Instant]] | None = None
 
     @cached_property
     def commits(self) -> tuple[Instant, ...]:
@@ -159,6 +162,12 @@ class TableState:
     def info(self, instant: Instant) -> CommitInfo:
         """Return what the commit did."""
         return self.load(instant)
+
+    def archived(self, completed_after: str) -> tuple[Instant, ...]:
+        """Return the archived commits that completed after a time, any order."""
+        if self.list_archived is not None:
+            return tuple(self.list_archived(completed_after))
+        return tuple(i for i, _ in self.load_archived(completed_after))
 
     def newest_first(self) -> Iterator[tuple[Instant, CommitInfo]]:
         """Walk all commits from the newest completion back, through the archive as far as it reaches."""
