@@ -51,6 +51,29 @@ def position_by_hand(state: StateReader, table: TableRef, instant: str) -> Posit
     return position_at(found, instant, None) if found is not None else Position(instant, table.path)
 
 
+def completion_of(name: str, source: TableState, position: Position) -> str:
+    """Return a position as a completion time; HoodieStreamer's V1 key holds a request time.
+
+    Raises:
+        StateError: CHECKPOINT_UNKNOWN_COMMIT: the request time is of no commit that the source still lists.
+    """
+    if position.basis == "completed":
+        return position.instant
+    active = {i.requested: i.completed for i in source.commits}
+    if position.instant in active:
+        return active[position.instant]
+    for instant, _ in source.load_archived(""):
+        if instant.requested == position.instant:
+            return instant.completed
+    raise StateError(
+        "CHECKPOINT_UNKNOWN_COMMIT",
+        f"{name}: HoodieStreamer's checkpoint names the commit requested at {position.instant}, "
+        f"which {source.ref.path} does not list.",
+        "Nothing was read or written.",
+        f"Name a completion time instead: freshet checkpoint set {name} INSTANT", instant=position.instant,
+    )
+
+
 def late_commits(source: TableState, position: Position, read_upto: str) -> tuple[Instant, ...]:
     """Return the data commits of the active timeline that were not read, and completed by a position's time.
 
@@ -84,10 +107,10 @@ def late_archived(source: TableState, position: Position, read_upto: str) -> tup
     known = position.known
     names = frozenset(requested for requested, _ in known.commits)
     found = source.load_archived(min(read_upto, known.since), names) if names else source.load_archived(read_upto)
-    if position.basis == "requested":
-        overtook = any(i.requested > position.instant for i in source.archived("") if i.completed <= read_upto)
-        found = [one for one in source.load_archived("") if one[0].completed > read_upto or one[0].requested > position.instant] \
-            if overtook else found
+    overtook = position.basis == "requested" and {
+        i.requested for i in source.archived("") if i.requested > position.instant and i.completed <= read_upto}
+    if overtook:
+        found = [*found, *(one for one in source.load_archived("") if one[0].requested in overtook)]
     return tuple(i for i, info in found if info.operation not in ("CLUSTER", "COMPACT", "LOG_COMPACT"))
 
 

@@ -11,11 +11,11 @@ from freshet.errors import FreshetError
 from freshet.plan.buckets import bucket_advice
 from freshet.plan.inputs import look_at_inputs, with_drivers
 from freshet.plan.instants import zone_of
-from freshet.plan.late import late_commits
+from freshet.plan.late import completion_of, late_commits
 from freshet.plan.logic_report import LogicReport
 from freshet.plan.reads import counted
 from freshet.plan.refresh import refuse_unmigrated
-from freshet.plan.window import completion_of, horizon, next_window
+from freshet.plan.window import horizon, next_window
 from freshet.spec.model import PipelineSpec
 from freshet.state.backfill import chunk_commits
 from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from freshet.errors import StateError
 from freshet.plan.late import MARGIN
-from freshet.plan.reads import counted
 from freshet.state.checkpoint import Position
 from freshet.state.table import Instant, TableState
 
@@ -88,8 +87,10 @@ def _just_below(instant: str) -> str:
 
 def _taken_back(name: str, source: TableState, read_upto: str, gone: Collection[str], restored: bool) -> StateError:
     standing = max((i.completed for i in source.commits if i.completed <= read_upto), default="")
-    what = f"{counted(len(gone), 'commit')} ({', '.join(sorted(gone)[:3])}{', ...' * (len(gone) > 3)}) that had been read up to " \
-           f"the checkpoint {read_upto} {'is' if len(gone) == 1 else 'are'}" if gone else f"the commit of the checkpoint {read_upto} is"
+    what = f"the commit of the checkpoint {read_upto} is"
+    if gone:
+        listed = f"{', '.join(sorted(gone)[:3])}{', ...' * (len(gone) > 3)}"
+        what = f"of the commits up to the checkpoint {read_upto} {len(gone)} ({listed}) {'is' if len(gone) == 1 else 'are'}"
     return StateError(
         "SOURCE_RESTORED" if restored else "SOURCE_ROLLED_BACK",
         f"{name}: {source.ref.path} was {'restored to an earlier time' if restored else 'rolled back'}, and {what} gone: the "

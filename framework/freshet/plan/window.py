@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshet.errors import StateError
-from freshet.plan.late import late_archived, late_commits
+from freshet.plan.late import completion_of, late_archived, late_commits
 from freshet.plan.logged import in_logs
 from freshet.plan.reads import Window, counted
 from freshet.plan.replaced import refuse_replaced
@@ -83,29 +83,6 @@ def next_window(
     # What is read again ends no earlier than it did before: the target holds rows that were deleted since.
     passed_on = source.config.records_changes and spec.incremental_format != "latest_state"
     return _increment(source, waiting, len(late), spec.max_commits, read_upto, seen.instant if passed_on and seen else "")
-
-
-def completion_of(name: str, source: TableState, position: Position) -> str:
-    """Return a position as a completion time; HoodieStreamer's V1 key holds a request time.
-
-    Raises:
-        StateError: CHECKPOINT_UNKNOWN_COMMIT: the request time is of no commit that the source still lists.
-    """
-    if position.basis == "completed":
-        return position.instant
-    active = {i.requested: i.completed for i in source.commits}
-    if position.instant in active:
-        return active[position.instant]
-    for instant, _ in source.load_archived(""):
-        if instant.requested == position.instant:
-            return instant.completed
-    raise StateError(
-        "CHECKPOINT_UNKNOWN_COMMIT",
-        f"{name}: HoodieStreamer's checkpoint names the commit requested at {position.instant}, "
-        f"which {source.ref.path} does not list.",
-        "Nothing was read or written.",
-        f"Name a completion time instead: freshet checkpoint set {name} INSTANT", instant=position.instant,
-    )
 
 
 def horizon(source: TableState) -> str:

@@ -68,7 +68,7 @@ def refusal(source: TableState, position: Position | None, seen: Position | None
     (now(OVERTAKEN[1], rollbacks={50: (20,)}), stood(OVERTAKEN, 40), "SOURCE_ROLLED_BACK", [20], 40),
     (now(OVERTAKEN[1], restores=(50,)), stood(OVERTAKEN, 40), "SOURCE_RESTORED", [20], 40),
     (now(READ[0], restores=(50,)), stood(READ), "SOURCE_RESTORED", [19, 29], 10),
-], ids=["a middle one", "the oldest", "its own", "two", "beside archived ones", "overtaken", "savepoint that stays", "savepoint"])
+], ids=["a middle one", "the oldest", "its own", "two", "beside archived ones", "overtaken", "restored to what stays", "restored"])
 def test_they_are_refused(
     source: TableState, position: Position, code: str, gone: list[int], standing: int, news: tuple[Loaded, ...],
 ) -> None:
@@ -82,7 +82,8 @@ def test_they_are_refused(
 def test_a_rollback_that_went_to_the_archive_meanwhile() -> None:
     """Its trace is gone with commits that are younger than it, so that these are in the archive."""
     source = now(NEWS, a_commit(90), archived=[READ[0], READ[2], a_commit(55)])
-    assert (refusal(source, stood(READ)).code, refusal(source, stood(READ)).details["commits"]) == ("SOURCE_ROLLED_BACK", [at(19)])
+    error = refusal(source, stood(READ))
+    assert (error.code, error.details["commits"]) == ("SOURCE_ROLLED_BACK", [at(19)])
 
 
 def test_one_that_a_full_list_has_dropped() -> None:
@@ -105,9 +106,9 @@ def test_one_that_a_full_list_has_dropped() -> None:
     now(*READ, NEWS, rollbacks={50: (79,)}),
     now(*READ, NEWS, retained_from=at(29)),
     now(*READ, NEWS, rollbacks={50: ()}),
-], ids=["a failed write", "and archived ones", "all archived", "archived past a savepoint", "a service tried again", "restored to "
-        "what was read", "restored and archived", "an archive that was deleted", "before it was read", "of a later one", "cleaned",
-        "of nothing"])
+], ids=["a failed write", "and archived ones", "all archived", "archived past a savepoint", "a service tried again",
+        "restored to what was read", "restored and archived", "an archive that was deleted", "before it was read",
+        "of a later one", "cleaned", "of nothing"])
 def test_ordinary_timelines_go_on(source: TableState) -> None:
     assert window(source, stood(READ)).requested == (at(79),)
 
@@ -190,8 +191,8 @@ def test_in_an_input(one: InputSpec, set_by_hand: bool) -> None:
     assert compile_plan(spec, a_lake(now(*READ), before, kept), RunRequest()).window.kind == "idle"
 
 
-@given(st.lists(st.sampled_from(["commit", "overtaken", "fail", "take back", "archive", "read", "run"]), min_size=4, max_size=25),
-       st.randoms(use_true_random=False))
+@given(st.lists(st.sampled_from(["commit", "overtaken", "fail", "take back", "archive", "read", "run"]),
+                min_size=4, max_size=25), st.randoms(use_true_random=False))
 def test_whatever_happens_it_is_refused_just_where_a_commit_that_was_read_is_gone(operations: list[str], draw: Any) -> None:
     """By the rules of Hudi's archiver: the oldest commits by request, and the rollbacks before the newest of them."""
     moment = 1
@@ -225,13 +226,13 @@ def test_whatever_happens_it_is_refused_just_where_a_commit_that_was_read_is_gon
             source = now(*commits, rollbacks=rollbacks, archived=archived)
             there = {i.requested for i, _ in (*commits, *archived)}
             wrong = [one for one in read if one not in there]
+            code = ""
             try:
                 found = window(source, position)
             except StateError as error:
-                if wrong:
-                    assert error.code in ("SOURCE_ROLLED_BACK", "SOURCE_REPLACED")
-                    return
-                assert error.code == "CHECKPOINT_EXPIRED"
+                code = error.code
+            if code:
+                assert code in (("SOURCE_ROLLED_BACK", "SOURCE_REPLACED") if wrong else ("CHECKPOINT_EXPIRED",))
                 return
             # An idle tick moves nothing, and looks at the archive where something in the timeline tells it to.
             assert not wrong or (found.kind == "idle" and archived)
