@@ -68,7 +68,7 @@ def refusal(source: TableState, position: Position | None, seen: Position | None
     (now(OVERTAKEN[1], rollbacks={50: (20,)}), stood(OVERTAKEN, 40), "SOURCE_ROLLED_BACK", [20], 40),
     (now(OVERTAKEN[1], restores=(50,)), stood(OVERTAKEN, 40), "SOURCE_RESTORED", [20], 40),
     (now(READ[0], restores=(50,)), stood(READ), "SOURCE_RESTORED", [19, 29], 10),
-], ids=["a middle one", "the oldest", "its own", "two", "beside archived ones", "overtaken", "restored to what stays", "restored"])
+], ids=["a middle one", "the oldest", "its own", "two", "beside archived ones", "overtaken", "restored to one kept", "restored"])
 def test_they_are_refused(
     source: TableState, position: Position, code: str, gone: list[int], standing: int, news: tuple[Loaded, ...],
 ) -> None:
@@ -214,6 +214,8 @@ def test_whatever_happens_it_is_refused_just_where_a_commit_that_was_read_is_gon
             commits.remove(gone)
             rollbacks[moment] = (int(gone[0].requested[-3:]),)
         elif operation == "archive" and len(commits) > 2:
+            # By a commit that has just been made.
+            commits.append(a_commit(moment + 1, requested=moment))
             for _ in range(2):
                 oldest = min(commits, key=lambda one: one[0].requested)
                 commits.remove(oldest)
@@ -232,7 +234,9 @@ def test_whatever_happens_it_is_refused_just_where_a_commit_that_was_read_is_gon
             except StateError as error:
                 code = error.code
             if code:
-                assert code in (("SOURCE_ROLLED_BACK", "SOURCE_REPLACED") if wrong else ("CHECKPOINT_EXPIRED",))
+                # Of so short a history the newest commit may be in the archive.
+                others = ("CHECKPOINT_EXPIRED", "CHECKPOINT_AHEAD")
+                assert code in (("SOURCE_ROLLED_BACK", "SOURCE_REPLACED") if wrong else others)
                 return
             # An idle tick moves nothing, and looks at the archive where something in the timeline tells it to.
             assert not wrong or (found.kind == "idle" and archived)
