@@ -68,7 +68,7 @@ def refusal(source: TableState, position: Position | None, seen: Position | None
     (now(OVERTAKEN[1], rollbacks={50: (20,)}), stood(OVERTAKEN, 40), "SOURCE_ROLLED_BACK", [20], 40),
     (now(OVERTAKEN[1], restores=(50,)), stood(OVERTAKEN, 40), "SOURCE_RESTORED", [20], 40),
     (now(READ[0], restores=(50,)), stood(READ), "SOURCE_RESTORED", [19, 29], 10),
-], ids=["a middle one", "the oldest", "its own", "two", "beside archived ones", "overtaken", "restored to one kept", "restored"])
+], ids=["a middle one", "the oldest", "its own", "two", "beside archived ones", "overtaken", "restored to it", "restored"])
 def test_they_are_refused(
     source: TableState, position: Position, code: str, gone: list[int], standing: int, news: tuple[Loaded, ...],
 ) -> None:
