@@ -134,13 +134,13 @@ def refuse_late(name: str, source: TableState, window: Window) -> None:
             "they stood before them: no version of the table shows these.",
             "Nothing was read or written.",
             f"To have the target hold what the table holds now: freshet run {name} --full-refresh; to go on without "
-            f"what they deleted: freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT. Set the writer's clock, and "
-            "let it write in UTC (hoodie.timeline.timezone or -Duser.timezone).",
+            f"what they deleted: freshet checkpoint reset {name}, with READ_UPTO_LATEST_COMMIT. Where the writer's clock is "
+            "behind, set it, and let it write in UTC (hoodie.table.timeline.timezone or -Duser.timezone).",
             source=source.ref.path, commits=list(window.late),
         )
 
 
 def what_is_late(source: TableState, late: tuple[str, ...]) -> str:
     """Say which commits are named in the past."""
-    return (f"{counted(len(late), 'commit')} of {source.ref.name} ({', '.join(late[:3])}{', ...' * (len(late) > 3)}) came "
-            "after the checkpoint was taken, or overtook its commit, and completed by times before it")
+    return (f"{counted(len(late), 'commit')} of {source.ref.name} ({', '.join(late[:3])}{', ...' * (len(late) > 3)}) had not "
+            "been read when the checkpoint was taken, and completed by times before it")
