@@ -51,6 +51,9 @@ def refuse_known_taken_back(name: str, source: TableState, position: Position) -
     named = {request for i in since if i.action == "rollback" for request in source.load_taken_back(i)}
     # A full list has dropped older ones: nothing tells these from a failed write that was left for so long.
     dropped = {r for r in named if r < known[0][1]} - {r for r, _ in known} if len(known) >= MARGIN else set()
+    dropped -= {i.requested for i in source.commits}
+    if dropped:
+        dropped -= {i.requested for i in source.archived(_just_below(min(dropped)))}
     gone = dropped | _gone(source, position, named, restored)
     if gone:
         raise _taken_back(name, source, position.instant, gone, restored)

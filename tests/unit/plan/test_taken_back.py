@@ -91,6 +91,9 @@ def test_one_that_a_full_list_has_dropped() -> None:
     position = stood(many, MARGIN + 50)
     assert refusal(now(*many[:4], *many[5:], rollbacks={600: (4,)}), position).details["commits"] == [at(4)]
     assert window(now(*many, rollbacks={600: (MARGIN + 49,)}), position).kind == "idle"
+    # A service that was tried again.
+    for source in (now(*many, rollbacks={600: (4,)}), now(*many[10:], rollbacks={600: (4,)}, archived=many[:10])):
+        assert window(source, position).kind == "idle"
 
 
 @pytest.mark.parametrize("source", [
