@@ -127,6 +127,8 @@ class TestLookback:
 
     def test_what_is_older_than_the_look_back_is_not_read(self, lake: Lake) -> None:
         tipped(lake, drives=False, lookback="1s")
+        # Else the two tables' times may be of different zones.
+        lake.land_options |= {"hoodie.table.timeline.timezone": "UTC"}
         land_tips(lake, ("t1", 1, "late", "0.10"))
         time.sleep(1.1)
         lake.land(rows(("a", 1, "1")))

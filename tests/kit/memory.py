@@ -67,7 +67,7 @@ def a_table_state(
     loaded = dict(commits)
     settings = TableConfig(**{
         "table_type": "COPY_ON_WRITE", "record_key": ("trip_id",), "partition_by": ("day",), "ordering_field": "updated_at",
-        **config,
+        "properties": {"hoodie.table.timeline.timezone": "UTC"}, **config,
     })
     return TableState(
         ref=ref, config=settings, instants=(*loaded, *other), load=loaded.__getitem__, retained_from=retained_from,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from freshet.errors import StateError
 from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from freshet.plan.instants import zone_of
-from freshet.plan.late import position_at
+from freshet.plan.late import position_at, position_by_hand
 from freshet.plan.logic import with_logic
 from freshet.plan.notices import notices_of
 from freshet.plan.options import REPLACES_ALL, bulk_insert_options
@@ -121,9 +121,10 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":
             raise
-    position = Position(instant or "", spec.source.table.path)
-    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).by_hand(position),
-                    seen=seen_after(before, position))
+    position = position_by_hand(state, spec.source.table, instant or "")
+    seen = seen_after(before, position)
+    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
+                    seen=position_by_hand(state, spec.source.table, seen.instant) if seen else None)
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window("override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
-from freshet.plan.late import position_at, refuse_late
+from freshet.plan.late import completion_of, position_at, refuse_late
 from freshet.plan.lookback import look_back
 from freshet.plan.partitions import known_partitions, touched_partitions
 from freshet.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot, Version, Window, counted
@@ -14,8 +14,8 @@ from freshet.plan.replaced import refuse_replaced
 from freshet.plan.stages import Stage
 from freshet.plan.taken_back import refuse_taken_back
 from freshet.plan.unreadable import refuse_unreadable
-from freshet.plan.versions import is_kept, version_at_end, version_before, version_now
-from freshet.plan.window import completion_of, next_window
+from freshet.plan.versions import deletes_some, is_kept, version_at_end, version_before, version_now
+from freshet.plan.window import next_window
 from freshet.spec.model import InputSpec, PipelineSpec, SourceSpec
 from freshet.state.checkpoint import Checkpoint, Position
 from freshet.state.table import StateReader, TableState
@@ -148,7 +148,7 @@ def read_inputs(
         empty = state is None or not state.commits or (one.as_of == "checkpoint" and not previous.as_of)
         version = Version("") if empty else _version(one, state, previous)
         if one.read == "incremental" and state is not None:
-            looked = look_back(one, state, window, driving.get(one.name), read_upto)
+            looked = look_back(one, state, source, window, driving.get(one.name), read_upto)
             others.append(ReadLookback(one.name, one.table, looked, touched_partitions(state, looked),
                                        version_at_end(state, looked.end_inclusive)))
         elif one.read == "affected_partitions" and window.kind != "whole_table" and not empty:
@@ -233,11 +233,11 @@ def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
     """Say whether the window's rows may have named rows of the main source before that they name no longer."""
     if changes.kind != "increment":
         return False
-    read = [(i, state.info(i)) for i in state.data_commits if i.requested in changes.requested]
-    if any(info.deletes or i.action == "replacecommit" for i, info in read):
+    if deletes_some(state, changes):
         return True
+    updates = any(state.info(i).updates for i in state.data_commits if i.requested in changes.requested)
     # A row's key never changes. MERGE_ON_READ counts what it appends to a log as updates, whatever it is.
-    return not {column for column, _ in one.drives} <= set(state.config.record_key) and any(info.updates for _, info in read)
+    return updates and not {column for column, _ in one.drives} <= set(state.config.record_key)
 
 
 def _version(one: InputSpec, state: TableState | None, previous: Version) -> Version:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from freshet.state.table import TableState
+from freshet.state.checkpoint import RUN_ID_KEY
+from freshet.state.table import Instant, TableState
 
 #: Zones of a table's timeline, in Hudi's words (``hoodie.table.timeline.timezone``); freshet writes in UTC.
 UTC_ZONE, LOCAL_ZONE = "UTC", "LOCAL"
@@ -20,6 +21,22 @@ def zone_of(table: TableState) -> str:
     zone = table.config.properties.get("hoodie.table.timeline.timezone", LOCAL_ZONE).upper()
     # Its writers' zone is not written anywhere; where this machine has none but UTC, it is taken for theirs.
     return UTC_ZONE if zone == UTC_ZONE or (time.timezone == 0 and not time.daylight) else LOCAL_ZONE
+
+
+def is_named_in_utc(table: TableState) -> bool:
+    """Say whether a table's commits are surely named in UTC, whatever the zone of this machine."""
+    if table.config.properties.get("hoodie.table.timeline.timezone", LOCAL_ZONE).upper() == UTC_ZONE:
+        return True
+    return bool(table.data_commits) and all(_is_in_utc(i, table.info(i).extra.get(RUN_ID_KEY, "")) for i in table.data_commits)
+
+
+def _is_in_utc(commit: Instant, run_id: str) -> bool:
+    # freshet's commits hold the time at which their run began, in UTC. No zone is less than a quarter of an hour from it.
+    try:
+        began = datetime.strptime(run_id[:15], "%Y%m%dT%H%M%S")
+        return timedelta(seconds=-60) < datetime.strptime(commit.requested[:14], "%Y%m%d%H%M%S") - began < timedelta(minutes=14)
+    except ValueError:
+        return False
 
 
 def instant_of(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from freshet.plan.instants import is_named_in_utc
 from freshet.plan.logged import in_logs
 from freshet.plan.reads import Window, counted
 from freshet.plan.whole_files import in_whole_files
@@ -12,13 +13,19 @@ from freshet.plan.window import lost_since
 from freshet.spec.model import InputSpec
 from freshet.state.table import TableState
 
+# From UTC-12 to UTC+14, and the hour that a clock skips in spring.
+_ANY_TWO_ZONES, _ONE_ZONE = 26 * 3600, 3600
 
-def look_back(one: InputSpec, state: TableState, window: Window, news: Window | None, read_upto: str) -> Window:
+
+def look_back(
+    one: InputSpec, state: TableState, source: TableState, window: Window, news: Window | None, read_upto: str,
+) -> Window:
     """Choose what of an input is read by its look-back.
 
     Args:
         one: The input.
         state: Its table.
+        source: The main source.
         window: What is read of the main source.
         news: What of the input drives this run; None where nothing does.
         read_upto: Completion time up to which the main source was read before; empty before the first run.
@@ -34,8 +41,12 @@ def look_back(one: InputSpec, state: TableState, window: Window, news: Window | 
         return replace(whole, reason="all of it, as the whole source is read")
     if news is not None and news.kind == "whole_table":
         return replace(whole, reason="all of it, as all of it drives")
-    # What drives must be seen too, and may be older than the main source's window: then the look-back counts from there.
-    begin = _earlier(min(read_upto, _just_before(news.begin_inclusive)) if news else read_upto, one.lookback_seconds)
+    more = _further(state, source)
+    begin = _earlier(min(read_upto, window.begin_inclusive) if window.late else read_upto, one.lookback_seconds + more)
+    if news:
+        # What drives must be seen too, and may be older than the main source's window: then the look-back counts from there.
+        # What began at that time itself comes after this text.
+        begin = min(begin, _earlier(news.begin_inclusive, one.lookback_seconds + _further(state, state))[:-1])
     found = state.commits_between(begin_exclusive=begin)
     if lost_since(state, begin, found):
         return replace(whole, reason="all of it, as the look-back reaches further than the table's history")
@@ -45,12 +56,16 @@ def look_back(one: InputSpec, state: TableState, window: Window, news: Window | 
         "increment", found[0].completed, found[-1].completed, tuple(i.requested for i in found),
         sum(state.info(i).rows for i in found), whole_files=in_whole_files(state, found),
         logs=in_logs(state, found),
-        reason=f"{counted(len(found), 'commit')} since {begin}",
+        reason=f"{counted(len(found), 'commit')} since {begin}"
+        + (f", {more // 3600} h more than the look-back: the time zone of the commits' names is not known" if more else ""),
     )
 
 
-def _just_before(instant: str) -> str:
-    return str(int(instant) - 1).zfill(len(instant))
+def _further(state: TableState, source: TableState) -> int:
+    """Return how many seconds more a look-back must go to hold the rows that it promises: see docs/reading.md."""
+    if is_named_in_utc(state) and is_named_in_utc(source):
+        return 0
+    return _ONE_ZONE if state.ref.path == source.ref.path else _ANY_TWO_ZONES
 
 
 def _earlier(instant: str, seconds: int) -> str:

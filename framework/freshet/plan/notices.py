@@ -26,8 +26,8 @@ def notices_of(
     """
     windows = ((source, read.window), *((inputs.states[name], window) for name, window in inputs.driving.items()))
     late = tuple(
-        Notice("COMMIT_IN_THE_PAST", f"{spec.name}: {what_is_late(table, window.late)}. They are read now. Set the clock of "
-               "their writer, or let it write in UTC.")
+        Notice("COMMIT_IN_THE_PAST", f"{spec.name}: {what_is_late(table, window.late)}. They are read now. Where "
+               "the clock of their writer is behind, set it, or let it write in UTC.")
         for table, window in windows if table is not None and window.late
     )
     return (*_deletes(spec, source, read, before), *late)

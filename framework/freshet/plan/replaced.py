@@ -1,16 +1,17 @@
-"""Another table under the path of one that was read: it does not know the commit that the position names. Pure."""
+"""Another table under the path of one that was read: it does not know the commits that the position knows. Pure."""
 
 from __future__ import annotations
 
 from freshet.errors import StateError
+from freshet.plan.taken_back import refuse_known_taken_back
 from freshet.state.checkpoint import Position
 from freshet.state.table import TableState
 
 
 def refuse_replaced(name: str, table: TableState, position: Position) -> None:
-    """Refuse to go on in a table that does not know the commit up to which it was read.
+    """Refuse to go on in a table that does not know the commits up to which it was read.
 
-    A position that was set by hand, or by HoodieStreamer, knows none. Request times name a commit for good: they outlast
+    A position of HoodieStreamer's knows none. Request times name a commit for good: they outlast
     the archive and an upgrade of the table.
 
     Args:
@@ -19,12 +20,13 @@ def refuse_replaced(name: str, table: TableState, position: Position) -> None:
         position: How far it was read.
 
     Raises:
-        StateError: SOURCE_REPLACED.
+        StateError: SOURCE_RESTORED, SOURCE_ROLLED_BACK or SOURCE_REPLACED.
     """
+    refuse_known_taken_back(name, table, position)
     named = {requested for requested, completed in position.known.commits if completed == position.instant}
     if not named or any(i.requested in named for i in table.commits):
         return
-    if any(i.requested in named for i, _ in table.load_archived("")):
+    if any(i.requested in named for i in table.archived("")):
         return
     pipeline = name.partition(":")[0]
     raise StateError(

@@ -11,11 +11,11 @@ from freshet.errors import FreshetError
 from freshet.plan.buckets import bucket_advice
 from freshet.plan.inputs import look_at_inputs, with_drivers
 from freshet.plan.instants import zone_of
-from freshet.plan.late import late_commits
+from freshet.plan.late import completion_of, late_commits
 from freshet.plan.logic_report import LogicReport
 from freshet.plan.reads import counted
 from freshet.plan.refresh import refuse_unmigrated
-from freshet.plan.window import completion_of, horizon, next_window
+from freshet.plan.window import horizon, next_window
 from freshet.spec.model import PipelineSpec
 from freshet.state.backfill import chunk_commits
 from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
@@ -110,11 +110,12 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         zone = zone_of(source)
         main = checkpoint.main if checkpoint else None
         position = completion_of(spec.name, source, main) if main else ""
-        late = late_commits(source, main.known, position) if main else ()
+        late = late_commits(source, main, position) if main else ()
         waiting = (*late, *source.commits_between(begin_exclusive=position))
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
-        window = next_window(spec.name, source, spec.source, main)
+        seen = checkpoint.furthest(spec.source.table.path) if checkpoint else None
+        window = next_window(spec.name, source, spec.source, main, seen)
         if any(one.read == "incremental" for one in spec.inputs):
             window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
     except FreshetError as error:

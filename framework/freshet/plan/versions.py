@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.errors import RetryableError, StateError
-from freshet.plan.late import refuse_late
+from freshet.plan.late import completion_of, refuse_late
 from freshet.plan.reads import NEVER, Version, Window
-from freshet.plan.window import completion_of
 from freshet.state.checkpoint import Checkpoint
 from freshet.state.table import Instant, TableState
 

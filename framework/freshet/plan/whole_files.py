@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from freshet.plan.partitions import is_plain
+from freshet.plan.versions import version_at_end
 from freshet.state.table import Instant, TableState
 
 # Hudi's "schema on read": columns may have other names in the files.
@@ -27,6 +28,9 @@ def in_whole_files(source: TableState, taken: Sequence[Instant]) -> bool:
     if not source.config.whole_files or between != list(taken) or any(i.action != "commit" for i in taken):
         return False
     if was_overtaken(source, taken):
+        return False
+    if not version_at_end(source, taken[-1].completed):
+        # What else is read of the table with these rows is as it is now, and has what was written over them since.
         return False
     return of_one_schema(source, taken) is not None
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from freshet.errors import StateError
-from freshet.plan.late import late_archived, late_commits
+from freshet.plan.late import completion_of, late_archived, late_commits
 from freshet.plan.logged import in_logs
 from freshet.plan.reads import Window, counted
 from freshet.plan.replaced import refuse_replaced
-from freshet.plan.taken_back import refuse_taken_back
+from freshet.plan.taken_back import refuse_known_taken_back, refuse_taken_back
 from freshet.plan.unreadable import refuse_unreadable
 from freshet.plan.whole_files import in_whole_files
 from freshet.spec.model import SourceSpec
-from freshet.state.checkpoint import NONE_KNOWN, Known, Position
+from freshet.state.checkpoint import NONE_KNOWN, Position
 from freshet.state.table import Instant, TableState
 
 
@@ -25,7 +25,7 @@ def next_window(
         source: The source's timeline now.
         spec: The pipeline's source settings.
         position: Where the pipeline stands; None where its target carries no checkpoint.
-        seen: How far it had read, where its position has been set back from there.
+        seen: How far it had read, where its position has been set back from there, or reset.
 
     Returns:
         A window of whole commits, at most ``spec.max_commits`` of them, or as many as had been read before.
@@ -42,6 +42,8 @@ def next_window(
             "Nothing was read or written.",
             "Make the table with hoodie.populate.meta.fields=true; as another input it can be read as a snapshot.",
         )
+    if seen is not None and seen != position:
+        refuse_known_taken_back(name, source, seen)
     if position is None:
         return _first_window(name, source, spec)
     if position.table and position.table != spec.table.path:
@@ -54,11 +56,12 @@ def next_window(
             checkpoint_table=position.table, source=spec.table.path,
         )
     read_upto = completion_of(name, source, position)
-    refuse_taken_back(name, source, read_upto)
+    if position.known == NONE_KNOWN:
+        refuse_taken_back(name, source, read_upto)
     refuse_replaced(name, source, position)
-    late = late_commits(source, position.known, read_upto)
+    late = late_commits(source, position, read_upto)
     waiting = (*late, *source.commits_between(begin_exclusive=read_upto))
-    lost = lost_since(source, read_upto, waiting, position.known)
+    lost = lost_since(source, read_upto, waiting, position)
     if lost:
         if not spec.full_scan_when_expired:
             raise _expired(name, spec, read_upto, lost)
@@ -80,29 +83,6 @@ def next_window(
     # What is read again ends no earlier than it did before: the target holds rows that were deleted since.
     passed_on = source.config.records_changes and spec.incremental_format != "latest_state"
     return _increment(source, waiting, len(late), spec.max_commits, read_upto, seen.instant if passed_on and seen else "")
-
-
-def completion_of(name: str, source: TableState, position: Position) -> str:
-    """Return a position as a completion time; HoodieStreamer's V1 key holds a request time.
-
-    Raises:
-        StateError: CHECKPOINT_UNKNOWN_COMMIT: the request time is of no commit that the source still lists.
-    """
-    if position.basis == "completed":
-        return position.instant
-    active = {i.requested: i.completed for i in source.commits}
-    if position.instant in active:
-        return active[position.instant]
-    for instant, _ in source.load_archived(""):
-        if instant.requested == position.instant:
-            return instant.completed
-    raise StateError(
-        "CHECKPOINT_UNKNOWN_COMMIT",
-        f"{name}: HoodieStreamer's checkpoint names the commit requested at {position.instant}, "
-        f"which {source.ref.path} does not list.",
-        "Nothing was read or written.",
-        f"Name a completion time instead: freshet checkpoint set {name} INSTANT", instant=position.instant,
-    )
 
 
 def horizon(source: TableState) -> str:
@@ -156,13 +136,13 @@ def _increment(
     )
 
 
-def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], known: Known = NONE_KNOWN) -> str:
+def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], position: Position | None = None) -> str:
     """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
     cleaned = [i.completed for i in waiting if _cleaned(source, i)]
     # Commits are archived in the order of their requests: a long one may go unread while others that completed before it
     # stay. So only an idle tick, which moves nothing, leaves the archive closed.
     if waiting or not source.commits or source.commits[0].completed > read_upto:
-        cleaned += [i.completed for i in late_archived(source, known, read_upto)]
+        cleaned += [i.completed for i in late_archived(source, position or Position(read_upto), read_upto)]
     return min(cleaned, default="")
 
 

@@ -34,7 +34,7 @@ from freshet.quality.queries import check_table
 from freshet.sinks.failures import in_words
 from freshet.sinks.hudi import empty_batch, newest_of_each_key, use_large_tasks, without_moved
 from freshet.sinks.merge import merge_columns
-from freshet.sources.hudi import load_table, read_increment, read_snapshot
+from freshet.sources.hudi import IDENTITY, load_table, read_identified, read_snapshot
 from freshet.sources.inputs import drive_rows, read_lookback, read_partitions
 from freshet.sources.quarantine import read_quarantine
 from freshet.sources.ranges import read_range
@@ -120,13 +120,15 @@ def _walked(
     for stage in plan.stages:
         match stage:
             case ReadIncrement():
-                view(MAIN, read_increment(spark, stage))
+                source = read_identified(spark, stage)
+                view(MAIN, source.drop(*IDENTITY))
             case ReadRange():
                 view(stage.view, read_range(spark, stage))
             case ReadQuarantine():
                 inputs[MAIN] = read_quarantine(spark, stage)
             case DriveRows():
-                view(MAIN, drive_rows(spark, stage, inputs[MAIN]))
+                source = drive_rows(spark, stage, source)
+                view(MAIN, source.drop(*IDENTITY))
             case ReadSnapshot():
                 view(stage.view, read_snapshot(spark, stage))
             case ReadLookback():

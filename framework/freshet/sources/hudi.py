@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -22,6 +21,7 @@ from freshet.state.storage import local_path, storage_for
 _META_COLUMNS = (COMMIT, "_hoodie_commit_seqno", KEY, PATH, FILE)
 #: What a row is known by: Hudi's own text of its key, which has one for nulls, nested columns and tables without a key.
 IDENTITY = (KEY, PATH)
+_NOT_OF_IDENTITY = tuple(column for column in _META_COLUMNS if column not in IDENTITY)
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 # Spark takes a path for a pattern.
 _PATTERN = re.compile(r"([\\*?\[\]{}])")
@@ -38,7 +38,7 @@ def read_snapshot(spark: SparkSession, stage: ReadSnapshot) -> DataFrame:
 
 
 def load_table(
-    spark: SparkSession, path: str, as_of: str = "", without: Collection[str] = (), overtakers: tuple[str, ...] = (),
+    spark: SparkSession, path: str, as_of: str = "", overtakers: tuple[str, ...] = (),
 ) -> DataFrame:
     """Return a table's rows without Hudi's meta columns.
 
@@ -46,13 +46,9 @@ def load_table(
         spark: The session.
         path: The table.
         as_of: Time of the version; empty for the latest.
-        without: Request times of commits; rows that these wrote last are left out, so that an increment's are the rest.
         overtakers: See ``Version``.
     """
-    rows = load_version(spark, path, Version(as_of, overtakers))
-    if without:
-        rows = rows.where(~F.col(COMMIT).isin(sorted(without)))
-    return rows.drop(*_META_COLUMNS)
+    return load_version(spark, path, Version(as_of, overtakers)).drop(*_META_COLUMNS)
 
 
 def load_version(spark: SparkSession, path: str, version: Version) -> DataFrame:
@@ -76,6 +72,11 @@ def load_version(spark: SparkSession, path: str, version: Version) -> DataFrame:
 
 
 def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
+    """Read the main source's window, each commit exactly once: see ``read_identified``."""
+    return read_identified(spark, stage).drop(*IDENTITY)
+
+
+def read_identified(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     """Read the main source's window, each commit exactly once.
 
     Args:
@@ -83,15 +84,15 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
         stage: Table and window.
 
     Returns:
-        The latest image of each changed row, without Hudi's meta columns. Where the source's deletes are passed on,
-        a boolean ``_hoodie_is_deleted`` and, with True in it, the deleted rows as the target has last seen them.
+        The latest image of each changed row, with ``IDENTITY`` and none of Hudi's other columns. Where the source's deletes are
+        passed on, a boolean ``_hoodie_is_deleted`` and, with True in it, the deleted rows as the target has last seen them.
     """
     window, path = stage.window, stage.table.path
     if window.kind == "whole_table":
         hold_version(stage.table, Version(stage.as_of), _UNTOUCHED)
-        rows = load_table(spark, path, stage.as_of)
+        rows = load_version(spark, path, Version(stage.as_of)).drop(*_NOT_OF_IDENTITY)
     elif window.kind == "driven":
-        rows = load_table(spark, path).where(F.lit(False))
+        rows = load_version(spark, path, Version("")).where(F.lit(False)).drop(*_NOT_OF_IDENTITY)
     else:
         # Hudi's own increment of a MERGE_ON_READ table merges the window's logs without the files below them: parts of rows,
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
@@ -100,7 +101,7 @@ def read_increment(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
             hold_files(stage.table, window.requested, stage.as_of, _UNTOUCHED)
         found = _files(spark, stage) if window.whole_files else read_logged(spark, stage)
         rows = _version(spark, stage, Version(stage.as_of)) if found is None else found
-        rows = rows.where(F.col(COMMIT).isin(list(window.requested))).drop(*_META_COLUMNS)
+        rows = rows.where(F.col(COMMIT).isin(list(window.requested))).drop(*_NOT_OF_IDENTITY)
     if not stage.with_deletes:
         return rows
     live = rows.withColumn(IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns
@@ -118,7 +119,7 @@ def _deleted(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
     newest, *others = (_version(spark, stage, one).join(after, list(IDENTITY), "left_anti") for one in stage.before)
     for other in others:
         newest = newest.unionByName(other.join(newest.select(*IDENTITY), list(IDENTITY), "left_anti"), allowMissingColumns=True)
-    return newest.drop(*_META_COLUMNS).withColumn(IS_DELETED, F.lit(True))
+    return newest.drop(*_NOT_OF_IDENTITY).withColumn(IS_DELETED, F.lit(True))
 
 
 def _version(spark: SparkSession, stage: ReadIncrement, version: Version) -> DataFrame:

@@ -18,6 +18,7 @@ from freshet.plan.options import IS_DELETED
 from freshet.plan.partitions import NULL_PARTITION, partition_values
 from freshet.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
 from freshet.sources.hudi import IDENTITY, load_table, load_version, read_increment
+from freshet.sources.logged import COMMIT
 from freshet.sources.missing import hold_version
 from freshet.sources.pruning import in_partitions, is_one_of
 from freshet.state.table import TableState
@@ -43,7 +44,7 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     Args:
         spark: The session.
         stage: What changed, and how it finds the main source's rows.
-        rows: The view ``SRC`` so far: the main source's increment and what other inputs drove.
+        rows: The view ``SRC`` so far, with ``IDENTITY``: the main source's increment and what other inputs drove.
 
     Returns:
         These rows and, once each, the rows that are not among them.
@@ -53,7 +54,12 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     """
     hold_version(stage.source, Version(stage.as_of), _UNTOUCHED)
     try:
-        driven = load_table(spark, stage.source.path, stage.as_of, stage.held)
+        driven = load_version(spark, stage.source.path, Version(stage.as_of))
+        if stage.held:
+            driven = driven.where(~F.col(COMMIT).isin(sorted(stage.held)))
+        if not stage.as_of:
+            # Both are read as they are now, one after the other: between the two, another commit may write a row again.
+            driven = driven.join(rows.select(*IDENTITY), list(IDENTITY), "left_anti")
         if not stage.every_row:
             for changes, on in stage.earlier:
                 driven = _joined(driven, spark, stage, changes, on, "left_anti")

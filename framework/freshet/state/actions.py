@@ -6,7 +6,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -194,36 +194,59 @@ def load_archived(
     Raises:
         TableUnreadable: The archive is not whole.
     """
+    found = list[tuple[Instant, CommitInfo]]()
+    for path, row in _archive(storage, history, completed_after, without, ("metadata",)):
+        instant, raw = _archived_instant(row), _record(row["metadata"])
+        if raw is None:
+            raise TableUnreadable(path, f"says nothing of {instant.requested}", _TAKE_BACK)
+        found.append((instant, _commit_info(raw, path)))
+    return tuple(found)
+
+
+def list_archived(storage: Storage, history: str, completed_after: str = "") -> tuple[Instant, ...]:
+    """Return the archived commits that completed after a time; what they did is left unread.
+
+    Args:
+        storage: Where the table lies.
+        history: Folder of the archive.
+        completed_after: Completion time; empty for all.
+
+    Raises:
+        TableUnreadable: The archive is not whole.
+    """
+    return tuple(_archived_instant(row) for _, row in _archive(storage, history, completed_after, frozenset(), ()))
+
+
+def _archived_instant(row: Mapping[str, Any]) -> Instant:
+    return Instant(row["completionTime"], row["instantTime"], row["action"])
+
+
+def _archive(
+    storage: Storage, history: str, completed_after: str, without: frozenset[str], columns: tuple[str, ...],
+) -> Iterator[tuple[str, dict[str, Any]]]:
     if "_version_" not in storage.names(history):
-        return ()
+        return
     try:
-        return _archived(storage, history, completed_after, without)
+        yield from _archived_rows(storage, history, completed_after, without, columns)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"is no whole archive ({type(error).__name__}: {error})"
         raise TableUnreadable(history, what, "Restore the archive's files from a copy.") from error
 
 
-def _archived(
-    storage: Storage, history: str, completed_after: str, without: frozenset[str],
-) -> tuple[tuple[Instant, CommitInfo], ...]:
+def _archived_rows(
+    storage: Storage, history: str, completed_after: str, without: frozenset[str], columns: tuple[str, ...],
+) -> Iterator[tuple[str, dict[str, Any]]]:
     version = storage.read(f"{history}/_version_").decode().strip()
     manifest = json.loads(storage.read(f"{history}/manifest_{version}"))
     # An idle tick must not pay for this import (0.2 s).
     from pyarrow import BufferReader, array, compute, parquet, string
 
-    known, found = array(sorted(without), string()), list[tuple[Instant, CommitInfo]]()
+    known = array(sorted(without), string())
     for file in manifest.get("files", ()):
+        path = f"{history}/{file['fileName']}"
         # The history of years may hold gigabytes of metadata; what completed earlier is left undecoded.
         table = parquet.read_table(
-            BufferReader(storage.read(f"{history}/{file['fileName']}")),
-            columns=["instantTime", "completionTime", "action", "metadata"],
+            BufferReader(storage.read(path)), columns=["instantTime", "completionTime", "action", *columns],
             filters=(compute.field("completionTime") > completed_after) & ~compute.field("instantTime").isin(known),
         )
-        for row in table.to_pylist():
-            if row["action"] in COMMIT_ACTIONS:
-                instant = Instant(row["completionTime"], row["instantTime"], row["action"])
-                raw = _record(row["metadata"])
-                if raw is None:
-                    raise TableUnreadable(f"{history}/{file['fileName']}", f"says nothing of {instant.requested}", _TAKE_BACK)
-                found.append((instant, _commit_info(raw, f"{history}/{file['fileName']}")))
-    return tuple(found)
+        yield from ((path, row) for row in table.to_pylist() if row["action"] in COMMIT_ACTIONS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from freshet.errors import StateError
@@ -70,7 +70,7 @@ class Position:
         instant: Time of the last commit read, ``yyyyMMddHHmmssSSS`` in the source table's time zone.
         table: Base path of the table it belongs to; empty where HoodieStreamer wrote it, which does not say.
         basis: ``completed``: a completion time; ``requested``: the request time that HoodieStreamer's V1 key holds.
-        known: The commits up to there; none where it was set by hand, or by HoodieStreamer.
+        known: The commits up to there; none where HoodieStreamer set it.
     """
 
     instant: str
@@ -103,11 +103,6 @@ class Checkpoint:
         """Return a copy with the main source moved to ``position``."""
         return Checkpoint({**self.positions, MAIN: position}, self.seen)
 
-    def by_hand(self, position: Position) -> Checkpoint:
-        """Return a copy with the main source at ``position``, and every position taken as it is."""
-        positions = self.with_main(position).positions
-        return Checkpoint({name: replace(one, known=NONE_KNOWN) for name, one in positions.items()}, self.seen)
-
     def furthest(self, table: str) -> Position | None:
         """Return how far the main source was read at most; None where it was another table, or nobody knows."""
         known = [p for p in (self.main, self.seen) if p is not None and p.table == table and p.basis == "completed"]
@@ -121,7 +116,7 @@ class Checkpoint:
 def seen_after(before: Checkpoint | None, position: Position) -> Position | None:
     """Return how far the main source had been read where that is further than a new position; None where it is not."""
     furthest = before.furthest(position.table) if before else None
-    return replace(furthest, known=NONE_KNOWN) if furthest and furthest.instant > position.instant else None
+    return furthest if furthest and furthest.instant > position.instant else None
 
 
 def _vector_json(checkpoint: Checkpoint, as_json: Callable[[Position], Mapping[str, object]]) -> dict[str, object]:
@@ -135,7 +130,7 @@ def _position_json(position: Position) -> dict[str, object]:
 
 def _whole_position_json(position: Position) -> dict[str, object]:
     known = position.known
-    if not known.commits:
+    if known == NONE_KNOWN:
         return _position_json(position)
     commits = [f"{requested}_{completed}" for requested, completed in known.commits]
     return {**_position_json(position), "known": {"since": known.since, "commits": commits}}

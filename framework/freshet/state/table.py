@@ -120,6 +120,8 @@ class TableState:
             without those whose request times are given; only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
+        list_archived: Reads which commits that completed after the time given are in the archive, without what they did; None
+            where ``load_archived`` tells it as well.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its file group and its request time.
         load_cleaning: Reads in the same way which files a clean is to delete that has begun, and not completed; None where its
             plan does not tell.
@@ -138,6 +140,7 @@ class TableState:
     load_cleaning: Callable[[], Sequence[tuple[str, str]] | None] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False
+    list_archived: Callable[[str], Sequence[Instant]] | None = None
 
     @cached_property
     def commits(self) -> tuple[Instant, ...]:
@@ -160,6 +163,12 @@ class TableState:
     def info(self, instant: Instant) -> CommitInfo:
         """Return what the commit did."""
         return self.load(instant)
+
+    def archived(self, completed_after: str) -> tuple[Instant, ...]:
+        """Return the archived commits that completed after a time, any order."""
+        if self.list_archived is not None:
+            return tuple(self.list_archived(completed_after))
+        return tuple(i for i, _ in self.load_archived(completed_after))
 
     def newest_first(self) -> Iterator[tuple[Instant, CommitInfo]]:
         """Walk all commits from the newest completion back, through the archive as far as it reaches."""

@@ -13,7 +13,15 @@ from functools import lru_cache, partial
 
 from freshet.errors import StateError
 from freshet.spec.model import TableRef
-from freshet.state.actions import cleaned_files, files_to_clean, load_archived, load_commit, retained_from, taken_back
+from freshet.state.actions import (
+    cleaned_files,
+    files_to_clean,
+    list_archived,
+    load_archived,
+    load_commit,
+    retained_from,
+    taken_back,
+)
 from freshet.state.failures import told
 from freshet.state.properties import COMPLETED, read_properties
 from freshet.state.storage import Storage, local_path, storage_for
@@ -73,6 +81,7 @@ def _table(ref: TableRef) -> TableState | None:
         load_cleaned=lru_cache(maxsize=1)(told(ref, partial(cleaned_files, storage, timeline, instants))),
         load_cleaning=lru_cache(maxsize=1)(told(ref, partial(files_to_clean, storage, timeline, sorted(cleaning)))),
         load_taken_back=lru_cache(maxsize=None)(told(ref, partial(taken_back, storage, timeline))),
+        list_archived=lru_cache(maxsize=4)(told(ref, partial(list_archived, storage, f"{timeline}/history"))),
         has_schema_history=lru_cache(maxsize=1)(told(ref, partial(_has_schema_history, storage, base))),
     )
 

@@ -37,7 +37,8 @@ def test_a_position_knows_the_commits_up_to_it() -> None:
     assert plan.checkpoint_after.positions[MAIN].known == Known(tuple((at(n - 1), at(n)) for n in (10, 20, 30)), at(20))
     by_hand = compile_override(SPEC, standing(source, position_at(FIRST, at(20), None)), at(10))
     assert by_hand.checkpoint_after is not None
-    assert by_hand.checkpoint_after.positions[MAIN].known == Known()
+    # What is there when it is set.
+    assert by_hand.checkpoint_after.positions[MAIN].known == Known(((at(9), at(10)),), at(10))
 
 
 OTHERS = pytest.mark.parametrize("commits", [
@@ -69,10 +70,10 @@ def test_so_is_one_that_stands_for_an_input(commits: list[object], one: InputSpe
     assert (raised.value.code, raised.value.details["source"]) == ("SOURCE_REPLACED", TIPS.path)
     assert "checkpoint reset earnings" in raised.value.next_step
     assert pipeline_status(spec, state).state == "SOURCE_REPLACED"
-    # A position that was set by hand is taken as it is, and so is that of an input of another table.
+    # A position of the main source that is set by hand mends nothing here; that of an input of another table is taken as it is.
     by_hand = compile_override(spec, state, at(20)).checkpoint_after
     assert by_hand is not None
-    assert by_hand.positions["tips"].known == Known()
+    assert by_hand.positions["tips"].known == own.known
     assert planned(spec, standing(source, position_at(source, at(20), None), now, tips=replace(own, table="/elsewhere")))
     assert planned(spec, standing(source, position_at(source, at(20), None), tips, tips=own)).window.kind == "idle"
 
@@ -81,7 +82,7 @@ def test_so_is_one_that_stands_for_an_input(commits: list[object], one: InputSpe
     (a_table_state([a_commit(20), a_commit(40)]), position_at(FIRST, at(20), None)),
     (a_table_state([a_commit(40)], archived=[a_commit(20)]), position_at(FIRST, at(20), None)),
     (a_table_state([a_commit(15), a_commit(40)]), Position(at(20), SOURCE.path)),
-], ids=["known", "archived", "set by hand"])
+], ids=["known", "archived", "knows none"])
 def test_a_table_that_knows_it_is_read_on(source: TableState, position: Position) -> None:
-    """In the timeline or its archive; a checkpoint that knows none, as one set by hand, is taken as it is."""
+    """In the timeline or its archive; a checkpoint that knows none, such as HoodieStreamer's, is taken as it is."""
     assert planned(SPEC, standing(source, position)).window.kind == "increment"

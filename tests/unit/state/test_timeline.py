@@ -159,6 +159,7 @@ def test_archive_is_read_by_its_manifest(lake: HandMade) -> None:
     table = look(lake)
     assert [i.completed for i, _ in table.newest_first()] == [at(40), at(30), at(10)]
     assert table.latest_checkpoint() == a_checkpoint(5)
+    assert [i.completed for i in table.archived("")] == [at(10), at(30)]
 
 
 def test_commit_archived_between_the_listing_and_the_look_is_found_in_the_archive(lake: HandMade) -> None:
@@ -185,6 +186,7 @@ def test_archive_gives_only_what_completed_after_the_time_asked_for(lake: HandMa
     lake.archive((10, "commit", commit()), (20, "commit", commit()), (30, "commit", commit()))
     assert [i.completed for i, _ in look(lake).load_archived(at(10))] == [at(20), at(30)]
     assert look(lake).load_archived(at(30)) == ()
+    assert [(i.requested, i.completed, i.action) for i in look(lake).archived(at(20))] == [(at(29), at(30), "commit")]
 
 
 SWITCHES = {

@@ -124,6 +124,9 @@ def test_an_archive_that_is_broken_is_not_an_empty_one(lake: HandMade, broken: s
         case "missing file":
             (history / "new.parquet").unlink()
     assert code_of(lambda: a_look(lake).latest_checkpoint()) == "TIMELINE_UNREADABLE"
+    if "metadata" not in broken:
+        # And what it lists was not taken back.
+        assert code_of(lambda: a_look(lake).archived("")) == "TIMELINE_UNREADABLE"
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\x00\xff\xfe\x80" * 50, b"# only a comment\n"])
