@@ -78,7 +78,7 @@ def _cuts_off(target: TableState, position: Position, first_kept: Instant) -> bo
     read_upto = position.instant
     unread = target.commits_between(begin_exclusive=read_upto)
     # The services go by request time: of what was begun early any may complete last, and one whose clock is behind came since.
-    if any(i.requested < first_kept.requested for i in (*late_commits(target, position.known, read_upto), *unread)):
+    if any(i.requested < first_kept.requested for i in (*late_commits(target, position, read_upto), *unread)):
         return True
     # A table service's commit after the checkpoint holds the same rows. Where there is none, that version is gone already.
     if not any(read_upto <= i.completed and (not unread or i.completed < unread[0].completed) for i in target.commits):
