@@ -31,6 +31,7 @@ BACKFILL_KEY = "streamer.freshet.backfill"
 CHECKS_KEY = "streamer.freshet.checks"
 LOGIC_KEY = "streamer.freshet.logic"
 MIGRATION_KEY = "streamer.freshet.migration"  # what a table that a migration made takes the place of
+COMPARED_KEY = "streamer.freshet.migration.compared"  # and what its comparison with that one found
 # HoodieStreamer's own keys: V2 holds a completion time (table version 8), V1 a request time (version 6).
 STREAMER_V2_KEY = "streamer.checkpoint.key.v2"
 STREAMER_V1_KEY = "deltastreamer.checkpoint.key"

@@ -10,7 +10,8 @@ import pytest
 from freshet.errors import StateError
 from freshet.plan.checks import CheckTable
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_plan
-from freshet.plan.migration import Note, compile_copy, compile_load, differences, needs_migration, note_of, size_of
+from freshet.plan.migrated import Note, note_of
+from freshet.plan.migration import compile_copy, compile_load, differences, needs_migration, size_of
 from freshet.plan.reads import ReadIncrement, ReadSnapshot
 from freshet.plan.stages import Commit, Conform, Plan, RunSql
 from freshet.spec.model import IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
