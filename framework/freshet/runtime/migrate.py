@@ -223,11 +223,10 @@ def migrate(one: Migration, root: str, state: StateReader, listen: Listener, acc
     from freshet.runtime.migrate_load import load
     from freshet.runtime.migrate_settle import settle
 
-    name, new = one.spec.name, one.after.target.ref
     _load_missing(one, state, listen, load)
-    listen(Event("phase", name, "comparing the new table with the old one", {"unit": "step", "number": 2, "of": 2}))
     found = settle(one, root, state, listen, accept)
-    return MigrationResult(name, one.old.ref.path, new.path, found.words, found.differs, one.texts[0] != one.texts[1])
+    return MigrationResult(one.spec.name, one.old.ref.path, one.after.target.ref.path, found.words, found.differs,
+                           one.texts[0] != one.texts[1])
 
 
 def _load_missing(

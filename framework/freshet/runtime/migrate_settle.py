@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from freshet.errors import RetryableError, StateError
@@ -41,8 +41,8 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
         StateError: NEW_TABLE_GONE, OLD_TABLE_WRITTEN, DDL_CHANGED or DDL_NOT_WRITABLE.
         RetryableError: ALREADY_RUNNING.
     """
-    def phase(words: str) -> None:
-        listen(Event("phase", one.after.name, words))
+    def phase(words: str, progress: Mapping[str, object] | None = None) -> None:
+        listen(Event("phase", one.after.name, words, progress or {}))
 
     with _all_held(one, listen) as lease:
         old, new = state.table(one.old.ref), state.table(one.after.target.ref)
@@ -54,6 +54,7 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
         if not accept:
             _refuse_unseen(one, old, note)
         if verdict is None:
+            phase("comparing the new table with the old one", {"unit": "step", "number": 2, "of": 2})
             found = compare(one, state, phase, accept)
             verdict = Verdict(found.in_words(), not found.agrees)
             record(one, new, verdict, state, lease)

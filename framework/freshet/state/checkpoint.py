@@ -24,8 +24,7 @@ INDEX_KEY = "streamer.freshet.index"
 # Which generation of the HBase index knows the commit's rows, and how many rows stood there before it.
 GENERATION_KEY = "streamer.freshet.index.generation"
 INDEX_ROWS_KEY = "streamer.freshet.index.rows"
-# The columns whose types are narrower than what a table's schema can say, and those types.
-COLUMNS_KEY = "streamer.freshet.columns"
+COLUMNS_KEY = "streamer.freshet.columns"  # those whose types are narrower than what a table's schema can say, and the types
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY = "streamer.freshet.backfill"
 CHECKS_KEY = "streamer.freshet.checks"

@@ -312,7 +312,8 @@ def test_rows_that_wait_in_the_old_tables_quarantine_are_not_forgotten(
     """
     a_table(root, "raw/events", 10)
     old = a_target(root, (15, 10))
-    old.done(15, commit({**encode(a_checkpoint(10, str(root / "data/raw/events"))), **of("increment", **{RUN_ID_KEY: "run-15"})}))
+    vector = encode(a_checkpoint(10, str(root / "data/raw/events")))
+    old.done(15, commit({**vector, **of("increment", **{RUN_ID_KEY: "run-15"})}))
     kept = HandMade(root / "data/derived/payments_quarantine", OF_A_PIPELINE)
     kept.done(9, commit(of("run", **{RUN_ID_KEY: "run-15"}), numInserts=2))
     change_key(root)
