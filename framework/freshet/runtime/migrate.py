@@ -123,10 +123,9 @@ def prepare(
     """
     spec = project.pipelines[0]
     ref, text = spec.target.ref, ddl_text(project.root, spec.target.file)
-    named = state.table(ref)
     # Files that were switched elsewhere came here with the project, and name the new table before it is made and compared.
-    waits = waits_for(ref, state, named)
-    stands = waits or named
+    waits = waits_for(ref, state, state.table(ref))
+    stands = waits or state.table(ref)
     after, location, changed = project, "", text
     if stands is None or not stands.commits:
         raise StateError("TARGET_MISSING", f"{spec.name}: there is no row at {ref.path} yet.", _UNTOUCHED,
@@ -149,8 +148,8 @@ def prepare(
     names = {c.name.lower(): c.name for c in from_avro(stands.latest_extra("schema") or '{"type": "record", "fields": []}')}
     check_renames(new, names, renames or {})
     made = _made(new, stands, state.table(new.target.ref), copy)
-    copies = made.copied if made is not None else copy
-    return Migration(spec, after, new, stands, found, copies, renames or {}, made is not None, (text, changed), location)
+    return Migration(spec, after, new, stands, found, made.copied if made is not None else copy, renames or {},
+                     made is not None, (text, changed), location)
 
 
 def _made(new: PipelineSpec, old: TableState, there: TableState | None, copy: bool) -> Note | None:
