@@ -10,7 +10,7 @@ import click
 from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting
 from freshet.errors import Exit, SpecError
-from freshet.plan.migrated import note_of
+from freshet.plan.migrated import note_of, verdict_of
 from freshet.plan.migration import size_of
 from freshet.runtime.migrate import Migration, notices_of, prepare
 from freshet.runtime.migrate import migrate as migrate_table
@@ -109,9 +109,10 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
     rows, size = size_of(read) if read is not None else (0, 0)
     source = found.after.source.table.path
     how = f"copy the rows of {found.old.ref.path}" if found.copy else f"compute it from all of {source}"
+    compared = verdict_of(state.table(new))
     steps = [
         f"{how}: about {rows:,} rows, {_bytes(size)}" if plan else "the new table is loaded already",
-        "compare both tables, and end with 7 where they differ",
+        f"both were compared: {compared.words}" if compared else "compare both tables, and end with 7 where they differ",
         f"put LOCATION '{found.location}' into {found.spec.target.file}" if found.location else
         f"{found.spec.target.file} names the new table already",
     ]
