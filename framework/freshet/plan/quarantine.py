@@ -9,7 +9,15 @@ from freshet.plan.options import DEFAULTS, IS_DELETED
 from freshet.plan.reads import Window
 from freshet.spec.model import PipelineSpec
 from freshet.spec.types import Atomic, Column
-from freshet.state.checkpoint import CHECKS_KEY, FINGERPRINT_KEY, METADATA_PREFIX, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.state.checkpoint import (
+    BACKFILL_KEY,
+    CHECKS_KEY,
+    FINGERPRINT_KEY,
+    METADATA_PREFIX,
+    ORIGIN_KEY,
+    PIPELINE_KEY,
+    RUN_ID_KEY,
+)
 from freshet.state.table import CommitInfo, StateReader, TableState
 
 ID, RULE, REASON, RUN, POSITION, ROW, VERSION, DATE = (
@@ -119,9 +127,15 @@ def runs_left(name: str, quarantine: TableState | None, target: TableState | Non
     if quarantine is None or target is None:
         return None
     later: set[str] = set()
-    for _, info in target.newest_first():
+    looked = ""
+    for instant, info in target.newest_first():
+        if instant.completed <= looked:
+            return None
         run = info.extra.get(RUN_ID_KEY, "")
         later.add(run)
+        if _writes(info, name, "chunk") and _drops(info):
+            # It looked after it was planned; its commit alone may be later than a refresh that it did not see.
+            looked = max(looked, json.loads(info.extra.get(BACKFILL_KEY) or "{}").get("base", ""))
         if not _writes(info, name, "run"):
             continue
         if info.operation == "INSERT_OVERWRITE_TABLE" and info.extra.get(ORIGIN_KEY) == "whole_table":

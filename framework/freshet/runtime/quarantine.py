@@ -108,6 +108,7 @@ def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader,
         return
     with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
         # Of a chunk that is at work its rows stay: its commit is still to come.
-        left = runs_left(spec.name, state.table(spec.quarantine), state.table(spec.target.ref)) or {run_id}
-        rows = waiting_rows(spark, spec, ()).where(~F.col(RUN).isin(sorted(left)))
-        write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
+        left = runs_left(spec.name, state.table(spec.quarantine), state.table(spec.target.ref))
+        if left is not None:
+            rows = waiting_rows(spark, spec, ()).where(~F.col(RUN).isin(sorted(left)))
+            write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
