@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from freshet.errors import RetryableError
+from freshet.runtime import executor
 from freshet.runtime.pending import pending_compactions, schedule_compaction
 from freshet.runtime.service import service_client
 from tests.kit.commands import freshet, refused
@@ -69,7 +71,9 @@ def test_of_nothing_comes_an_empty_table_and_readers_delete_what_went(lake: Lake
     assert lake.rows("derived.after") == []
 
 
-def test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops(lake: Lake) -> None:
+def test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Kind: what a check compares a table with that will not outlive the commit: itself as it stands, and itself replaced."""
     checks = """checks:
   - {name: no_minus, where: "amount < 0", severity: drop}
@@ -91,6 +95,21 @@ def test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops
                   sql="SELECT id, ts, if(id = 'b', -2, 3) AS amount, day FROM <SRC>")
     freshet(lake, "run", "copy", "--full-refresh")
     assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["b"], "once, though two refreshes dropped it"
+
+    def busy(*_: object) -> None:
+        raise RetryableError("ALREADY_RUNNING", "the quarantine is being written.", "Nothing was read or written.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(executor, "release_earlier", busy)
+        (run,) = freshet(lake, "run", "copy", "--full-refresh")["runs"]
+    assert (run["outcome"], run["quarantined"]) == ("committed", 1)
+    assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["b", "b"]
+    assert freshet(lake, "quarantine", "show", "copy")["count"] == {"no_minus": 1}, "that of an earlier run counts no more"
+    lake.land(rows(("b", 2, "1")))
+    lake.run_ok()
+    found = lake.rows("derived.copy_quarantine", "id", "ts", "_quarantine_run_id")
+    assert [row[:2] for row in found] == [("b", 1), ("b", 2)], "and the next run has taken it out"
+    assert run["run_id"] in {row[2] for row in found}
 
 
 def test_rows_that_a_first_insert_refuses_are_refused(lake: Lake) -> None:

@@ -10,7 +10,8 @@ import click
 from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting
 from freshet.errors import Exit, SpecError
-from freshet.plan.migration import note_of, size_of
+from freshet.plan.migrated import note_of, verdict_of
+from freshet.plan.migration import size_of
 from freshet.runtime.migrate import Migration, notices_of, prepare
 from freshet.runtime.migrate import migrate as migrate_table
 from freshet.runtime.migrate_files import ReaderNote, reader_notes
@@ -25,9 +26,9 @@ from freshet.state.timeline import TimelineState
 @click.option("--rename", "renames", multiple=True, metavar="OLD=NEW", help="A column's new name; repeatable.")
 @click.option("--accept-differences", is_flag=True, help="Switch though the new table's rows are not those of the old one.")
 @click.option("--anyway", is_flag=True, help="Make the table anew though nothing differs.")
-@click.option("--abandon", "gives_up", is_flag=True, help="Delete the new table, before the switch.")
+@click.option("--abandon", "gives_up", is_flag=True, help="Delete the new table, before it was compared and switched to.")
 @click.option("--drop-old", "drops", is_flag=True, help="Delete the old table, after the switch.")
-@click.option("--yes", is_flag=True, help="With --drop-old: though it was written after the new table was loaded.")
+@click.option("--yes", is_flag=True, help="With --drop-old: though it was written after the load, or rows wait in quarantine.")
 @wait_option
 @project_options
 @reporting
@@ -55,7 +56,7 @@ def migrate(
     project = load(root, env, overrides, (name,))
     spec, state = project.pipelines[0], TimelineState()
     if gives_up or drops:
-        return _delete(output, spec, load(root, env, overrides).pipelines if drops else (spec,), state, drops, yes)
+        return _delete(output, project, load(root, env, overrides).pipelines if drops else (spec,), state, drops, yes)
 
     def reload(texts: Mapping[str, str]) -> Project:
         return load(root, env, overrides, (name,), instead=texts)
@@ -79,12 +80,13 @@ def migrate(
 
 
 def _delete(
-    output: Output, spec: PipelineSpec, every: tuple[PipelineSpec, ...], state: TimelineState, drops: bool, yes: bool,
+    output: Output, project: Project, every: tuple[PipelineSpec, ...], state: TimelineState, drops: bool, yes: bool,
 ) -> Exit:
     from freshet.runtime.migrate_drop import abandon, drop_old
 
+    spec = project.pipelines[0]
     with progress(output) as listen:
-        done = drop_old(spec, every, state, listen, yes) if drops else abandon(spec, state, listen)
+        done = drop_old(spec, every, project.root, state, listen, yes) if drops else abandon(spec, state, listen)
     output.result(f"{spec.name}: {'deleted ' + ', '.join(done) if done else 'nothing to delete'}",
                   {"pipeline": spec.name, "deleted": list(done)})
     return Exit.OK
@@ -107,9 +109,10 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
     rows, size = size_of(read) if read is not None else (0, 0)
     source = found.after.source.table.path
     how = f"copy the rows of {found.old.ref.path}" if found.copy else f"compute it from all of {source}"
+    compared = verdict_of(state.table(new))
     steps = [
         f"{how}: about {rows:,} rows, {_bytes(size)}" if plan else "the new table is loaded already",
-        "compare both tables, and end with 7 where they differ",
+        f"both were compared: {compared.words}" if compared else "compare both tables, and end with 7 where they differ",
         f"put LOCATION '{found.location}' into {found.spec.target.file}" if found.location else
         f"{found.spec.target.file} names the new table already",
     ]

@@ -10,6 +10,7 @@ from freshet.plan.chunks import BackfillRequest, Chunk, cut, length_of, partitio
 from freshet.plan.inputs import look_at_inputs
 from freshet.plan.logic import with_logic
 from freshet.plan.made_by import is_of, made_by
+from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.options import LEFT_TO_THE_RUNS, concurrency_of
 from freshet.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
 from freshet.plan.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
@@ -81,7 +82,7 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
         logic: Of the pipeline as it is rendered for its runs.
 
     Raises:
-        StateError: BACKFILL_NOT_DECLARED, TARGET_MISSING, SINGLE_WRITER or BACKFILL_FINGERPRINT_CHANGED.
+        StateError: BACKFILL_NOT_DECLARED, TARGET_MISSING, MIGRATION_NOT_DONE, SINGLE_WRITER or BACKFILL_FINGERPRINT_CHANGED.
         BadRange: The range cannot be cut so.
     """
     how = _declared(spec)
@@ -191,6 +192,7 @@ def _declared(spec: PipelineSpec) -> BackfillSpec:
 
 def _target(spec: PipelineSpec, state: StateReader) -> TableState:
     target = state.table(spec.target.ref)
+    refuse_unmigrated(spec, state, target)
     if target is None:
         raise StateError(
             "TARGET_MISSING", f"{spec.name}: there is no table at {spec.target.ref.path} to repair yet.",

@@ -9,6 +9,7 @@ from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, po
 from freshet.plan.instants import zone_of
 from freshet.plan.late import position_at, position_by_hand
 from freshet.plan.logic import with_logic
+from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.notices import notices_of
 from freshet.plan.options import REPLACES_ALL, bulk_insert_options
 from freshet.plan.partitions import touched_partitions
@@ -24,7 +25,7 @@ from freshet.plan.parts import (
 )
 from freshet.plan.quarantine import hidden_runs
 from freshet.plan.reads import ReadIncrement, ReadQuarantine, Window
-from freshet.plan.refresh import pinned, refuse_recompute, refuse_unmigrated, replacing
+from freshet.plan.refresh import pinned, refuse_recompute, replacing
 from freshet.plan.retention import hold_services
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target, evolved
@@ -143,9 +144,10 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
 
     Raises:
-        StateError: UNKNOWN_COLUMN, or the target was made otherwise than the pipeline declares it.
+        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, or the target was made otherwise than the pipeline declares it.
     """
     target = state.table(spec.target.ref)
+    refuse_unmigrated(spec, state, target)
     known = {c.name.lower() for c in spec.target.columns}
     unknown = [column for column, _ in repairs if column.lower() not in known]
     if unknown:

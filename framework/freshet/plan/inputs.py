@@ -216,9 +216,11 @@ def _drive(
     own = before.positions.get(one.name) if before else None
     if _leaves_keys(one, state, replace(changes, requested=changes.late)):
         refuse_late(name, state, changes)
-    expired = changes.kind == "whole_table" and own is not None and own.table == one.table.path
+    expired = changes.kind == "whole_table" and own is not None
     wanted = expired or _leaves_keys(one, state, changes)
-    then = (version_before(name, state, changes, own.instant),) if own and wanted else ()
+    # Of a table whose place another one has taken no version is at hand: nobody can tell what its rows had named.
+    held = own if own is not None and own.table == one.table.path else None
+    then = (version_before(name, state, changes, held.instant),) if held and wanted else ()
     then = then if not expired or all(is_kept(state, version) for version in then) else ()
     read = ReadIncrement(
         one.table, changes, False, then, version_at_end(state, changes.end_inclusive), touched_partitions(state, changes),
@@ -241,9 +243,7 @@ def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
 
 
 def _version(one: InputSpec, state: TableState | None, previous: Version) -> Version:
-    if one.as_of == "checkpoint":
-        return previous
-    return Version("" if one.as_of == "latest" else version_now(state))
+    return previous if one.as_of == "checkpoint" else Version("" if one.as_of == "latest" else version_now(state))
 
 
 def _newest(state: TableState) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
 from freshet.plan.checks import OF_NOW
 from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.migrated import Note, Verdict
 from freshet.plan.options import IS_DELETED, bulk_insert_options
 from freshet.plan.parts import commit_stage, conform_stage
 from freshet.plan.reads import ReadSnapshot, Window
@@ -21,10 +21,9 @@ from freshet.spec.rules import SqlRule
 from freshet.spec.statements import Statement
 from freshet.spec.types import Column
 from freshet.spec.types_json import from_avro
-from freshet.state.checkpoint import MAIN, MIGRATION_KEY
+from freshet.state.checkpoint import COMPARED_KEY, MAIN, MIGRATION_KEY
 from freshet.state.table import StateReader, TableState
 
-VERSION = 1
 _UNTOUCHED = "Nothing was read or written."
 
 
@@ -39,46 +38,6 @@ class Difference:
 
     code: str
     words: str
-
-
-@dataclass(frozen=True)
-class Note:
-    """What the first commit of a migrated table says of its making.
-
-    Args:
-        before: Base path of the table that it takes the place of.
-        commit: Completion time of that table's last commit then.
-        copied: True where its rows were copied, False where they were computed from the source.
-    """
-
-    before: str
-    commit: str
-    copied: bool
-
-    def encode(self) -> str:
-        """Return the note as a commit carries it."""
-        return json.dumps({"version": VERSION, **vars(self)}, sort_keys=True)
-
-
-def note_of(table: TableState | None) -> Note | None:
-    """Return what a table says of its making; None where it was not made by a migration.
-
-    Raises:
-        StateError: MIGRATION_UNREADABLE.
-    """
-    text = table.latest_extra(MIGRATION_KEY) if table is not None else None
-    if text is None:
-        return None
-    try:
-        raw = json.loads(text)
-        if raw.pop("version") != VERSION:
-            raise ValueError
-        return Note(**raw)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StateError(
-            "MIGRATION_UNREADABLE", f"a commit's note of its migration is not one: {text[:200]!r}.", _UNTOUCHED,
-            "Upgrade freshet to the version that wrote it.", text=text[:200],
-        ) from error
 
 
 def differences(spec: PipelineSpec, target: TableState) -> tuple[Difference, ...]:
@@ -206,6 +165,22 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
         (ReadSnapshot(MAIN, old.ref, version_at_end(old, old.commits[-1].completed)),
          RunSql(f"the copy of {old.ref.path}", (Statement(f"SELECT {read} FROM `{MAIN}`", 1),)), conform_stage(spec), commit),
     )
+
+
+def compile_verdict(spec: PipelineSpec, target: TableState, verdict: Verdict) -> Plan:
+    """Compile the commit without rows by which a migrated table says that it was compared.
+
+    Args:
+        spec: The pipeline, with the new table as its target.
+        target: The new table.
+        verdict: What was found.
+    """
+    # Rows as they are, as by the making of an index.
+    window = Window("index", reason="compared with the table before it")
+    commit = commit_stage(evolved(spec, target), window, None, empty=True)
+    commit = replace(commit, metadata=dict(sorted({**commit.metadata, COMPARED_KEY: verdict.encode()}.items())))
+    before = target.latest_checkpoint(spec.partners, spec.name)
+    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, (), (), (commit,))
 
 
 def check_renames(spec: PipelineSpec, stands: Mapping[str, str], renames: Mapping[str, str]) -> None:

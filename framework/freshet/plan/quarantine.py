@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from freshet.plan.options import DEFAULTS, IS_DELETED
 from freshet.plan.reads import Window
 from freshet.spec.model import PipelineSpec
 from freshet.spec.types import Atomic, Column
-from freshet.state.checkpoint import FINGERPRINT_KEY, METADATA_PREFIX, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.state.checkpoint import (
+    BACKFILL_KEY,
+    CHECKS_KEY,
+    FINGERPRINT_KEY,
+    METADATA_PREFIX,
+    ORIGIN_KEY,
+    PIPELINE_KEY,
+    RUN_ID_KEY,
+)
 from freshet.state.table import CommitInfo, StateReader, TableState
 
 ID, RULE, REASON, RUN, POSITION, ROW, VERSION, DATE = (
@@ -84,11 +93,65 @@ def unpublished_run(name: str, quarantine: TableState | None, target: TableState
 
 def _writes(info: CommitInfo, name: str, origin: str) -> bool:
     kind = info.extra.get(ORIGIN_KEY)
-    same = kind == "backfill" if origin == "chunk" else kind not in ("backfill", "override", "replay", "start_at_latest")
+    others = ("backfill", "override", "replay", "start_at_latest", "index")
+    same = kind == "backfill" if origin == "chunk" else kind not in others
     return same and info.extra.get(PIPELINE_KEY) == name
 
 
 def hidden_runs(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
-    """Return the runs whose rows in the quarantine do not count, as ``unpublished_run`` tells them."""
+    """Return the runs whose rows in the quarantine do not count, as ``unpublished_run`` and ``runs_left`` tell them."""
     quarantine, target = state.table(spec.quarantine), state.table(spec.target.ref)
-    return tuple(run for origin in ORIGINS[:2] if (run := unpublished_run(spec.name, quarantine, target, origin)))
+    hidden = _unpublished(spec.name, quarantine, target)
+    left = runs_left(spec.name, quarantine, target)
+    if left is not None and quarantine is not None:
+        gone = {info.extra.get(RUN_ID_KEY, "") for _, info in quarantine.newest_first()
+                if info.extra.get(ORIGIN_KEY) in ORIGINS[:2]}
+        hidden += tuple(sorted(gone - left))
+    return hidden
+
+
+def runs_left(name: str, quarantine: TableState | None, target: TableState | None) -> frozenset[str] | None:
+    """Return the runs whose rows stay in the quarantine after a full refresh that has not cleared it.
+
+    What a refresh drops has come there again with it, so that the rows of earlier runs count no more. It takes them out after
+    its commit; where it could not, whoever drops rows next does.
+
+    Args:
+        name: The pipeline.
+        quarantine: The quarantine's state.
+        target: The target's state.
+
+    Returns:
+        The runs, those at work included; None where there is nothing to clear.
+    """
+    if quarantine is None or target is None:
+        return None
+    later: set[str] = set()
+    looked = ""
+    for instant, info in target.newest_first():
+        if instant.completed <= looked:
+            return None
+        run = info.extra.get(RUN_ID_KEY, "")
+        later.add(run)
+        if _writes(info, name, "chunk") and _drops(info):
+            # It looked after it was planned; its commit alone may be later than a refresh that it did not see.
+            looked = max(looked, json.loads(info.extra.get(BACKFILL_KEY) or "{}").get("base", ""))
+        if not _writes(info, name, "run"):
+            continue
+        if info.operation == "INSERT_OVERWRITE_TABLE" and info.extra.get(ORIGIN_KEY) == "whole_table":
+            cleared = any((one.extra.get(RUN_ID_KEY), one.extra.get(ORIGIN_KEY)) == (run, "command")
+                          for _, one in quarantine.newest_first())
+            return None if cleared else frozenset({*later, *_unpublished(name, quarantine, target)})
+        if _drops(info):
+            return None
+    return None
+
+
+def _unpublished(name: str, quarantine: TableState | None, target: TableState | None) -> tuple[str, ...]:
+    return tuple(run for origin in ORIGINS[:2] if (run := unpublished_run(name, quarantine, target, origin)))
+
+
+def _drops(info: CommitInfo) -> bool:
+    """Say whether a commit is of a run that may drop rows, and so has looked at the quarantine first."""
+    checks = json.loads(info.extra.get(CHECKS_KEY) or "{}").get("checks", {})
+    return any(one.get("severity") == "drop" for one in checks.values())

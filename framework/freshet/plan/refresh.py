@@ -10,11 +10,11 @@ from freshet.plan.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
 from freshet.plan.reads import Version, Window
 from freshet.plan.stages import Commit, Conform, MergeColumns, Notice, Plan, Stage
 from freshet.plan.versions import is_kept, version_at_end
-from freshet.spec.model import PipelineSpec, TableRef
+from freshet.spec.model import PipelineSpec
 from freshet.spec.options import INDEX_TYPE
-from freshet.spec.paths import place_before, same_place
+from freshet.spec.paths import same_place
 from freshet.state.checkpoint import Checkpoint
-from freshet.state.table import StateReader, TableState
+from freshet.state.table import TableState
 
 _UNTOUCHED = "Nothing was read or written."
 
@@ -52,27 +52,6 @@ def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
             "READS_ITS_TARGET", f"{name}: input {own} is the target itself: what that holds may come from runs that no "
             "recompute repeats.", _UNTOUCHED, f"{remedy} Where a recompute from nothing is right, move {target.ref.path} away, "
             f"then: freshet run {name}", input=own,
-        )
-
-
-def refuse_unmigrated(spec: PipelineSpec, state: StateReader, target: TableState | None) -> None:
-    """Refuse a first run into a table whose predecessor stands here: its rows would be neither compared nor kept.
-
-    Args:
-        spec: The pipeline.
-        state: Read-only view of the tables.
-        target: Its target's state; None before the first run.
-
-    Raises:
-        StateError: MIGRATION_NOT_DONE.
-    """
-    # One that was only begun has no commit.
-    before = "" if target is not None and target.commits else place_before(spec.target.ref.path)
-    if before and state.table(TableRef(spec.target.ref.name, before)) is not None:
-        raise StateError(
-            "MIGRATION_NOT_DONE", f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is not there yet, and "
-            f"the table that it takes the place of stands at {before}.", _UNTOUCHED, f"freshet migrate {spec.name} --dry-run",
-            before=before,
         )
 
 

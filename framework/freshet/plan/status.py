@@ -13,8 +13,8 @@ from freshet.plan.inputs import look_at_inputs, with_drivers
 from freshet.plan.instants import zone_of
 from freshet.plan.late import completion_of, late_commits
 from freshet.plan.logic_report import LogicReport
+from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.reads import counted
-from freshet.plan.refresh import refuse_unmigrated
 from freshet.plan.window import horizon, next_window
 from freshet.spec.model import PipelineSpec
 from freshet.state.backfill import chunk_commits

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.errors import FreshetError, RetryableError, SyncError
+from freshet.errors import FreshetError, RetryableError, SyncError, unforeseen
 from freshet.index.opening import open_index, with_index
 from freshet.plan.instants import readable
 from freshet.plan.reads import counted
@@ -45,6 +45,7 @@ class Committed:
         sync_error: Why a catalogue was not told of the commit; None where it was, or where there is none.
         outcomes: What the checks found.
         quarantined: Rows that went to the quarantine.
+        quarantine_error: Why rows were not taken out of the quarantine after the commit; None where they were.
         older: What becomes of the rows that are older than these.
     """
 
@@ -55,6 +56,7 @@ class Committed:
     outcomes: tuple[Outcome, ...] = ()
     quarantined: int = 0
     sync_error: SyncError | None = None
+    quarantine_error: FreshetError | None = None
     older: Older = field(default_factory=Older)
 
 
@@ -112,10 +114,14 @@ def execute(
             # Hudi runs its table services after the commit: when one of them fails, the rows are published all the same.
             if service_error is not None and found is None:
                 raise service_error
-            if found is not None and plan.window.kind == "replay":
-                release(spec, spark, batch, state, run_id, phase)
-            if found is not None and plan.replaces_all:
-                release_earlier(spec, spark, state, run_id, phase)
+            quarantine_error: FreshetError | None = None
+            try:
+                if found is not None and plan.window.kind == "replay":
+                    release(spec, spark, batch, state, run_id, phase)
+                if found is not None and plan.replaces_all:
+                    release_earlier(spec, spark, state, run_id, phase)
+            except Exception as error:  # the rows are published, whatever becomes of this
+                quarantine_error = unforeseen(error, spec.name)
         sync_error = sync_if_due(spec, spark, phase) if found is not None else None
     if found is None:
         raise FreshetError(
@@ -134,7 +140,8 @@ def execute(
         now = state.table(plan.target)
         assert now is not None
         guard(spec, now, held, found[0].completed, "The chunk was written, and what came between is overwritten.")
-    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, batch.older)
+    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, quarantine_error,
+                     batch.older)
 
 
 def _with_results(batch: Batch, quarantined: int) -> Commit:

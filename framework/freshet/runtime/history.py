@@ -11,7 +11,15 @@ from freshet.errors import FreshetError
 from freshet.runtime.records import read_records
 from freshet.runtime.result import row_counts
 from freshet.spec.model import PipelineSpec
-from freshet.state.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.state.checkpoint import (
+    BACKFILL_KEY,
+    CHECKS_KEY,
+    COMPARED_KEY,
+    MIGRATION_KEY,
+    ORIGIN_KEY,
+    PIPELINE_KEY,
+    RUN_ID_KEY,
+)
 from freshet.state.table import CommitInfo, Instant, StateReader, TableState
 
 _OF_HUDI = {"COMPACT": "compaction", "LOG_COMPACT": "compaction", "CLUSTER": "clustering"}
@@ -24,8 +32,8 @@ class Entry:
 
     Args:
         begun: When, UTC, as Hudi names instants; of a commit that no record tells of, its request time.
-        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``service``, ``compaction``, ``clustering`` or
-            ``other writer``.
+        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``migrate``, ``service``, ``compaction``,
+            ``clustering`` or ``other writer``.
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
         seconds: Wall time as ``total``, and by phase; empty where nobody recorded it.
         rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a
@@ -117,7 +125,9 @@ def _of_record(record: Mapping[str, Any]) -> Entry:
 def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     service = _OF_HUDI.get(info.operation)
     own = PIPELINE_KEY in info.extra or ORIGIN_KEY in info.extra
-    what = service or (_OF_ORIGIN.get(info.extra.get(ORIGIN_KEY, ""), "run") if own else "other writer")
+    migrates = bool(info.extra.keys() & {MIGRATION_KEY, COMPARED_KEY})
+    origin = "migrate" if migrates else _OF_ORIGIN.get(info.extra.get(ORIGIN_KEY, ""), "run")
+    what = service or (origin if own else "other writer")
     rows: dict[str, Any] = {}
     if not service:
         counts = row_counts(spec, info)

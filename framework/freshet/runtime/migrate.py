@@ -7,22 +7,21 @@ from dataclasses import dataclass
 
 from freshet.errors import FreshetError, StateError
 from freshet.metrics.events import Event, Listener
+from freshet.plan.migrated import Note, note_of, waits_for
 from freshet.plan.migration import (
     Difference,
-    Note,
     check_renames,
     compile_copy,
     compile_load,
     differences,
     is_bulk,
     needs_migration,
-    note_of,
 )
 from freshet.plan.stages import Notice, Plan
 from freshet.plan.target import made_otherwise
-from freshet.runtime.migrate_files import ddl_text, not_written, switch_ddl, text_after
-from freshet.spec.model import PipelineSpec, Project, TableRef
-from freshet.spec.paths import next_place, place_before, same_place
+from freshet.runtime.migrate_files import ddl_text, not_written, text_after
+from freshet.spec.model import PipelineSpec, Project
+from freshet.spec.paths import next_place, same_place
 from freshet.spec.types_json import from_avro
 from freshet.state.checkpoint import FINGERPRINT_KEY
 from freshet.state.table import StateReader, TableState
@@ -58,6 +57,13 @@ class Migration:
     loaded: bool
     texts: tuple[str, str]
     location: str
+
+    @property
+    def stays(self) -> str:
+        """Return what an error after the load leaves."""
+        if self.texts[0] != self.texts[1]:
+            return "The new table is loaded, and the files name the old one."
+        return "The new table is loaded and the files name it; runs are refused until this is settled."
 
     def plan(self, state: StateReader) -> Plan:
         """Return the plan of the load.
@@ -117,11 +123,10 @@ def prepare(
     """
     spec = project.pipelines[0]
     ref, text = spec.target.ref, ddl_text(project.root, spec.target.file)
-    stands, place = state.table(ref), place_before(ref.path)
+    # Files that were switched elsewhere came here with the project, and name the new table before it is made and compared.
+    waits = waits_for(ref, state, state.table(ref))
+    stands = waits or state.table(ref)
     after, location, changed = project, "", text
-    if place and (stands is None or not stands.commits):
-        # The files were switched elsewhere, and came here with the project.
-        stands = state.table(TableRef(ref.name, place))
     if stands is None or not stands.commits:
         raise StateError("TARGET_MISSING", f"{spec.name}: there is no row at {ref.path} yet.", _UNTOUCHED,
                          f"Make the table: freshet run {spec.name}")
@@ -132,19 +137,19 @@ def prepare(
             "pipeline after the other to it.", partners=list(spec.partners),
         )
     found = differences(spec, stands)
-    if stands.ref.path == ref.path:
+    if waits is None:
         if not (needs_migration(found) or anyway):
             return None
         changed, location = text_after(project.root, spec, text)
         after = reload({spec.target.file: changed.removeprefix("\ufeff").replace("\r\n", "\n")})
+        if same_place(after.pipelines[0].target.ref.path) != same_place(next_place(ref.path)):
+            raise not_written(spec, location)
     new = after.pipelines[0]
-    if same_place(new.target.ref.path) != same_place(next_place(stands.ref.path)):
-        raise not_written(spec, location)
     names = {c.name.lower(): c.name for c in from_avro(stands.latest_extra("schema") or '{"type": "record", "fields": []}')}
     check_renames(new, names, renames or {})
     made = _made(new, stands, state.table(new.target.ref), copy)
-    copies = made.copied if made is not None else copy
-    return Migration(spec, after, new, stands, found, copies, renames or {}, made is not None, (text, changed), location)
+    return Migration(spec, after, new, stands, found, made.copied if made is not None else copy, renames or {},
+                     made is not None, (text, changed), location)
 
 
 def _made(new: PipelineSpec, old: TableState, there: TableState | None, copy: bool) -> Note | None:
@@ -209,19 +214,18 @@ def migrate(one: Migration, root: str, state: StateReader, listen: Listener, acc
 
     Raises:
         CheckError: MIGRATION_DIFFERS.
-        StateError: What the load is refused for, QUARANTINE_NOT_EMPTY, DDL_CHANGED or DDL_NOT_WRITABLE.
+        StateError: What the load is refused for, QUARANTINE_NOT_EMPTY, OLD_TABLE_WRITTEN, DDL_CHANGED or DDL_NOT_WRITABLE.
+        RetryableError: ALREADY_RUNNING.
         FreshetError: The load failed.
     """
     # PySpark costs a second to import, and a refusal needs none of it.
-    from freshet.runtime.migrate_load import compare, load
+    from freshet.runtime.migrate_load import load
+    from freshet.runtime.migrate_settle import settle
 
-    name, new = one.spec.name, one.after.target.ref
     _load_missing(one, state, listen, load)
-    listen(Event("phase", name, "comparing the new table with the old one", {"unit": "step", "number": 2, "of": 2}))
-    found = compare(one, state, lambda words: listen(Event("phase", name, words)), accept)
-    if one.texts[0] != one.texts[1]:
-        switch_ddl(root, one.spec, *one.texts, one.location)
-    return MigrationResult(name, one.old.ref.path, new.path, found.in_words(), not found.agrees, one.texts[0] != one.texts[1])
+    found = settle(one, root, state, listen, accept)
+    return MigrationResult(one.spec.name, one.old.ref.path, one.after.target.ref.path, found.words, found.differs,
+                           one.texts[0] != one.texts[1])
 
 
 def _load_missing(

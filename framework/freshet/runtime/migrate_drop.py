@@ -10,35 +10,36 @@ from pathlib import Path
 
 from freshet.errors import StateError
 from freshet.metrics.events import Event, Listener
-from freshet.plan.migration import Note, note_of
+from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, waits_for
+from freshet.plan.reads import counted
 from freshet.runtime.lease import Lease, hold_lease
 from freshet.runtime.runner import new_run_id
 from freshet.spec.model import PipelineSpec, TableRef
-from freshet.spec.paths import migration_suffix, next_place, same_place
-from freshet.state.checkpoint import MIGRATION_KEY, ORIGIN_KEY
+from freshet.spec.paths import next_place, quarantine_of, same_place
 from freshet.state.storage import is_local, local_path, storage_for
-from freshet.state.table import StateReader, TableState
+from freshet.state.table import StateReader
 
 _KEPT = "Nothing was deleted."
 
 
 def drop_old(
-    spec: PipelineSpec, pipelines: Sequence[PipelineSpec], state: StateReader, listen: Listener, sure: bool,
+    spec: PipelineSpec, pipelines: Sequence[PipelineSpec], root: str, state: StateReader, listen: Listener, sure: bool,
 ) -> tuple[str, ...]:
     """Delete the tables whose places the target has taken, each with its quarantine.
 
     Args:
         spec: The pipeline.
         pipelines: Those of the project.
+        root: The project's folder.
         state: Reader of the tables.
         listen: Told what happens.
-        sure: Delete it though it was written after the new table was loaded.
+        sure: Delete it though it was written after the new table was loaded, or rows wait in its quarantine.
 
     Returns:
         The paths deleted; none where there is nothing left.
 
     Raises:
-        StateError: NOT_MIGRATED, OLD_TABLE_READ or OLD_TABLE_WRITTEN.
+        StateError: NOT_MIGRATED, MIGRATION_NOT_DONE, OLD_TABLE_READ, OLD_TABLE_WRITTEN or QUARANTINE_NOT_EMPTY.
         RetryableError: ALREADY_RUNNING.
     """
     target = state.table(spec.target.ref)
@@ -48,6 +49,7 @@ def drop_old(
             "NOT_MIGRATED", f"{spec.name}: no migration has made {spec.target.ref.path}, which {spec.target.file} names.",
             _KEPT, f"See what stands: freshet migrate {spec.name} --dry-run",
         )
+    refuse_unmigrated(spec, state, target)
     line = _line(spec, note, state)
     for old, _ in line:
         used = sorted({one.name for one in pipelines for path in _paths(one) if same_place(path) == same_place(old.path)})
@@ -69,8 +71,27 @@ def drop_old(
                     f"Deleted: {', '.join(done)}." if done else _KEPT,
                     f"Where it does not: freshet migrate {spec.name} --drop-old --yes", commits=later,
                 )
-            done += _deleted(spec, old.path, state, listen)
+            if made.copied and not sure:
+                _refuse_waiting(spec, old, root, state, done)
+            done += _deleted(spec, old, state, listen)
     return tuple(done)
+
+
+def _refuse_waiting(spec: PipelineSpec, old: TableRef, root: str, state: StateReader, done: Sequence[str]) -> None:
+    place = quarantine_of(spec.name, old)
+    if state.table(place) is None:
+        return
+    # PySpark costs a second to import, and hardly any deletion needs it.
+    from freshet.runtime.migrate_load import rows_waiting
+
+    rows = rows_waiting(spec, old, root, state)
+    if rows:
+        raise StateError(
+            "QUARANTINE_NOT_EMPTY", f"{spec.name}: {counted(rows, 'row')} wait in {place.path}, and the copy of {old.path} has "
+            "none of them.", f"Deleted: {', '.join(done)}." if done else _KEPT,
+            f"Publish them by the files that {old.path} was made by; or give them up: freshet migrate {spec.name} --drop-old "
+            "--yes", rows=rows,
+        )
 
 
 def _line(spec: PipelineSpec, note: Note | None, state: StateReader) -> list[tuple[TableRef, Note]]:
@@ -85,10 +106,10 @@ def _line(spec: PipelineSpec, note: Note | None, state: StateReader) -> list[tup
 
 
 def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[str, ...]:
-    """Delete what a migration that has not switched has made.
+    """Delete what a migration has made that is not in the old table's place yet.
 
     Args:
-        spec: The pipeline, whose files name the old table.
+        spec: The pipeline; its files name the old table, or the new one that was not compared yet.
         state: Reader of the tables.
         listen: Told what happens.
 
@@ -99,27 +120,34 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
         StateError: NEW_PLACE_TAKEN or NEW_TABLE_IN_USE.
         RetryableError: ALREADY_RUNNING.
     """
-    new = TableRef(spec.target.ref.name, next_place(spec.target.ref.path))
+    new, old = places = _unsettled(spec, state)
     with _held(new, listen, spec.name):
         there = state.table(new)
+        if _unsettled(spec, state) != places:
+            raise _in_use(spec, new, "another command has put it in the old table's place.")
         if there is None and storage_for(new.path).names(new.path):
             raise StateError("NEW_PLACE_TAKEN", f"{spec.name}: {new.path} is no table, so that no migration has made it.",
                              _KEPT, "Look whose it is.", path=new.path)
         if there is not None and there.commits:
             note = note_of(there)
-            if note is None or same_place(note.before) != same_place(spec.target.ref.path):
+            if note is None or same_place(note.before) != same_place(old.path):
                 raise StateError("NEW_PLACE_TAKEN", f"{spec.name}: a table stands at {new.path} that no migration of "
-                                 f"{spec.target.ref.path} has made.", _KEPT, "Look whose it is.", path=new.path)
-            if _runs_since(there):
-                raise StateError("NEW_TABLE_IN_USE", f"{spec.name}: {new.path} has commits of runs: another checkout of the "
-                                 "project has switched to it.", _KEPT, f"Take its files: LOCATION in {spec.target.file}",
-                                 path=new.path)
-        return _deleted(spec, new.path, state, listen)
+                                 f"{old.path} has made.", _KEPT, "Look whose it is.", path=new.path)
+            if any(is_run(info) for _, info in there.newest_first()):
+                raise _in_use(spec, new, "it has commits of runs: another checkout of the project has switched to it.")
+        return _deleted(spec, new, state, listen)
 
 
-def _runs_since(table: TableState) -> bool:
-    return any(MIGRATION_KEY not in info.extra and info.extra.get(ORIGIN_KEY, "index") != "index"
-               for _, info in table.newest_first())
+def _unsettled(spec: PipelineSpec, state: StateReader) -> tuple[TableRef, TableRef]:
+    """Return the new and the old table: the files may name the new one before it was compared, as where they were deployed."""
+    ref = spec.target.ref
+    waits = waits_for(ref, state, state.table(ref))
+    return (TableRef(ref.name, next_place(ref.path)), ref) if waits is None else (ref, waits.ref)
+
+
+def _in_use(spec: PipelineSpec, new: TableRef, why: str) -> StateError:
+    return StateError("NEW_TABLE_IN_USE", f"{spec.name}: {new.path}: {why}", _KEPT,
+                      f"Take its files: LOCATION in {spec.target.file}", path=new.path)
 
 
 def _paths(spec: PipelineSpec) -> tuple[str, ...]:
@@ -130,16 +158,15 @@ def _held(table: TableRef, listen: Listener, name: str) -> AbstractContextManage
     return hold_lease(table, new_run_id(), 0, lambda words: listen(Event("waiting", name, words)), what="migration")
 
 
-def _deleted(spec: PipelineSpec, path: str, state: StateReader, listen: Listener) -> tuple[str, ...]:
-    folder = spec.quarantine.path.rpartition("/")[0]
-    quarantine = f"{folder}/{spec.name}_quarantine{migration_suffix(path)}"
+def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Listener) -> tuple[str, ...]:
+    quarantine = quarantine_of(spec.name, table)
     done = []
-    for one in (path, quarantine):
-        if one == quarantine and state.table(TableRef(spec.quarantine.name, one)) is None:
+    for one in (table, quarantine):
+        if one == quarantine and state.table(one) is None:
             continue
-        listen(Event("phase", spec.name, f"deleting {one}"))
-        if _delete(one, spec):
-            done.append(one)
+        listen(Event("phase", spec.name, f"deleting {one.path}"))
+        if _delete(one.path, spec):
+            done.append(one.path)
     return tuple(done)
 
 

@@ -31,16 +31,19 @@ class ReaderNote:
         name: The pipeline.
         edit: What to write, and where; empty where it names the table, and so follows the DDL.
         command: What to run afterwards; empty where nothing need be.
+        rereads: True where its next run reads every row of its source, because nobody can tell which the old table had named.
     """
 
     name: str
     edit: str = ""
     command: str = ""
+    rereads: bool = False
 
     def in_words(self) -> str:
         """Return what is to be done for it."""
         if not self.command:
-            return f"{self.name} reads it by its name, and follows by itself"
+            return (f"{self.name} reads it by its name, and follows by itself"
+                    + (": its next run reads every row of its source" if self.rereads else ""))
         return f"{self.name} reads it by its path: {self.edit}, then: {self.command}"
 
 
@@ -142,8 +145,8 @@ def reader_notes(root: str, pipelines: Iterable[PipelineSpec], old: str) -> tupl
             continue
         if same_place(one.source.table.path) == same_place(old):
             found.append(ReaderNote(one.name, _edit(root, one), _reload(one)))
-        elif any(same_place(other.table.path) == same_place(old) for other in one.inputs):
-            found.append(ReaderNote(one.name))
+        elif mine := [other for other in one.inputs if same_place(other.table.path) == same_place(old)]:
+            found.append(ReaderNote(one.name, rereads=any(other.drives for other in mine)))
     return tuple(found)
 
 

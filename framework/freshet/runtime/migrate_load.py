@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -10,8 +11,10 @@ from pyspark.errors import PySparkException
 from freshet.errors import CheckError, FreshetError, StateError
 from freshet.index.building import Layout
 from freshet.metrics.events import Listener
-from freshet.plan.migration import is_bulk, note_of, origins
+from freshet.plan.migrated import note_of
+from freshet.plan.migration import is_bulk, origins
 from freshet.plan.options import IS_DELETED
+from freshet.plan.quarantine import hidden_runs
 from freshet.plan.reads import Version, counted
 from freshet.plan.stages import Plan
 from freshet.plan.versions import is_kept, version_at
@@ -23,6 +26,8 @@ from freshet.runtime.runner import leased
 from freshet.sinks.failures import in_words
 from freshet.sinks.quarantine import waiting_rows
 from freshet.sources.hudi import load_table, load_version
+from freshet.spec.model import PipelineSpec, TableRef
+from freshet.spec.paths import quarantine_of
 from freshet.state.table import StateReader, TableState
 
 
@@ -49,15 +54,29 @@ def load(one: Migration, state: StateReader, listen: Listener, planned: Callable
 
 
 def _refuse_waiting(one: Migration, state: StateReader) -> None:
-    if one.loaded or state.table(one.spec.quarantine) is None:
-        return
-    rows = waiting_rows(session_for(one.spec, one.project.root, lambda words: None), one.spec, ()).count()
+    rows = 0 if one.loaded else rows_waiting(one.spec, one.old.ref, one.project.root, state)
     if rows:
+        name, place = one.spec.name, quarantine_of(one.spec.name, one.old.ref).path
         raise StateError(
-            "QUARANTINE_NOT_EMPTY", f"{one.spec.name}: {counted(rows, 'row')} wait in {one.spec.quarantine.path}, which stays "
-            "with the old table: a copy would not hold them.", "Nothing was written.",
-            f"Publish or drop them by the files that the table was made by: freshet quarantine show {one.spec.name}",
+            "QUARANTINE_NOT_EMPTY", f"{name}: {counted(rows, 'row')} wait in {place}, which stays with the old table: a copy "
+            "would not hold them.", "Nothing was written.",
+            f"Publish or drop them by the files that the table was made by: freshet quarantine show {name}", rows=rows,
         )
+
+
+def rows_waiting(spec: PipelineSpec, table: TableRef, root: str, state: StateReader) -> int:
+    """Return how many rows wait in a table's quarantine.
+
+    Args:
+        spec: The pipeline, whatever table its files name.
+        table: The table.
+        root: The project's folder.
+        state: Reader of the tables.
+    """
+    spec = replace(spec, target=replace(spec.target, ref=table), quarantine=quarantine_of(spec.name, table))
+    if state.table(spec.quarantine) is None:
+        return 0
+    return waiting_rows(session_for(spec, root, lambda words: None), spec, hidden_runs(spec, state)).count()
 
 
 def compare(one: Migration, state: StateReader, phase: Callable[[str], None], accept: bool) -> Compared:
@@ -115,7 +134,7 @@ def _differs(one: Migration, found: Compared, moved: bool, old: TableState, new:
     name = one.spec.name
     return CheckError(
         "MIGRATION_DIFFERS", f"{name}: {new.ref.path} differs from {old.ref.path}: {found.in_words()}{said}.",
-        "The new table is loaded, and the files name the old one.",
+        one.stays,
         f"Where that is right: freshet migrate {name} --accept-differences; else: freshet migrate {name} --abandon",
         **vars(found),
     )

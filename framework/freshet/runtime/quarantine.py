@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import StateError
-from freshet.plan.quarantine import ID, RUN, hidden_runs, origin_of, unpublished_run
+from freshet.plan.quarantine import ID, RUN, hidden_runs, origin_of, runs_left, unpublished_run
 from freshet.plan.reads import counted
 from freshet.plan.stages import Plan
 from freshet.runtime.batch import Batch, Phase
@@ -42,12 +42,14 @@ def keep_apart(
     origin = origin_of(plan.window)
     # A backfill's chunk and a run may come to it at once.
     with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
-        unfinished = unpublished_run(spec.name, state.table(spec.quarantine), target, origin)
+        quarantine = state.table(spec.quarantine)
+        unfinished, left = unpublished_run(spec.name, quarantine, target, origin), runs_left(spec.name, quarantine, target)
         parts = []
         if batch.gated.dropped is not None:
             parts.append(quarantined_rows(spec, batch.gated.dropped, run_id, plan.window.end_inclusive))
-        if unfinished:
-            parts.append(removed_rows(spec, waiting_rows(spark, spec, ()).where(F.col(RUN) == unfinished)))
+        if unfinished or left is not None:
+            goes = (F.col(RUN) == unfinished) | (F.lit(False) if left is None else ~F.col(RUN).isin(sorted(left)))
+            parts.append(removed_rows(spec, waiting_rows(spark, spec, ()).where(goes)))
         if parts:
             write_quarantine(spec, parts, run_id, origin)
     return batch.gated.dropped_count
@@ -93,7 +95,7 @@ def release(
 
 
 def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader, run_id: str, phase: Phase) -> None:
-    """Take the rows of other runs out of the quarantine, after a full refresh: what it drops has come there again with it.
+    """Take the rows of earlier runs out of the quarantine, after a full refresh: what it drops has come there again with it.
 
     Args:
         spec: The pipeline.
@@ -105,5 +107,8 @@ def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader,
     if state.table(spec.quarantine) is None:
         return
     with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
-        rows = waiting_rows(spark, spec, ()).where(F.col(RUN) != run_id)
-        write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
+        # Of a chunk that is at work its rows stay: its commit is still to come.
+        left = runs_left(spec.name, state.table(spec.quarantine), state.table(spec.target.ref))
+        if left is not None:
+            rows = waiting_rows(spark, spec, ()).where(~F.col(RUN).isin(sorted(left)))
+            write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")

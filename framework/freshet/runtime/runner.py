@@ -171,6 +171,11 @@ def run_once(
     if done.service_error is not None:
         words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
         listen(Event("notice", spec.name, words + done.service_error.message, done.service_error.as_json()))
+    if done.quarantine_error is not None:
+        left = ("the same command takes them out of the quarantine" if plan.window.kind == "replay" else
+                "what the quarantine held before counts no more, and the next run that drops rows takes it out")
+        words = f"QUARANTINE_NOT_CLEARED: the rows are published; {left}: "
+        listen(Event("notice", spec.name, words + done.quarantine_error.message, done.quarantine_error.as_json()))
     for one in done.outcomes:
         if one.status in ("warned", "dropped"):
             words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"

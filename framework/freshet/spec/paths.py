@@ -71,6 +71,16 @@ def migration_suffix(path: str) -> str:
     return found[0] if found else ""
 
 
+def quarantine_of(pipeline: str, target: TableRef) -> TableRef:
+    """Return the quarantine of a pipeline for the rows that do not come into a table of its."""
+    # Beside the target, and of the pipeline: two that write one table have each their own, and so has a migrated table,
+    # whose columns may be others.
+    database, dot, _ = target.name.rpartition(".")
+    short = f"{pipeline}_quarantine"
+    place = target.path.rstrip("/").rpartition("/")[0]
+    return TableRef(f"{database}{dot}{short}", f"{place}/{short}{migration_suffix(target.path)}")
+
+
 def next_place(path: str) -> str:
     """Return where a table's successor lies: ``trips__m2`` after ``trips``. Templates in the text stay as they are."""
     suffix = migration_suffix(path)

@@ -19,7 +19,7 @@ from freshet.spec.inputs import read_inputs
 from freshet.spec.lineage import Neighbour
 from freshet.spec.model import PipelineSpec, Reader, TableRef
 from freshet.spec.models import validate_settings
-from freshet.spec.paths import migration_suffix, normal_path, same_place
+from freshet.spec.paths import normal_path, quarantine_of, same_place
 from freshet.spec.secrets import Redactor
 from freshet.spec.shares import Shares
 from freshet.spec.suggest import Problems, did_you_mean
@@ -275,16 +275,6 @@ def build(
         fingerprint=_fingerprint(defining, files.root, one.secrets),
         logic=logic.logic_of(files.root, chain, matters, one.secrets),
     )
-
-
-def quarantine_of(name: str, target: TableRef) -> TableRef:
-    """Return where a pipeline puts the rows that its checks drop."""
-    # Beside the target, and of the pipeline: two that write one table have each their own, and so has a migrated table,
-    # whose columns may be others.
-    database, dot, _ = target.name.rpartition(".")
-    short = f"{name}_quarantine"
-    place = target.path.rstrip("/").rpartition("/")[0]
-    return TableRef(f"{database}{dot}{short}", f"{place}/{short}{migration_suffix(target.path)}")
 
 
 def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:

@@ -14,8 +14,8 @@ from freshet.spec.files import Place, ProjectFiles
 from freshet.spec.lineage import partners_of
 from freshet.spec.model import Reader, TableRef
 from freshet.spec.models import ConfigFile, PipelineFile, validate_settings
-from freshet.spec.paths import same_place
-from freshet.spec.pipeline import Draft, neighbour, quarantine_of
+from freshet.spec.paths import quarantine_of, same_place
+from freshet.spec.pipeline import Draft, neighbour
 from freshet.spec.project import Loader
 from freshet.spec.source import table_by_name
 from freshet.spec.suggest import Problems

@@ -18,10 +18,8 @@ from freshet.state.properties import WAITS
 from freshet.state.storage import Storage
 from freshet.state.table import COMMIT_ACTIONS, CommitInfo, Instant
 
-_TAKE_BACK = (
-    "Restore the file from a copy. Where a writer died while it completed this action, delete the file: the action is then "
-    "unfinished, and the table's next write takes it back."
-)
+_TAKE_BACK = ("Restore the file from a copy. Where a writer died while it completed this action, delete the file: the action "
+              "is then unfinished, and the table's next write takes it back.")
 
 
 def _record(data: bytes) -> dict[str, Any] | None:

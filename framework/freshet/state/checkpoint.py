@@ -24,13 +24,13 @@ INDEX_KEY = "streamer.freshet.index"
 # Which generation of the HBase index knows the commit's rows, and how many rows stood there before it.
 GENERATION_KEY = "streamer.freshet.index.generation"
 INDEX_ROWS_KEY = "streamer.freshet.index.rows"
-# The columns whose types are narrower than what a table's schema can say, and those types.
-COLUMNS_KEY = "streamer.freshet.columns"
+COLUMNS_KEY = "streamer.freshet.columns"  # those whose types are narrower than what a table's schema can say, and the types
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY, BACKFILL_LOGIC_KEY = "streamer.freshet.backfill", "streamer.freshet.backfill.logic"
 CHECKS_KEY = "streamer.freshet.checks"
 LOGIC_KEY = "streamer.freshet.logic"
 MIGRATION_KEY = "streamer.freshet.migration"  # what a table that a migration made takes the place of
+COMPARED_KEY = "streamer.freshet.migration.compared"  # and what its comparison with that one found
 # HoodieStreamer's own keys: V2 holds a completion time (table version 8), V1 a request time (version 6).
 STREAMER_V2_KEY = "streamer.checkpoint.key.v2"
 STREAMER_V1_KEY = "deltastreamer.checkpoint.key"

@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import StateError
-from freshet.plan.migration import Note
+from freshet.plan.migrated import Note, Verdict
 from freshet.runtime.lease import hold_lease
 from freshet.runtime.migrate_files import switch_ddl
 from freshet.spec.model import TableRef
 from freshet.spec.project import load_project
-from freshet.state.checkpoint import FINGERPRINT_KEY, MIGRATION_KEY, ORIGIN_KEY, encode
+from freshet.state.checkpoint import COMPARED_KEY, FINGERPRINT_KEY, MIGRATION_KEY, ORIGIN_KEY, encode
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
 OLD, NEW = "data/derived/payments", "data/derived/payments__m2"
+COMPARED = {COMPARED_KEY: Verdict("3 rows before, 3 after", False).encode(), ORIGIN_KEY: "index"}
 
 
 def change_key(root: Path) -> str:
@@ -28,13 +29,16 @@ def change_key(root: Path) -> str:
     return file.read_text()
 
 
-def a_successor(root: Path, *, before: str = OLD, fingerprint: str | None = None, **later: int) -> HandMade:
+def a_successor(
+    root: Path, *, before: str = OLD, fingerprint: str | None = None, copied: bool = False, **later: int,
+) -> HandMade:
     """Make the new table as its load leaves it; ``later`` is the completion of a run after it."""
     text = (root / "ddl/payments.sql").read_text()
     place = "LOCATION '{{ var.derived_root }}/payments__m2'\nTBLPROPERTIES"
-    spec = load_project(root, instead={"ddl/payments.sql": text.replace("TBLPROPERTIES", place)}).pipelines[0]
+    instead = {} if "LOCATION" in text else {"ddl/payments.sql": text.replace("TBLPROPERTIES", place)}
+    spec = load_project(root, instead=instead).pipelines[0]
     table = HandMade(root / NEW, OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
-    note = Note(str(root / before), at(15), False)
+    note = Note(str(root / before), at(15), copied)
     vector = encode(a_checkpoint(10, str(root / "data/raw/events")))
     table.done(60, commit({MIGRATION_KEY: note.encode(), FINGERPRINT_KEY: fingerprint or spec.fingerprint, **vector}))
     for moment in later.values():
@@ -155,7 +159,7 @@ def test_the_old_table_is_deleted_when_nobody_needs_it(freshet: Freshet, root: P
     a_table(root, "raw/events", 10)
     old = a_target(root, (15, 10))
     change_key(root)
-    a_successor(root)
+    a_successor(root).done(62, commit(COMPARED))
     file = root / "ddl/payments.sql"
     file.write_text(file.read_text().replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m2'\nTBLPROPERTIES"))
     a_project(root, "down", files={"pipelines/down.yml": (
@@ -179,6 +183,7 @@ def test_of_several_migrations_all_that_went_before_is_deleted(freshet: Freshet,
     a_successor(root)
     newest = HandMade(root / "data/derived/payments__m3", OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
     newest.done(70, commit({MIGRATION_KEY: Note(str(root / NEW), at(60), False).encode(), ORIGIN_KEY: "whole_table"}))
+    newest.done(72, commit(COMPARED))
     file = root / "ddl/payments.sql"
     file.write_text(file.read_text().replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m3'\nTBLPROPERTIES"))
     done = freshet("migrate", "payments", "--drop-old", "--output", "json")

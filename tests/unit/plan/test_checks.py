@@ -138,9 +138,9 @@ def of(*commits: Loaded) -> TableState:
     (of(a_run(9, "a", "run"), a_run(20, "b", "run")), of(a_run(10, "a", "increment")), "b"),
     # The next run had nothing bad, and looked.
     (of(a_run(9, "a", "run")), of(a_run(10, "a", "increment"), a_run(30, "c", "increment")), ""),
-    # Others say nothing of it: a chunk, another pipeline's columns, a checkpoint set by hand.
+    # Others say nothing of it: a chunk, another pipeline's columns, a checkpoint set by hand, an index made.
     (of(a_run(20, "b", "run")), of(a_run(10, "a", "increment"), a_run(30, "c", "backfill"), a_run(31, "d", "override"),
-                                   a_run(32, "e", "increment", "tips")), "b"),
+                                   a_run(32, "e", "increment", "tips"), a_run(33, "f", "index")), "b"),
     (of(a_run(9, "a", "chunk"), a_run(12, "x", "command")), of(a_run(10, "c", "increment")), ""),
 ], ids=["none", "published", "first run died", "second run died", "cleaned since", "of others", "of a chunk"])
 def test_whose_rows_do_not_count(quarantine: TableState | None, target: TableState | None, expected: str) -> None:

@@ -207,6 +207,30 @@ class TestDriving:
             [(False, (Version(at(5)),), 0), (False, (Version(at(5)),), 1)] if kept else [(True, (), 0)])
         assert any("all of raw.trips" in line for line in lines(plan)) is not kept
 
+    def test_one_of_another_table_drives_every_row(self) -> None:
+        """Kind: a driver that a migration, or the files, put another table in the place of.
+
+        What the one that was read before named is not told by the rows of the other: of a tip that was deleted before it was
+        loaded, or that its new logic leaves out, no row is there. A driver that is new names nothing that was joined before.
+        """
+        other = replace(DRIVING, name="other")
+        target = a_target((990, Checkpoint({MAIN: Position(at(500), SOURCE.path), "tips": Position(at(5), f"{TIPS.path}__m1"),
+                                            "other": Position(at(600), TIPS.path)})))
+        plan = compile_plan(a_spec(inputs=(other, DRIVING)), a_lake(None, None, target), RunRequest())
+        driven = stage(plan, DriveRows)
+        assert (driven.changes.table, driven.changes.window.kind, driven.every_row, driven.changes.before) == (
+            TIPS, "whole_table", True, ())
+        assert plan.window.kind == "driven"
+        assert any("all of raw.trips" in line for line in lines(plan))
+        new = stage(planned(DRIVING, target=stood(500)), DriveRows)
+        assert (new.changes.window.kind, new.every_row) == ("whole_table", False)
+
+    def test_a_look_back_into_another_table_holds_all_that_it_may_have_missed(self) -> None:
+        """A successor's load is newer than every commit of the table before it: a look-back that held one of them holds it."""
+        loaded = tips_with(a_commit(650, operation="BULK_INSERT"))
+        looked = stage(planned(LOOKBACK, tips=loaded, target=stood(10, 600, "/lake/raw/tips__m1")), ReadLookback).window
+        assert (looked.kind, looked.requested) == ("increment", (at(649),))
+
     def test_a_position_that_cannot_be_read_from_names_the_input(self) -> None:
         tips = a_table_state([a_commit(600)], ref=TIPS, archived=[a_commit(300)])
         error = refusal(DRIVING, tips=tips, target=stood(500, 5))

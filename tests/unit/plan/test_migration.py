@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from freshet.errors import StateError
+from freshet.plan.backfill import plan_backfill
 from freshet.plan.checks import CheckTable
-from freshet.plan.compile import RunRequest, compile_bootstrap, compile_plan
-from freshet.plan.migration import Note, compile_copy, compile_load, differences, needs_migration, note_of, size_of
+from freshet.plan.chunks import BackfillRequest
+from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan, compile_replay
+from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of, waits_for
+from freshet.plan.migration import compile_copy, compile_load, compile_verdict, differences, needs_migration, size_of
 from freshet.plan.reads import ReadIncrement, ReadSnapshot
 from freshet.plan.stages import Commit, Conform, Plan, RunSql
-from freshet.spec.model import IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
+from freshet.spec.model import BackfillSpec, IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
 from freshet.spec.rules import CheckSpec, SqlRule, VolumeRule
 from freshet.spec.types import Atomic, Column
-from freshet.state.checkpoint import MIGRATION_KEY, Checkpoint
+from freshet.state.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, Checkpoint
 from freshet.state.table import MemoryState, TableState
 from tests.kit.memory import (
     AVRO_TYPES,
@@ -28,6 +33,7 @@ from tests.kit.memory import (
     a_spec,
     a_table_state,
     a_target,
+    an_avro_schema,
     at,
 )
 
@@ -172,9 +178,56 @@ def test_no_first_run_into_a_place_whose_old_table_stands(first_run: str) -> Non
     assert compile_plan(a_successor(), state(target=None), RunRequest()).first_run
 
 
-def test_a_note_of_a_later_version_is_refused() -> None:
+WRITES: dict[str, Callable[[PipelineSpec, MemoryState], object]] = {
+    "run": lambda spec, lake: compile_plan(spec, lake, RunRequest()),
+    "full refresh": lambda spec, lake: compile_plan(spec, lake, RunRequest(full_refresh=True)),
+    "checkpoint": lambda spec, lake: compile_override(spec, lake, None),
+    "replay": lambda spec, lake: compile_replay(spec, lake, "", ()),
+    "backfill": lambda spec, lake: plan_backfill(spec, lake, BackfillRequest(datetime(2026, 1, 1), datetime(2026, 1, 2))),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_nothing_is_written_to_a_table_that_was_not_compared(write: str) -> None:
+    """Kind: whoever writes rows or a position into a new table whose comparison was lost, or failed."""
+    spec = a_successor(backfill=BackfillSpec({"SRC": "updated_at"}, "day", "day", "upsert"),
+                       write_options={"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"})
+    made = [a_commit(40, extra={MIGRATION_KEY: NOTE.encode(), "schema": an_avro_schema(AVRO_TYPES)}),
+            a_commit(41, extra={ORIGIN_KEY: "index"}), a_commit(42, operation="CLUSTER", action="replacecommit")]
+    lake = state(new=a_table_state(made, ref=NEW), quarantine=a_table_state([a_commit(5)], ref=spec.quarantine))
     with pytest.raises(StateError) as refused:
-        note_of(a_table_state([a_commit(1, extra={MIGRATION_KEY: '{"version": 99}'})]))
+        WRITES[write](spec, lake)
+    assert refused.value.code == "MIGRATION_NOT_DONE"
+    made.append(a_commit(50, extra={COMPARED_KEY: Verdict("equal", False).encode(), ORIGIN_KEY: "index"}))
+    WRITES[write](spec, state(new=a_table_state(made, ref=NEW)))
+
+
+def test_the_comparison_is_a_commit_without_rows_that_keeps_the_position() -> None:
+    made = a_target((40, a_checkpoint(10)), extra={MIGRATION_KEY: NOTE.encode()})
+    new = replace(made, ref=NEW)
+    plan = compile_verdict(a_successor(), new, Verdict("2 rows before, 2 after", True))
+    commit = commit_of(plan)
+    assert (commit.empty, commit.checkpoint, plan.checkpoint_before) == (True, None, a_checkpoint(10))
+    compared = a_table_state([a_commit(50, extra=dict(commit.metadata))], ref=NEW)
+    assert verdict_of(compared) == Verdict("2 rows before, 2 after", True)
+    assert verdict_of(new) is None
+    waits = waits_for(NEW, state(new=new), new)
+    assert waits is not None
+    assert waits.ref == TARGET
+    assert waits_for(NEW, state(new=compared), compared) is None
+
+
+def test_what_the_archive_holds_of_the_old_table_counts_too() -> None:
+    replays = [a_commit(moment, extra={ORIGIN_KEY: "replay"}) for moment in (11, 30)]
+    old = a_table_state([a_commit(50, extra={ORIGIN_KEY: "increment"})], ref=TARGET,
+                        archived=[*replays, a_commit(31, operation="COMPACT")])
+    assert unseen_writes(old, NOTE) == (at(30),)
+
+
+@pytest.mark.parametrize(("key", "read"), [(MIGRATION_KEY, note_of), (COMPARED_KEY, verdict_of)])
+def test_a_note_of_a_later_version_is_refused(key: str, read: Callable[[TableState], object]) -> None:
+    with pytest.raises(StateError) as refused:
+        read(a_table_state([a_commit(1, extra={key: '{"version": 99}'})]))
     assert refused.value.code == "MIGRATION_UNREADABLE"
 
 

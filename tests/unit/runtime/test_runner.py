@@ -76,7 +76,7 @@ class World:
         info = CommitInfo(inserts=plan.window.rows, updates=1)
         return SimpleNamespace(
             instant=done, info=info, seconds={"write": 0.1}, service_error=None, outcomes=(), quarantined=0, sync_error=None,
-            older=SimpleNamespace(kept=0, at_least=False, undeletable=0),
+            quarantine_error=None, older=SimpleNamespace(kept=0, at_least=False, undeletable=0),
         )
 
     def names(self) -> list[str]:

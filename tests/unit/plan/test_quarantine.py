@@ -1,0 +1,88 @@
+"""Whose rows in a quarantine count after a full refresh, and which are left to take out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from freshet.plan.quarantine import hidden_runs, runs_left
+from freshet.state.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.state.table import CommitInfo, Instant, MemoryState
+from tests.kit.memory import TARGET, Loaded, a_commit, a_spec, a_table_state, at
+
+
+def a_run(
+    completed: int, run: str, origin: str, *, severity: str = "", operation: str = "UPSERT", base: int | None = None,
+) -> Loaded:
+    chunk = {} if base is None else {BACKFILL_KEY: json.dumps({"base": at(base)})}
+    checks = {CHECKS_KEY: json.dumps({"checks": {"it": {"severity": severity}}})} if severity else {}
+    action = "replacecommit" if operation.startswith("INSERT_OVERWRITE") else "commit"
+    return a_commit(completed, action=action, operation=operation,
+                    extra={RUN_ID_KEY: run, ORIGIN_KEY: origin, PIPELINE_KEY: "earnings", **checks, **chunk})
+
+
+def refresh(origin: str = "whole_table", severity: str = "drop") -> Loaded:
+    return a_run(30, "new", origin, severity=severity, operation="INSERT_OVERWRITE_TABLE")
+
+
+OLD, DROPPED = a_run(9, "old", "run"), a_run(29, "new", "run")
+FIRST = a_run(10, "old", "increment", severity="drop")
+CLEARED = a_run(31, "new", "command")
+CHUNK, CHUNK_DONE = a_run(25, "chunk", "chunk"), a_run(36, "chunk", "backfill", severity="drop", base=10)
+
+
+@pytest.mark.parametrize(("quarantine", "target", "hidden", "left"), [
+    ((OLD, DROPPED, CLEARED), (FIRST, refresh()), (), None),
+    ((OLD, DROPPED), (FIRST, refresh()), ("old",), {"new"}),
+    ((OLD,), (FIRST, refresh()), ("old",), {"new"}),
+    ((OLD,), (FIRST, refresh(severity="")), ("old",), {"new"}),
+    ((OLD, DROPPED), (FIRST,), ("new",), None),
+    # A chunk beside it, of which a row was dropped before the refresh and not published by then.
+    ((OLD, CHUNK, DROPPED), (FIRST, refresh(), CHUNK_DONE), ("old",), {"new", "chunk"}),
+    ((OLD, CHUNK, DROPPED), (FIRST, refresh()), ("chunk", "old"), {"new", "chunk"}),
+    ((OLD, DROPPED, a_run(37, "chunk", "chunk")),
+     (FIRST, refresh(), a_run(38, "chunk", "backfill", severity="drop", base=30)), (), None),
+    # Whoever dropped rows since has taken them out; others have not looked.
+    ((OLD, DROPPED, a_run(39, "next", "run")), (FIRST, refresh(), a_run(40, "next", "increment", severity="drop")), (), None),
+    ((OLD, DROPPED), (FIRST, refresh(), a_run(40, "next", "increment", severity="fail"), a_run(41, "again", "replay")),
+     ("old",), {"new", "next", "again"}),
+    ((OLD, DROPPED, a_run(39, "next", "run")), (FIRST, refresh()), ("next", "old"), {"new", "next"}),
+    # What writes all rows, and drops none again.
+    ((OLD,), (FIRST, refresh("index")), (), None),
+    ((OLD,), (FIRST, a_run(30, "new", "whole_table", severity="drop")), (), None),
+], ids=[
+    "cleared", "killed before it", "that dropped nothing", "without checks", "killed before its commit", "a chunk from before",
+    "a chunk at work", "a chunk since", "a run since", "others since", "a run at work", "an index made", "all read again",
+])
+def test_what_a_full_refresh_takes_out_of_the_quarantine_counts_no_more(
+    quarantine: tuple[Loaded, ...], target: tuple[Loaded, ...], hidden: tuple[str, ...], left: set[str] | None,
+) -> None:
+    """Kind: a refresh that was killed, or could not take the quarantine's lease, between its commit and the clearing."""
+    spec = a_spec()
+    held, stands = a_table_state(quarantine, ref=spec.quarantine), a_table_state(target, ref=TARGET)
+    state = MemoryState({spec.quarantine.path: held, TARGET.path: stands})
+    assert hidden_runs(spec, state) == hidden
+    assert runs_left(spec.name, held, stands) == left
+    archived = a_table_state(target[-1:], archived=target[:-1], ref=TARGET)
+    assert hidden_runs(spec, MemoryState({spec.quarantine.path: held, TARGET.path: archived})) == hidden
+
+
+def test_of_many_chunks_only_the_newest_are_looked_at() -> None:
+    """Each chunk asks: through all that a backfill has done by then it would be their number squared."""
+    chunks = [a_run(number, f"c{number}", "backfill", severity="drop", base=number - 1) for number in range(40, 140)]
+    target = a_table_state([FIRST, refresh(), *chunks])
+    asked: list[object] = []
+
+    def load(instant: Instant) -> CommitInfo:
+        asked.append(instant)
+        return target.load(instant)
+
+    assert runs_left("earnings", a_table_state([OLD]), replace(target, load=load)) is None
+    assert len(asked) < 4
+
+
+def test_without_a_table_there_is_nothing_to_take_out() -> None:
+    assert runs_left("earnings", None, a_table_state([refresh()])) is None
+    assert runs_left("earnings", a_table_state([OLD]), None) is None
