@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from freshet.errors import FreshetError
 from freshet.runtime.records import read_records
 from freshet.runtime.result import row_counts
 from freshet.spec.model import PipelineSpec
+from freshet.spec.paths import place_before
 from freshet.state.checkpoint import (
     BACKFILL_KEY,
     CHECKS_KEY,
@@ -79,19 +80,30 @@ def read_history(
         since: Time, UTC, from which on runs count.
         failed: Only those that did not end well.
     """
-    records, unreadable = read_records(spec.target.ref, spec.name, limit, since, failed)
+    records, unreadable = _records(spec, limit, since, failed)
     entries = [_of_record(record) for record in records]
     target = None if failed else _table(spec, state, bool(records))
     if target is not None:
         told = {commit for entry in entries for commit in entry.commits}
         # What began before the oldest record that was read may be told of by one that was not.
-        oldest = entries[-1].begun if len(records) == limit else ""
+        oldest = min(entry.begun for entry in entries) if len(records) == limit else ""
         for instant, info in _commits(target, since):
             if len(entries) >= limit + len(records) or instant.requested < oldest:
                 break
             if instant.completed not in told and info.extra.get(PIPELINE_KEY, spec.name) not in spec.partners:
                 entries.append(_of_commit(spec, instant, info))
     return sorted(entries, key=lambda entry: entry.last or entry.begun, reverse=True)[:limit], unreadable
+
+
+def _records(spec: PipelineSpec, limit: int, since: str, failed: bool) -> tuple[list[dict[str, Any]], list[str]]:
+    found: list[dict[str, Any]] = []
+    unreadable: list[str] = []
+    ref = spec.target.ref
+    # Runs of before a migration are told beside the table that there was then.
+    while ref.path and len(found) < limit:
+        records, names = read_records(ref, spec.name, limit - len(found), since, failed)
+        found, unreadable, ref = found + records, unreadable + names, replace(ref, path=place_before(ref.path))
+    return found, unreadable
 
 
 def _table(spec: PipelineSpec, state: StateReader, is_told: bool) -> TableState | None:

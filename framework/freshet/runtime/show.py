@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, StateError, foreign_text
+from freshet.plan.instants import readable
 from freshet.plan.options import IS_DELETED
 from freshet.plan.partitions import touched_partitions
 from freshet.plan.reads import ReadIncrement
@@ -18,6 +19,7 @@ from freshet.plan.window import next_window
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi import load_table, read_increment
 from freshet.spec.model import SourceSpec, TableRef
+from freshet.spec.paths import place_before
 from freshet.state.checkpoint import MAIN, Checkpoint, Position
 from freshet.state.table import TableState
 
@@ -68,7 +70,7 @@ def show_rows(spark: SparkSession, state: TableState, wanted: Wanted) -> Shown:
 
     Raises:
         DataError: BAD_CONDITION: the condition or a column is wrong.
-        StateError: VERSION_CLEANED, or what keeps a pipeline from reading the changes.
+        StateError: VERSION_CLEANED, BEFORE_FIRST_COMMIT, or what keeps a pipeline from reading the changes.
         FreshetError: The table could not be read.
     """
     ref = state.ref
@@ -93,6 +95,7 @@ def _rows(spark: SparkSession, state: TableState, wanted: Wanted) -> DataFrame:
         return _changes(spark, state, wanted.since)
     if not wanted.at:
         return load_table(spark, ref.path)
+    _hold_begun(state, wanted.at)
     version = version_at(state, wanted.at)
     if not is_kept(state, version):
         raise StateError(
@@ -100,6 +103,22 @@ def _rows(spark: SparkSession, state: TableState, wanted: Wanted) -> DataFrame:
             f"Name a time after {state.retained_from}.", retained_from=state.retained_from,
         )
     return load_table(spark, ref.path, version.as_of, overtakers=version.overtakers)
+
+
+def _hold_begun(state: TableState, at: str) -> None:
+    """Refuse a time before the table's first commit: that a table had no row is another answer than that there was none."""
+    times = [i.completed for i in state.commits]
+    if any(one <= at for one in times) or state.retained_from:
+        return
+    times += [i.completed for i, _ in state.load_archived("")]
+    if not any(one <= at for one in times):
+        before = place_before(state.ref.path)
+        table = f"; before its migration the table was {before}" if before else ""
+        raise StateError(
+            "BEFORE_FIRST_COMMIT",
+            f"{state.ref.name} begins at {readable(min(times)) if times else 'its first commit, which has not come'}{table}.",
+            "Nothing is shown.", "Name a later time." if times else "Run its pipeline first.", at=at,
+        )
 
 
 def _changes(spark: SparkSession, state: TableState, since: str) -> DataFrame:
