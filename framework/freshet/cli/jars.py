@@ -92,7 +92,8 @@ def path(output: Output, hbase: bool) -> Exit:
     if missing:
         raise JarError(
             "JAR_MISSING", f"{', '.join(jar.name for jar in missing)}: not in {jar_dir()}.",
-            "Nothing was fetched.", _fetch_command(hbase), jar=missing[0].name, directory=str(jar_dir()), jars=[vars(jar) for jar in missing],
+            "Nothing was fetched.", _fetch_command(hbase),
+            jar=missing[0].name, directory=str(jar_dir()), jars=[vars(jar) for jar in missing],
         )
     paths = list(map(str, resolve_jars(wanted)))
     if output.as_json:

@@ -112,7 +112,7 @@ def logged_progress(board: Board, told: Callable[[Event], bool], say: Callable[[
 
     def report() -> None:
         fetched = ""
-        while not ended.wait(max(0.05, min(_LOOKED_SECONDS, last + SILENT_SECONDS - time.monotonic()))):
+        while not ended.wait(min(_LOOKED_SECONDS, max(0.05, last + SILENT_SECONDS - time.monotonic()))):
             jars = jar_counts()
             if jars is not None and jars.doing and jars.doing != fetched:
                 fetched = jars.doing
