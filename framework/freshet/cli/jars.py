@@ -132,7 +132,7 @@ def verify(output: Output, hbase: bool) -> Exit:
         return Exit.OK
     for one in bad:
         if one.state == "altered":
-            message(f"JAR_ALTERED: the SHA-256 of {one.jar.name} is {one.sha256}. Remove it: rm {one.path}")
+            message(str(JarError("JAR_ALTERED", f"{one.jar.name} has the SHA-256 {one.sha256}.", f"Remove it: rm {one.path}")))
     message(f"{_fetch_command(hbase)} fetches what is missing. Without a network, bring these files into {jar_dir()}:")
     message(sums_of(one.jar for one in bad))
     message("\n".join(["A Maven repository has them at:", *(f"  {places[one.jar.name]}" for one in bad)]))
