@@ -35,7 +35,7 @@ $(STAMP): $(INPUTS) | $(PYTHON)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/setuptools.lock
 	$(PYTHON) -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
-	$(PYTHON) -m freshet.runtime.jars
+	$(PYTHON) -m freshet jars fetch
 	@touch $@
 
 lint: setup ## Ruff, and mypy in strict mode on framework/

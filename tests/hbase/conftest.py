@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from freshet.runtime.dev_hbase.look import HBase
 from freshet.runtime.dev_hbase.server import start, stop
-from freshet.runtime.jars import HBASE_JARS, pyspark_jar_dir, resolve_jars
+from freshet.runtime.ivy import pyspark_jar_dir
+from freshet.runtime.jars import HBASE_JARS, resolve_jars
 from freshet.runtime.java import find_java_home, java_command
 from tests.kit.hbase import HBaseLake
 

@@ -36,7 +36,7 @@ TOOLS = ("__main__", "spec.generate_hudi_keys")
 SIBLINGS = {("sinks", "quality"), ("sinks", "sources")}
 NO_SPARK = (
     "errors", "metrics", "spec", "plan", "state", "cli", "runtime.runner", "runtime.lease", "runtime.jars", "runtime.java",
-    "runtime.dev_hbase",
+    "runtime.ivy", "runtime.dev_hbase",
 )
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 # Longer ones: grammars (DDL, YAML), the model and the target's rules are one thing each, and are read as a whole.

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from freshet.runtime import jars, java
+from freshet.runtime import ivy, jars, java
 from freshet.runtime.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
 from freshet.runtime.java import JavaNotFound, find_java_home, write_trust_store
+from freshet.runtime.spark_counts import Counts
 
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
 
@@ -169,16 +170,57 @@ def test_two_sets_in_one_cache_leave_each_other_alone(cache: Path, sums: JarSet,
     assert hashed == []
 
 
-def test_ivy_is_given_the_file_of_the_set(cache: Path, sums: JarSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[Path] = []
+def test_ivy_is_given_the_file_of_the_set_and_what_is_missing(
+    cache: Path, sums: JarSet, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hundred megabytes that are there already, or were brought by hand, are not fetched again for the sake of the rest."""
+    given: list[tuple[Path, list[str]]] = []
 
-    def fetch(into: Path, ivy: Path) -> str:
-        given.append(ivy)
-        return FakeFetch(CONTENT)(into)
+    def fetch(into: Path, ivy: Path, names: list[str]) -> str:
+        given.append((ivy, names))
+        return FakeFetch({name: CONTENT[name] for name in names})(into)
 
     monkeypatch.setattr(jars, "fetch_with_ivy", fetch)
     resolve_jars(sums)
-    assert given == [sums.ivy]
+    (cache / "b-2.jar").unlink()
+    resolve_jars(sums)
+    assert given == [(sums.ivy, ["a-1.jar", "b-2.jar"]), (sums.ivy, ["b-2.jar"])]
+
+
+def test_without_a_network_the_error_says_what_to_bring_and_where_to(cache: Path, sums: JarSet) -> None:
+    """Each missing file by its name and SHA-256 as ``sha256sum -c`` reads them, the folder, and the setting for a mirror."""
+    with pytest.raises(JarError) as error:
+        resolve_jars(sums, FakeFetch({}, said="Server access error at url x (UnknownHostException); " * 30))
+    lines = error.value.next_step.splitlines()[1:]
+    assert lines == [f"{hashlib.sha256(content).hexdigest()}  {name}" for name, content in CONTENT.items()]
+    assert str(cache) in error.value.next_step
+    assert "FRESHET_IVY_SETTINGS" in error.value.next_step
+    assert all(name in error.value.message for name in CONTENT), "whatever Ivy says, however long"
+    assert [one["name"] for one in error.value.details["jars"]] == list(CONTENT)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("wanted", [SPARK_JARS, HBASE_JARS])
+def test_an_ivy_file_of_some_jars(wanted: JarSet, tmp_path: Path) -> None:
+    names = [jar.name for jar in declared_jars(wanted)]
+    assert list(ivy.maven_paths(wanted.ivy)) == names
+    for some in ([], names[1:], names):
+        assert list(ivy.maven_paths(ivy.write_ivy_file(wanted.ivy, some, tmp_path / "ivy.xml"))) == some
+    written, whole = (path.read_text("utf-8") for path in (tmp_path / "ivy.xml", wanted.ivy))
+    assert written.count('transitive="false" conf="default-&gt;master"') == whole.count("<dependency ") == len(names)
+    assert "org/apache/hudi/hudi-spark3.5-bundle_2.12/1.0.2/hudi-spark3.5-bundle_2.12-1.0.2.jar" in \
+        ivy.maven_paths(SPARK_JARS.ivy).values()
+
+
+def test_how_far_a_download_is(tmp_path: Path) -> None:
+    """What Ivy has in its cache: whole jars, the one that it is at, and nothing else."""
+    assert ivy.jar_counts() is None
+    with ivy._under_way(tmp_path / "none yet", 2), ivy._under_way(tmp_path, 3):
+        assert ivy.jar_counts() == Counts("", 0, 5, unit="jar")
+        for name, size in (("a/b/jars/b-1.jar", 10), ("a/c/jars/c-2.jar.part", 5), ("a/b/ivy-1.xml", 99), ("x.jar.part", 99)):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(b"x" * size)
+        assert ivy.jar_counts() == Counts("c-2.jar", 1, 5, bytes=15, unit="jar")
+    assert ivy.jar_counts() is None
 
 
 def a_java_home(path: Path, version: str) -> Path:

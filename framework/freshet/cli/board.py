@@ -118,7 +118,7 @@ def _how_far(row: _Row, now: float) -> list[str]:
     """Say how far a pipeline's step is, what matters most first."""
     counts, found = row.counts, []
     if counts is not None:
-        found.append(f"{counts.done:,} of {counted(counts.of, 'task')}")
+        found.append(f"{counts.done:,} of {counted(counts.of, counts.unit)}")
     if row.ends is not None:
         found.append(f"{in_words(row.ends - now)} left")
     if counts is not None:
@@ -127,7 +127,7 @@ def _how_far(row: _Row, now: float) -> list[str]:
         if row.ends is None and _TOLD_FROM_SHARE <= share < 1 and counts.seconds >= _TOLD_FROM_SECONDS:
             found.append(f"stage ends in {in_words(counts.seconds * (1 - share) / share)}")
         found += [f"{counted(counts.rows, 'row')} read"] if counts.rows else []
-        found += [_size(counts.bytes)] if counts.bytes else []
+        found += [size(counts.bytes)] if counts.bytes else []
         found += [counts.doing] if counts.doing else []
     return found
 
@@ -160,7 +160,8 @@ def cut(text: str, width: int) -> str:
     return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
 
 
-def _size(count: int) -> str:
+def size(count: int) -> str:
+    """Return a number of bytes as people say it."""
     if count < 1_000_000:
         return f"{count / 1e3:.0f} kB"
     return f"{count / 1e6:.0f} MB" if count < 1_000_000_000 else f"{count / 1e9:.1f} GB"

@@ -12,7 +12,8 @@ from freshet.cli.board import IN_WORDS, LAST, Board
 from freshet.cli.signals import BEFORE_LAST_WORDS
 from freshet.cli.terminal import for_eyes
 from freshet.metrics.events import Event, Listener
-from freshet.runtime.spark_counts import spark_counts
+from freshet.runtime.ivy import jar_counts
+from freshet.runtime.spark_counts import Counts, spark_counts
 from freshet.spec.secrets import redact
 
 _DRAWN_SECONDS = 0.2
@@ -20,6 +21,8 @@ _DRAWN_SECONDS = 0.2
 _ASKED_EVERY = 3
 #: Without a word for so long, a log gets a line that says how far it is.
 SILENT_SECONDS = 30.0
+# A log is told of each jar that is fetched, when it is looked for.
+_LOOKED_SECONDS = 1.0
 # A JVM that hangs must not hold up who has ended.
 _LONGEST_WAIT = 1.0
 
@@ -56,7 +59,7 @@ def region_progress(board: Board, told: Callable[[Event], bool]) -> Iterator[Lis
         drawn = 0
         while not ended.wait(_DRAWN_SECONDS):
             drawn += 1
-            found = spark_counts() if drawn % _ASKED_EVERY == 0 else None
+            found = _counts(board) if drawn % _ASKED_EVERY == 0 else None
             with turn:
                 if found is not None:
                     board.counted(found)
@@ -108,10 +111,16 @@ def logged_progress(board: Board, told: Callable[[Event], bool], say: Callable[[
                 printed(f"{event.pipeline}: {part}{event.message}")
 
     def report() -> None:
-        while not ended.wait(max(0.05, last + SILENT_SECONDS - time.monotonic())):
+        fetched = ""
+        while not ended.wait(min(_LOOKED_SECONDS, max(0.05, last + SILENT_SECONDS - time.monotonic()))):
+            jars = jar_counts()
+            if jars is not None and jars.doing and jars.doing != fetched:
+                fetched = jars.doing
+                with turn:
+                    printed(f"fetching jar {jars.done + 1} of {jars.of}: {fetched}")
             if time.monotonic() < last + SILENT_SECONDS:
                 continue
-            found = spark_counts()
+            found = _counts(board)
             with turn:
                 board.counted(found)
                 for words in board.report():
@@ -122,3 +131,9 @@ def logged_progress(board: Board, told: Callable[[Event], bool], say: Callable[[
         yield listen
     finally:
         ended.set()
+
+
+def _counts(board: Board) -> dict[str, Counts]:
+    # Without its jars Spark does not start: who is at work waits for them.
+    jars = jar_counts()
+    return dict.fromkeys(list(board.rows), jars) if jars is not None else spark_counts()

@@ -33,6 +33,7 @@ _COMMANDS = {
     "status": "freshet.cli.state",
     "history": "freshet.cli.history",
     "checkpoint": "freshet.cli.state",
+    "jars": "freshet.cli.jars",
     "dev": "freshet.cli.dev",
 }
 

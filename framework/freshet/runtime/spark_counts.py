@@ -19,6 +19,7 @@ class Counts:
         rows: Rows that their tasks have read, from files or from an exchange.
         bytes: The same in bytes.
         seconds: Since the first of them began.
+        unit: What is done one by one, instead of tasks.
     """
 
     doing: str
@@ -27,6 +28,7 @@ class Counts:
     rows: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    unit: str = "task"
 
 
 def whole_context() -> Any:

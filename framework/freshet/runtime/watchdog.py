@@ -15,6 +15,7 @@ from typing import Any
 
 from freshet.errors import FreshetError, RetryableError
 from freshet.metrics.events import Event, Listener
+from freshet.runtime.ivy import jar_counts
 from freshet.spec.limits import RunLimits
 from freshet.spec.model import PipelineSpec
 
@@ -182,7 +183,8 @@ def spark_pulse() -> Pulse:
     """Look at the process and at its Spark application."""
     context = _context()
     if context is None:
-        return Pulse((), False, _cpu_seconds(None))
+        # Another process downloads the jars that Spark needs.
+        return Pulse((jar_counts(),), False, _cpu_seconds(None))
     tracker = context.statusTracker()
     stages = [info for stage in tracker.getActiveStageIds() if (info := tracker.getStageInfo(stage))]
     tasks = tuple((info.stageId, info.numActiveTasks, info.numCompletedTasks, info.numFailedTasks) for info in stages)

@@ -33,6 +33,7 @@ def test_all_the_commands_are_there() -> None:
         ("quarantine", "show"), ("quarantine", "replay"), ("quarantine", "drop"), ("show",), ("land",), ("migrate",),
         ("preview",),
         *(("index", name) for name in ("bootstrap", "rebuild", "verify", "migrate", "benchmark")),
+        *(("jars", name) for name in ("fetch", "path", "verify")),
         ("dev", "hbase", "up"), ("dev", "hbase", "down"), ("dev", "hbase", "status"),
     }
 

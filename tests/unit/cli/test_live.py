@@ -214,6 +214,48 @@ def test_a_log_is_told_how_far_a_step_is(
     assert lines[-1] == DONE_LINE
 
 
+def _a_download(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let jars be fetched, the next one each time that somebody looks, and the last one for ever."""
+    left = list(enumerate(names))
+
+    def counts() -> Counts:
+        done, name = left.pop(0) if len(left) > 1 else left[0]
+        return Counts(name, done, len(names), bytes=52_000_000, unit="jar")
+
+    monkeypatch.setattr(live, "jar_counts", counts)
+
+
+def test_a_download_of_jars_is_shown_by_whatever_waits_for_it(
+    terminal: Sized, counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first run of an installed freshet: nobody asked for jars, and Spark starts minutes later. Each pipeline waits."""
+    _a_download(monkeypatch, "hudi.jar", "kafka.jar")
+    screen = terminal(80)
+    with progress(total=2) as listen:
+        listen(Event("phase", "a", "starting Spark"))
+        listen(Event("phase", "b", "starting Spark"))
+        lines = screen.until(_has("1 of 2 jars, 52 MB, kafka.jar"))
+        assert lines[2] == lines[4] == "  ━━━━━━━━──────── 1 of 2 jars, 52 MB, kafka.jar"
+        monkeypatch.setattr(live, "jar_counts", lambda: None)
+        counts["a"] = HALF
+        screen.until(_has("12 of 24 tasks", without=("jars",)))
+
+
+def test_a_log_is_told_of_each_jar(counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _a_download(monkeypatch, "hudi.jar", "", "kafka.jar")
+    monkeypatch.setattr(live, "_LOOKED_SECONDS", 0.01)
+    with open(tmp_path / "log", "w+", encoding="utf-8") as log:
+        monkeypatch.setattr(sys, "stderr", log)
+        with progress(Output(False)) as listen:
+            listen(Event("phase", "a", "starting Spark"))
+            while "kafka" not in (tmp_path / "log").read_text("utf-8"):
+                log.flush()
+                time.sleep(0.02)
+            time.sleep(0.1)
+    lines = [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
+    assert lines == ["a: starting Spark", "fetching jar 1 of 3: hudi.jar", "fetching jar 3 of 3: kafka.jar"]
+
+
 def test_a_log_that_holds_the_results_too_says_each_once(
     counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
 ) -> None:

@@ -74,6 +74,18 @@ def test_the_name_follows_from_the_jars_and_the_java(spark_home: Path, jars: tup
 
 
 @pytest.mark.usefixtures("spark_home")
+def test_whole_seconds_are_the_time_of_a_file(jars: tuple[Path, ...]) -> None:
+    """A layer of a container image keeps no fraction of a second: the archive made in it would never be found again.
+
+    Java compares whole seconds, too. Other copies that cut it off: tar, zip, some file systems.
+    """
+    os.utime(jars[0], ns=(1, 1_700_000_000_123_456_789))
+    made = usable(jars).archive
+    os.utime(jars[0], ns=(1, 1_700_000_000_000_000_000))
+    assert usable(jars).archive == made
+
+
+@pytest.mark.usefixtures("spark_home")
 def test_without_an_archive_the_session_is_as_ever(jars: tuple[Path, ...]) -> None:
     assert find_class_data({}, jars) is None
     conf = session_conf({}, jars)

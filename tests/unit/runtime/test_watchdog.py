@@ -19,6 +19,7 @@ import pytest
 from freshet.errors import Exit, FreshetError, RetryableError
 from freshet.metrics.events import Event
 from freshet.runtime import watchdog
+from freshet.runtime.spark_counts import Counts
 from freshet.runtime.watchdog import Pulse, watched
 from freshet.spec.limits import RunLimits
 from freshet.spec.model import PipelineSpec
@@ -92,6 +93,19 @@ def test_tasks_and_events_are_signs_of_life(monkeypatch: pytest.MonkeyPatch) -> 
     ):
         assert hung.run(0.8, said) is None
         assert hung.notices() == []
+
+
+def test_a_download_of_jars_is_a_sign_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process does it, so that this one does nothing at all; one that gets no further is ended."""
+    monkeypatch.setattr(watchdog, "_context", lambda: None)
+    monkeypatch.setattr(watchdog, "_cpu_seconds", lambda jvm: 7.0)
+    ticks = itertools.count()
+    monkeypatch.setattr(watchdog, "jar_counts", lambda: Counts("hudi.jar", 0, 5, bytes=next(ticks), unit="jar"))
+    assert Hung(monkeypatch, watchdog.spark_pulse, stalled_seconds=0.3).run(0.8) is None
+    monkeypatch.setattr(watchdog, "jar_counts", lambda: Counts("hudi.jar", 0, 5, bytes=99, unit="jar"))
+    error = Hung(monkeypatch, watchdog.spark_pulse, stalled_seconds=0.1).run()
+    assert error is not None
+    assert error.code == "RUN_STALLED"
 
 
 def test_no_limit_is_no_watch_and_a_blocks_own_error_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,8 @@ from freshet.runtime.dev_hbase.files import (
 from freshet.runtime.dev_hbase.look import QUORUM, HBase, forget_the_dead, is_alive, look_at, place_of
 from freshet.runtime.dev_hbase.process import Ended, end_process, start_mark
 from freshet.runtime.dev_hbase.settings import write_settings
-from freshet.runtime.jars import HBASE_JARS, declared_jars, jar_dir, pyspark_jar_dir, resolve_jars
+from freshet.runtime.ivy import pyspark_jar_dir
+from freshet.runtime.jars import HBASE_JARS, missing_jars, resolve_jars
 from freshet.runtime.java import find_java_home, java_command
 
 Tell = Callable[[str], None]
@@ -149,7 +150,7 @@ def _is_free(port: int) -> bool:
 
 def _command(tell: Tell, heap_gib: int) -> list[str]:
     java = java_command(find_java_home())
-    if any(not (jar_dir() / jar.name).exists() for jar in declared_jars(HBASE_JARS)):
+    if missing_jars(HBASE_JARS):
         tell("fetching HBase's jars (50 MB), once")
     jars = [*map(str, resolve_jars(HBASE_JARS)), f"{pyspark_jar_dir()}/*"]
     return [
