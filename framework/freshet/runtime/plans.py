@@ -53,7 +53,9 @@ class RunPlan:
         now = datetime.now(UTC)
         if self.plan is not None:
             return redact(plan_text(self.plan, now=now, logic=logic_lines(self.logic, now)))
-        return f"{self.pipeline}\n  waits for the first run of {', '.join(self.waits_for)}" if self.waits_for else str(self.error)
+        if self.waits_for:
+            return f"{self.pipeline}\n  waits for the first run of {', '.join(self.waits_for)}"
+        return redact(str(self.error))
 
 
 def plan_run(

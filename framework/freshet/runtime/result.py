@@ -80,13 +80,15 @@ class RunsFailed(FreshetError):
 
     def __init__(self, results: Sequence[RunResult]) -> None:
         self.results = tuple(results)
-        bad = [one for one in self.results if one.error is not None]
+        bad = {one.pipeline: one.error for one in self.results if one.error is not None}
         self.exit_code = exit_code_of(self.results)
-        self.retryable = all(one.error.retryable for one in bad if one.error is not None)
-        words = "; ".join(f"{one.pipeline}: {one.error}" for one in bad)
-        super().__init__("RUNS_FAILED", f"{', '.join(one.pipeline for one in bad)} did not succeed: {words}",
-                         "The other pipelines ran, except those that read what these write.",
-                         "Its `results` say what became of each.", errors={one.pipeline: one.as_json()["error"] for one in bad})
+        self.retryable = all(error.retryable for error in bad.values())
+        super().__init__(
+            "RUNS_FAILED", "; ".join(f"{name}: {error.code}: {error.message}" for name, error in bad.items()),
+            "The other pipelines ran, except those that read what these write.",
+            "The error's `results` say what became of each.",
+            errors={name: error.as_json() for name, error in bad.items()},
+        )
 
 
 def exit_code_of(results: Sequence[RunResult]) -> Exit:
