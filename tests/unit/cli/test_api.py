@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from _thread import interrupt_main
@@ -322,8 +323,13 @@ def test_an_interrupt_cancels_and_waits_for_the_end() -> None:
         assert cancelled.wait(60)
         ended.append("the lease was given back")
 
-    with pytest.raises(KeyboardInterrupt):
-        run_aside(work, cancelled.set)
+    # A shell's background jobs begin with the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_aside(work, cancelled.set)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ended == ["the lease was given back"]
 
 
