@@ -27,7 +27,7 @@ LAYERS = (
     ("sources", "transform", "quality", "index", "sinks", "state.timeline", "state.actions", "state.properties",
      "state.storage", "state.failures", "state.remote"),
     ("runtime",),
-    ("cli",),
+    ("api", "cli"),
 )
 # Their imports would cross a layer in good order: neither is imported by a run.
 TOOLS = ("__main__", "spec.generate_hudi_keys")
@@ -36,7 +36,9 @@ TOOLS = ("__main__", "spec.generate_hudi_keys")
 SIBLINGS = {("sinks", "quality"), ("sinks", "sources")}
 NO_SPARK = (
     "errors", "metrics", "spec", "plan", "state", "cli", "runtime.runner", "runtime.lease", "runtime.jars", "runtime.java",
-    "runtime.ivy", "runtime.dev_hbase",
+    "runtime.ivy",
+    "runtime.dev_hbase", "api", "runtime.aside", "runtime.backfill_preview", "runtime.checks_history", "runtime.plans",
+    "runtime.arguments", "runtime.shown", "runtime.standing", "runtime.unfit", "runtime.upstream",
 )
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 # Longer ones: grammars (DDL, YAML), the model and the target's rules are one thing each, and are read as a whole.

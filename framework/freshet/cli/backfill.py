@@ -12,11 +12,10 @@ import click
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, progress, reporting, trace
 from freshet.errors import Exit, SyncError
-from freshet.plan.backfill import BackfillPlan, compile_chunk, plan_backfill
 from freshet.plan.chunks import BackfillRequest, Reprocess
-from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.reads import counted
-from freshet.runtime.backfill import BackfillResult, Load, logic_of_runs, run_backfill, window_of
+from freshet.runtime.backfill import BackfillResult, run_backfill
+from freshet.runtime.backfill_preview import preview_backfill
 from freshet.spec.model import Project
 from freshet.spec.project import load_project
 from freshet.state.timeline import TimelineState
@@ -59,7 +58,9 @@ def backfill(
 
     request = BackfillRequest(start, end, chunk, reprocess, accept_changes)
     if dry_run:
-        return _show(load, request, output)
+        found = preview_backfill(load, request, TimelineState())
+        output.result(str(found), found.as_json())
+        return Exit.OK
     with progress(output) as listen:
         result = run_backfill(load, request, TimelineState(), listen, max_conflicts)
     output.result(_in_words(result), result.as_json())
@@ -67,33 +68,6 @@ def backfill(
         trace(result.error)
         return result.error.exit_code
     return Exit.FAILED if result.failed else Exit.OK
-
-
-def _show(load: Load, request: BackfillRequest, output: Output) -> Exit:
-    spec = load(window_of(request.start, request.end)).pipelines[0]
-    plan = plan_backfill(spec, TimelineState(), request, logic_of_runs(load))
-    wanted = [one for one in plan.chunks if one.wanted]
-    lines = [_summary(plan)]
-    lines += [f"  {'do  ' if one.wanted else 'skip'}  {one.label}" + ("" if one.status == "todo" else f"  ({one.status})")
-              for one in plan.chunks]
-    first = None
-    if wanted:
-        one = load(window_of(wanted[0].chunk.start, wanted[0].chunk.end)).pipelines[0]
-        first = compile_chunk(one, TimelineState(), plan, wanted[0].chunk)
-        lines += ["", "The first chunk:", plan_text(first)]
-    output.result("\n".join(lines), {
-        "backfill": plan.name, "pipeline": plan.pipeline, "write": plan.write, "concurrency": plan.concurrency,
-        "chunks": [{"start": c.chunk.start.isoformat(), "end": c.chunk.end.isoformat(), "status": c.status, "wanted": c.wanted}
-                   for c in plan.chunks],
-        "first": plan_json(first) if first else None,
-    })
-    return Exit.OK
-
-
-def _summary(plan: BackfillPlan) -> str:
-    wanted = sum(one.wanted for one in plan.chunks)
-    return (f"{plan.pipeline}: {counted(len(plan.chunks), 'chunk')}, {plan.count('done')} done, {plan.count('failed')} failed, "
-            f"{wanted} to do; by {plan.write}, {plan.concurrency}")
 
 
 def _in_words(result: BackfillResult) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,11 +11,11 @@ from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting, table
 from freshet.errors import Exit
 from freshet.metrics.events import Event, Listener
+from freshet.runtime.checks_history import checks_history
 from freshet.runtime.result import in_words
 from freshet.runtime.runner import replay_quarantine
 from freshet.spec.model import PipelineSpec, Project
 from freshet.spec.rules import kind_of
-from freshet.state.checkpoint import CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.state.timeline import TimelineState
 
 _name = click.argument("name")
@@ -55,24 +53,16 @@ def checks(
     state = TimelineState()
     if of_next:
         return _next(output, project, spec)
-    target = state.table(spec.target.ref)
-    history: list[dict[str, Any]] = []
-    for instant, info in target.newest_first() if target else ():
-        if len(history) == limit:
-            break
-        text = info.extra.get(CHECKS_KEY)
-        if text is not None and info.extra.get(PIPELINE_KEY) == name:
-            history.append({"commit": instant.completed, "run_id": info.extra.get(RUN_ID_KEY, ""),
-                            "origin": info.extra.get(ORIGIN_KEY, ""), **json.loads(text)})
+    found = checks_history(spec, state, limit)
     lines: list[tuple[str, ...]] = [
-        (h["commit"], h["origin"], check, found["severity"], found["status"], str(found["rows"] or "-"), found["seen"])
-        for h in history for check, found in h["checks"].items()
+        (h["commit"], h["origin"], check, seen["severity"], seen["status"], str(seen["rows"] or "-"), seen["seen"])
+        for h in found.history for check, seen in h["checks"].items()
     ]
     declared = ", ".join(f"{c.name} ({kind_of(c.rule)}, {c.severity})" for c in spec.checks) or "none"
     none = f"{name}: no commit with checks yet; declared: {declared}"
     headers = ("COMMIT", "ORIGIN", "CHECK", "SEVERITY", "STATUS", "BAD ROWS", "SEEN")
     text = table(headers, lines) if lines else none
-    output.result(text, {"pipeline": name, "history": history})
+    output.result(text, found.as_json())
     return Exit.OK
 
 

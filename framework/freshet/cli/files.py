@@ -12,9 +12,9 @@ from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, message, progress, reporting
 from freshet.errors import Exit, FreshetError, SpecError
 from freshet.metrics.events import Event
-from freshet.plan.checks import keeping_older
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
+from freshet.plan.summary import pipelines_of
 from freshet.runtime.shapes import declared_tables, shapes_of
 from freshet.spec.fixtures import fixture_file, read_fixture
 from freshet.spec.json_schema import json_schema
@@ -56,17 +56,14 @@ def validate(
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else ""
     more = {"analysed": analysed, "notices": notices} if deep else {}
-    kept = {p.name: keeping_older(p) for p in project.pipelines}
+    found = pipelines_of(project)
     lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]
-    lines += [f"  {name}: where {' or '.join(checks)} drops a row, the older row of its key stays published (on_drop: keep)"
-              for name, checks in kept.items() if checks]
+    lines += [f"  {one.name}: where {' or '.join(one.keeps_older)} drops a row, the older row of its key stays published "
+              "(on_drop: keep)" for one in found if one.keeps_older]
     output.result("\n".join(lines), {
         "env": project.env,
         **more,
-        "pipelines": [{"name": p.name, "file": p.file, "target": p.target.ref.name, "source": p.source.table.path,
-                       "upstream": list(project.upstream.get(p.name, ())), "fingerprint": p.fingerprint,
-                       "keeps_older": list(kept[p.name])}
-                      for p in project.pipelines],
+        "pipelines": [one.as_json() for one in found],
     })
     return Exit.OK
 

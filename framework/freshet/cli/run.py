@@ -10,12 +10,9 @@ import click
 
 from freshet.cli.options import load, project_options, selection_options, wait_option
 from freshet.cli.output import Output, message, progress, reporting, trace
-from freshet.cli.upstream import waits_for
-from freshet.errors import Exit, unforeseen
-from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.describe import plan_json, plan_text
-from freshet.plan.logic_report import logic_lines, report_logic
-from freshet.runtime.result import RunResult, in_words
+from freshet.errors import Exit
+from freshet.runtime.plans import plan_run
+from freshet.runtime.result import exit_code_of, in_words
 from freshet.runtime.several import PARALLEL, run_project
 from freshet.spec.model import Project
 from freshet.state.timeline import TimelineState
@@ -98,41 +95,17 @@ def run(
             trace(result.error)
     now = datetime.now(UTC)
     output.result("\n".join(f"{r.pipeline}: {in_words(r, now)}" for r in results), {"runs": [r.as_json() for r in results]})
-    return _exit_code(results)
+    return exit_code_of(results)
 
 
 def _show_plans(
     project: Project, output: Output, more: Callable[[tuple[str, ...]], Project], full_refresh: bool,
 ) -> Exit:
-    texts: list[str] = []
-    found: list[dict[str, object]] = []
+    found = [plan_run(project, spec, more, full_refresh) for spec in project.pipelines]
     code = Exit.OK
-    for spec in project.pipelines:
-        try:
-            made = compile_plan(spec, TimelineState(), RunRequest(full_refresh=full_refresh))
-        except Exception as unknown:  # one unreadable table must not hide the other plans
-            error = unforeseen(unknown, spec.name)
-            missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")
-            before = waits_for(project, spec, TimelineState(), more) if missing else ()
-            if before:
-                texts.append(f"{spec.name}\n  waits for the first run of {', '.join(before)}")
-                found.append({"pipeline": spec.name, "waits_for": list(before)})
-                continue
-            message(str(error))
-            trace(error)
-            found.append({"pipeline": spec.name, "error": error.as_json()})
-            code = code or error.exit_code
-            continue
-        now = datetime.now(UTC)
-        logic = report_logic(spec, TimelineState())
-        texts.append(plan_text(made, now=now, logic=logic_lines(logic, now)))
-        found.append({**plan_json(made), "logic": logic.as_json() if logic else None})
-    output.result("\n\n".join(texts), {"plans": found})
+    for error in (one.error for one in found if one.error is not None):
+        message(str(error))
+        trace(error)
+        code = code or error.exit_code
+    output.result("\n\n".join(str(one) for one in found if one.error is None), {"plans": [one.as_json() for one in found]})
     return code
-
-
-def _exit_code(results: tuple[RunResult, ...]) -> Exit:
-    codes = {r.error.exit_code for r in results if r.error}
-    if not codes:
-        return Exit.OK
-    return codes.pop() if len(codes) == 1 else Exit.FAILED

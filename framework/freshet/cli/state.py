@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,16 +10,14 @@ import click
 
 from freshet.cli.options import load, project_options, selection_options, wait_option
 from freshet.cli.output import Output, message, progress, reporting, table, trace
-from freshet.cli.upstream import waits_for
-from freshet.errors import Exit, StateError, unforeseen
+from freshet.errors import Exit, StateError
 from freshet.plan.instants import is_instant, readable
-from freshet.plan.logic_report import logic_in_short, report_logic
+from freshet.plan.logic_report import logic_in_short
 from freshet.plan.reads import counted
-from freshet.plan.status import PipelineStatus, pipeline_status, unfinished_backfill
-from freshet.runtime.lease import backfill_lease, holder_of, is_running, service_lease
+from freshet.plan.status import PipelineStatus
 from freshet.runtime.result import in_words
 from freshet.runtime.runner import set_checkpoint
-from freshet.spec.model import PipelineSpec, Project
+from freshet.runtime.standing import status_of
 from freshet.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from freshet.state.timeline import TimelineState
 
@@ -49,12 +45,11 @@ def status(
       freshet status trip_earnings --output json
     """
     project = load(root, env, overrides, names, tags, everything)
-    state = TimelineState()
-    found = [_status(spec, state, project, lambda more: load(root, env, overrides, more)) for spec in project.pipelines]
+    found = [status_of(project, spec, lambda more: load(root, env, overrides, more), trace) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
     more = [words for s in found for words in (_waiting(s), _running(s), _backfill(s), _logic(s)) if words]
     lines = [table(headers, [_row(s) for s in found]), *more]
-    output.result("\n".join(lines), {"pipelines": [asdict(s) for s in found]})
+    output.result("\n".join(lines), {"pipelines": [s.as_json() for s in found]})
     for s in found:
         if s.message:
             message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
@@ -182,27 +177,6 @@ def _override(
         raise result.error
     output.result(f"{name}: {in_words(result)}", result.as_json())
     return Exit.OK
-
-
-def _status(
-    spec: PipelineSpec, state: TimelineState, project: Project, more: Callable[[tuple[str, ...]], Project],
-) -> PipelineStatus:
-    try:
-        found = pipeline_status(spec, state)
-        holder = holder_of(spec.target.ref)
-        found = replace(found, running=holder if holder is not None else holder_of(service_lease(spec.target.ref)))
-        before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING") else ()
-        if before:
-            found = replace(found, state="waiting", waits_for=before, message="")
-        found = replace(found, logic=report_logic(spec, state))
-        if spec.backfill is None:
-            return found
-        return replace(found, backfill=unfinished_backfill(spec, state),
-                       backfill_running=is_running(backfill_lease(spec.target.ref)))
-    except Exception as unknown:  # one unreadable table must not hide the others
-        error = unforeseen(unknown, spec.name)
-        trace(error)
-        return PipelineStatus(spec.name, error.code, message=str(error))
 
 
 def _waiting(s: PipelineStatus) -> str:

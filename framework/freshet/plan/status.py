@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.reads import counted
 from freshet.plan.window import horizon, next_window
 from freshet.spec.model import PipelineSpec
+from freshet.spec.secrets import redact_tree
 from freshet.state.backfill import chunk_commits
 from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from freshet.state.table import StateReader, TableState
@@ -68,6 +69,11 @@ class PipelineStatus:
     running: Mapping[str, Any] | None = None
     waits_for: tuple[str, ...] = ()
     logic: LogicReport | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the standing as a JSON-serialisable mapping, without secrets."""
+        found: dict[str, Any] = redact_tree(asdict(self))
+        return found
 
 
 def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:

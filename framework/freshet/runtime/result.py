@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from freshet.errors import FreshetError
+from freshet.errors import Exit, FreshetError
 from freshet.plan.instants import readable
 from freshet.plan.options import IS_DELETED
 from freshet.plan.reads import counted
@@ -68,6 +69,34 @@ class RunResult:
         """Return the result as a JSON-serialisable mapping."""
         return {**vars(self), "commits": list(self.commits), "checks": list(self.checks), "mixed": list(self.mixed),
                 "error": self.error.as_json() if self.error else None}
+
+
+class RunsFailed(FreshetError):
+    """Some of several runs failed, or were skipped behind one that did.
+
+    Args:
+        results: What became of each pipeline, those that committed included.
+    """
+
+    def __init__(self, results: Sequence[RunResult]) -> None:
+        self.results = tuple(results)
+        bad = {one.pipeline: one.error for one in self.results if one.error is not None}
+        self.exit_code = exit_code_of(self.results)
+        self.retryable = all(error.retryable for error in bad.values())
+        super().__init__(
+            "RUNS_FAILED", "; ".join(f"{name}: {error.code}: {error.message}" for name, error in bad.items()),
+            "The other pipelines ran, except those that read what these write.",
+            "The error's `results` say what became of each.",
+            errors={name: error.as_json() for name, error in bad.items()},
+        )
+
+
+def exit_code_of(results: Sequence[RunResult]) -> Exit:
+    """Return what a command for several pipelines ends with: the code of their errors where these agree."""
+    codes = {one.error.exit_code for one in results if one.error}
+    if not codes:
+        return Exit.OK
+    return codes.pop() if len(codes) == 1 else Exit.FAILED
 
 
 def in_words(result: RunResult, now: datetime | None = None) -> str:

@@ -214,7 +214,7 @@ def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> Fresh
 def _is_short(project: Project, spec: PipelineSpec, plan: Plan, state: StateReader) -> bool:
     # Of COPY_ON_WRITE, and of a compaction, the work follows from the files that are written again, whatever the window holds.
     few = plan.window.kind in ("increment", "driven") and plan.window.rows <= FEW_ROWS
-    appends = len(project.pipelines) == 1 and spec.target.table_type == "MERGE_ON_READ"
+    appends = len(project.pipelines) == 1 and not project.goes_on and spec.target.table_type == "MERGE_ON_READ"
     return few and appends and not compaction_is_due(spec, state.table(spec.target.ref))
 
 

@@ -23,6 +23,7 @@ from freshet.runtime.class_data import CLASS_PATH, ClassData, find_class_data
 from freshet.runtime.jars import resolve_jars
 from freshet.runtime.java import find_java_home
 from freshet.runtime.jvm_log import stderr_kept
+from freshet.runtime.unfit import NEEDED, refuse_unfit
 from freshet.spec.secrets import REDACTOR
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
@@ -39,14 +40,8 @@ _SHORT_JOB = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 # 12,000 of a million rows holds 0.6 GiB of memory, not 1.6, and takes 0.94 times as long; one of 190,000 rows 0.8, not 2.3,
 # and 1.0 to 1.1 times as long. It has one thread, and has been measured with two cores only.
 _FEW_CORES, _COLLECTOR = 4, "-XX:+UseSerialGC -Xmn128m"
-# What Hudi's Spark integration asks for (https://hudi.apache.org/docs/quick-start-guide).
 _HUDI = {
-    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-    # Parquet's older layout of a list, Avro's default, holds no null: one would fail the whole write. Both are read.
-    "spark.hadoop.parquet.avro.write-old-list-structure": "false",
+    **NEEDED,
     # Blocks of 64 KB in the record index, a sixteenth of what Hudi 1.0.2 asks HBase's writer for: `hoodie.hfile.block.size`
     # does not reach the metadata table. A look-up unpacks the whole block of each key, which of a large index and 20,000 keys
     # is nearly every block of a megabyte: a run over as many of 64 million rows took 28 s of CPU so, and takes 22 s. The list
@@ -79,6 +74,12 @@ _READING = {
 }
 
 _STARTING = Lock()
+
+
+class _Own:
+    """The application that this process has started by itself; another one may be of the user's own."""
+
+    context: SparkContext | None = None
 
 
 def session_conf(
@@ -152,19 +153,38 @@ def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
 def start_session(conf: Mapping[str, str], short: bool = False) -> SparkSession:
     """Return the process's session, starting Spark where none runs.
 
-    Under spark-submit the JVM, its jars and its memory are those that spark-submit was given.
+    Under spark-submit the JVM, its jars and its memory are those that spark-submit was given. A session of the user's own is
+    used where it has what Hudi needs.
 
     Args:
         conf: The project's ``spark:`` settings.
         short: True for a process that will not do more than a small job.
 
     Raises:
-        FreshetError: JAVA_NOT_FOUND, JAR_MISSING or JAR_ALTERED.
+        FreshetError: JAVA_NOT_FOUND, JAR_MISSING, JAR_ALTERED or SESSION_UNFIT.
     """
     with _STARTING:
-        if SparkContext._active_spark_context is not None:
+        context = SparkContext._active_spark_context
+        if context is not None:
+            if context is not _Own.context:
+                refuse_unfit(context, conf)
             return SparkSession.builder.getOrCreate()
-        return _start(conf, short)
+        session = _start(conf, short)
+        _Own.context = session.sparkContext
+        return session
+
+
+def _forget_stopped() -> None:
+    # PySpark would go on in the JVM of a session that was stopped, which may have neither the jars nor the options.
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        # It ends with its parent, which is what this looks like to it.
+        process.stdin.close()
 
 
 def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
@@ -178,6 +198,7 @@ def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
     if submitted:
         whole = {k: v for k, v in whole.items() if k not in ("spark.master", "spark.jars", "spark.driver.extraJavaOptions")}
     else:
+        _forget_stopped()
         os.environ["JAVA_HOME"] = str(find_java_home())
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)

@@ -293,9 +293,11 @@ class Project:
         env: Name of the environment (``configs/<env>.yml``).
         pipelines: Upstream before downstream; ties by name.
         upstream: For each pipeline, the names of the pipelines whose targets it reads.
+        goes_on: True where the process does more than this: a notebook, a scheduler.
     """
 
     root: str
     env: str
     pipelines: tuple[PipelineSpec, ...]
     upstream: Mapping[str, tuple[str, ...]]
+    goes_on: bool = False

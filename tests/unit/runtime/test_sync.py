@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from freshet.cli.run import _exit_code
 from freshet.errors import Exit, SyncError
-from freshet.runtime.result import in_words
+from freshet.runtime.result import exit_code_of, in_words
 from freshet.runtime.sync_due import is_due, mark_done, mark_due
 from freshet.spec.model import PipelineSpec
 from tests.kit.memory import a_checkpoint
@@ -56,7 +55,7 @@ def test_a_failed_sync_is_an_error_of_its_own_and_the_rows_stand(world: World, t
     assert "SYNC_FAILED" in in_words(found["a"])
     # What reads its rows runs, for they stand.
     assert found["b"].outcome == "committed"
-    assert _exit_code(tuple(found.values())) is Exit.SYNC
+    assert exit_code_of(tuple(found.values())) is Exit.SYNC
     assert Exit.SYNC not in (Exit.OK, Exit.FAILED, Exit.USAGE, Exit.INVALID, Exit.RETRY, Exit.STATE, Exit.DATA, Exit.CHECK)
 
 
@@ -65,7 +64,7 @@ def test_the_next_run_makes_up_for_it_without_a_row(world: World, tool: list[Syn
     tool += [FAILED, FAILED, None]
     assert run(world, spec)["a"].error is FAILED
     again = run(world, spec)["a"]
-    assert (again.outcome, again.error, _exit_code((again,))) == ("idle", FAILED, Exit.SYNC)
+    assert (again.outcome, again.error, exit_code_of((again,))) == ("idle", FAILED, Exit.SYNC)
     done = run(world, spec)["a"]
     assert (done.outcome, done.error, tool) == ("idle", None, [])
     # No call is left for it to make.
