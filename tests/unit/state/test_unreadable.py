@@ -92,6 +92,30 @@ def test_a_file_that_is_garbled_anywhere_is_read_or_refused(
     assert error_of(table) in {None, "TIMELINE_UNREADABLE", "TABLE_VERSION", "CHECKPOINT_UNREADABLE", "CHECKPOINT_TOO_NEW"}
 
 
+@pytest.mark.parametrize(("others", "may"), [
+    ((f"{at(19)}.commit.requested", f"{at(19)}.inflight"), True), ((), False),
+    ((f"{at(19)}.inflight", f"{at(29)}_{at(30)}.commit"), False),
+    ((f"{at(19)}.inflight", f"{at(29)}.deltacommit.requested"), False),
+    ((f"{at(19)}.inflight", f"{at(15)}_{at(30)}.commit"), False), ((f"{at(19)}.inflight", f"{at(29)}_{at(30)}.clean"), False),
+], ids=["newest", "no plan", "older", "one begun", "completed later", "cleaned"])
+def test_only_the_newest_action_is_advised_to_be_taken_back(lake: HandMade, others: tuple[str, ...], may: bool) -> None:
+    """Beneath a later action Hudi takes nothing back ("Found commits after time"), and of a source rows would be lost."""
+    lake.done(10, WHOLE)
+    lake.done(20, b"")
+    for name in others:
+        lake.put(name, clean(at(9)) if name.endswith(".clean") else WHOLE)
+    with pytest.raises(StateError) as raised:
+        a_look(lake).info(next(i for i in a_look(lake).commits if i.requested == at(19)))
+    assert (raised.value.code, "delete the file" in raised.value.next_step) == ("TIMELINE_UNREADABLE", may)
+
+
+def test_a_file_of_the_archive_is_never_advised_to_be_deleted(lake: HandMade) -> None:
+    lake.archive((10, "commit", b"Obj\x01junk"))
+    with pytest.raises(StateError) as raised:
+        a_look(lake).load_archived("")
+    assert "delete" not in raised.value.next_step
+
+
 def test_an_empty_clean_is_no_clean_that_deleted_nothing(lake: HandMade) -> None:
     lake.done(10, WHOLE)
     lake.done(20, b"", "clean")
