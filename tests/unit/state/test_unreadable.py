@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,30 @@ def test_a_table_whose_properties_are_broken_is_not_a_new_one(lake: HandMade, co
     if content is not None:
         path.write_bytes(content)
     assert code_of(lambda: TimelineState().table(lake.ref)) == "TIMELINE_UNREADABLE"
+
+
+_SUM = zlib.crc32(b"lake.trips")
+_WRITTEN = (f"#Properties saved\nhoodie.table.version=8\nhoodie.table.name=trips\nhoodie.database.name=lake\n"
+            f"hoodie.table.checksum={_SUM}\n").encode()
+
+
+@pytest.mark.parametrize(("content", "whole"), [
+    (_WRITTEN, True), (_WRITTEN.replace(b"=trips", b"=tr\\u00e4ps"), True), (_WRITTEN.replace(b"=lake", b"=lakes"), False),
+    (b"\x8f\xfe\x00\x91" + _WRITTEN[4:], False), (b"\0\0\0\0" + _WRITTEN[4:], False),
+    (_WRITTEN.replace(b"trips", b"trapa"), False),
+    (_WRITTEN.replace(str(_SUM).encode(), b"12x"), False), (_WRITTEN.replace(b".name=trips", b".nume=trips"), False),
+    (_WRITTEN.replace(b".version=", b".virsion="), False),
+], ids=["whole", "escaped", "database", "no text", "zeros", "name", "checksum", "no name", "no version"])
+def test_properties_that_hudi_would_not_load_are_refused(lake: HandMade, content: bytes, whole: bool) -> None:
+    """By their bytes, their keys, and the sum that Hudi itself looks at; the backup beside them still counts."""
+    path = lake.timeline.parent / "hoodie.properties"
+    path.write_bytes(content)
+    if whole:
+        assert a_look(lake).config.properties["hoodie.table.version"] == "8"
+        return
+    assert code_of(lambda: TimelineState().table(lake.ref)) == "TIMELINE_UNREADABLE"
+    path.with_name("hoodie.properties.backup").write_bytes(_WRITTEN)
+    assert a_look(lake).config.properties["hoodie.table.name"] == "trips"
 
 
 def test_a_table_that_was_only_begun_is_none(lake: HandMade) -> None:
