@@ -25,7 +25,7 @@ LAYERS = (
     ("state.checkpoint", "state.table", "state.backfill"),
     ("plan",),
     ("sources", "transform", "quality", "index", "sinks", "state.timeline", "state.actions", "state.properties",
-     "state.storage", "state.failures", "state.remote"),
+     "state.mending", "state.storage", "state.failures", "state.remote"),
     ("runtime",),
     ("api", "cli"),
 )

@@ -4,6 +4,8 @@ Every value that a file reads through ``env.NAME`` counts as a secret, and so do
 by ``${env.NAME}`` in all output, also where it was escaped for JSON, a shell, a URL or base64 on its way, and so is every run
 of PART characters of it: a text may have been cut, or brought into a normal form, before it got here. Values shorter than
 MIN_LENGTH characters are not replaced: they would match inside ordinary words and numbers, and guessing them needs no log.
+For the same reason a value of fewer than PART digits and nothing else is replaced only as a word of its own, and no number of a
+document. No part of a time is ever replaced: commands and files are named by it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,16 @@ MIN_LENGTH = 3
 PART = 8
 # Of one spelling: a variable may hold 128 KB, and no message is as long.
 _MOST_PARTS = 1 << 15
+_NUMBER = re.compile(rf"[0-9]{{1,{PART - 1}}}")
+_ALONE, _ENDS = r"(?<![0-9A-Za-z])", r"(?![0-9A-Za-z])"
+_DAY = r"20\d\d{0}(?:0[1-9]|1[0-2]){0}(?:0[1-9]|[12]\d|3[01])"
+_TIME = r"(?:[01]\d|2[0-3]){0}[0-5]\d{0}[0-5]\d"
+# As Hudi names a time, as ISO 8601 writes it, and as people read it.
+_MOMENT = re.compile(f"{_ALONE}(?:{_DAY.format('')}{_TIME.format('')}(?:\\d{{3}})?{_ENDS}"
+                     f"|{_DAY.format('-')}[T ]{_TIME.format(':')}(?:\\.\\d+)?Z?)")
+# What holds short numbers between signs and is no place for a secret of that kind: ids of files, write tokens, days, 1,000.
+_NUMBERED = re.compile(
+    f"{_ALONE}(?:[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}|\\d+-\\d+-\\d+|\\d{{1,3}}(?:,\\d{{3}})+){_ENDS}")
 # Words of freshet's own that machines read; a part of a secret that happens to be one of them tells nothing.
 _OWN_WORD = re.compile(r"[a-z]+(_[a-z]+)*|[A-Z]+(_[A-Z]+)*")
 # Under these keys stand such words.
@@ -35,6 +47,7 @@ class Redactor:
         self._forms: dict[str, str] = {}
         self._parts: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
+        self._strict: re.Pattern[str] | None = None
 
     def register(self, name: str, value: str) -> None:
         """Treat ``value`` as secret from now on.
@@ -53,7 +66,7 @@ class Redactor:
             self._forms.setdefault(form, shown)
             for start in range(min(len(form) - PART + 1, _MOST_PARTS)):
                 self._parts.setdefault(form[start:start + PART], shown)
-        self._pattern = None
+        self._pattern = self._strict = None
 
     def origin(self, text: str) -> str:
         """Return the name of an environment variable whose value, or a part of it, stands in a text; else an empty text."""
@@ -62,14 +75,18 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Return ``text`` with every registered secret, and every part of one, replaced by ``${env.NAME}``."""
-        return _replaced(text, _merged([*self._wholes(text), *self._runs(text)]))
+        moments = [match.span() for match in _MOMENT.finditer(text)]
+        numbered = [*moments, *(match.span() for match in _NUMBERED.finditer(text))]
+        spans = [span for span in (*self._words(text), *self._runs(text))
+                 if not _within(span, numbered if _NUMBER.fullmatch(text[span[0]:span[1]]) else moments)]
+        return _replaced(text, _merged(spans))
 
     def redact_whole(self, text: str) -> str:
         """Return ``text`` with every whole secret replaced: what is shown does not depend on the secret's own words."""
         return _replaced(text, _merged(self._wholes(text)))
 
     def redact_tree(self, tree: Any) -> Any:
-        """Return a copy of a JSON-able tree with its texts, keys included, redacted; a number that is a secret too."""
+        """Return a copy of a JSON-able tree with its texts, keys included, redacted; a long number that is a secret too."""
         match tree:
             case str():
                 return self.redact(tree)
@@ -78,7 +95,7 @@ class Redactor:
                         for key, value in tree.items()}
             case list() | tuple():
                 return [self.redact_tree(item) for item in tree]
-            case int() | float() if not isinstance(tree, bool) and str(tree) in self._forms:
+            case int() | float() if not isinstance(tree, bool) and len(str(tree)) >= PART and str(tree) in self._forms:
                 return self._forms[str(tree)]
             case _:
                 return tree
@@ -107,9 +124,20 @@ class Redactor:
         if not self._forms:
             return []
         if self._pattern is None:
-            longest_first = sorted(self._forms, key=lambda form: (-len(form), form))
-            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+            self._pattern = re.compile("|".join(map(re.escape, self._longest_first())))
         return [(match.start(), match.end(), self._forms[match.group()]) for match in self._pattern.finditer(text)]
+
+    def _words(self, text: str) -> list[_Span]:
+        """The same, with short numbers only where they are words of their own."""
+        if not self._forms:
+            return []
+        if self._strict is None:
+            self._strict = re.compile("|".join(
+                f"{_ALONE}{form}{_ENDS}" if _NUMBER.fullmatch(form) else re.escape(form) for form in self._longest_first()))
+        return [(match.start(), match.end(), self._forms[match.group()]) for match in self._strict.finditer(text)]
+
+    def _longest_first(self) -> list[str]:
+        return sorted(self._forms, key=lambda form: (-len(form), form))
 
     def _runs(self, text: str) -> list[_Span]:
         parts = self._parts
@@ -131,6 +159,10 @@ class Redactor:
 
 # Begin and end in a text, and what is shown instead.
 _Span = tuple[int, int, str]
+
+
+def _within(span: _Span, places: list[tuple[int, int]]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in places)
 
 
 def _merged(spans: list[_Span]) -> list[_Span]:

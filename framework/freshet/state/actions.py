@@ -14,12 +14,10 @@ import fastavro
 
 from freshet.errors import RetryableError
 from freshet.state.failures import TableUnreadable
+from freshet.state.mending import RESTORE, advice
 from freshet.state.properties import WAITS
 from freshet.state.storage import Storage
 from freshet.state.table import COMMIT_ACTIONS, CommitInfo, Instant
-
-_TAKE_BACK = ("Restore the file from a copy. Where a writer died while it completed this action, delete the file: the action "
-              "is then unfinished, and the table's next write takes it back.")
 
 
 def _record(data: bytes) -> dict[str, Any] | None:
@@ -38,7 +36,7 @@ def _read_action(storage: Storage, path: str) -> dict[str, Any]:
             return record
         time.sleep(wait)
     # Of an empty one, too: its rows stand in the table, and what it did is unknown.
-    raise TableUnreadable(path, f"is no whole Avro file ({len(data):,} bytes)", _TAKE_BACK)
+    raise TableUnreadable(path, f"is no whole Avro file ({len(data):,} bytes)", advice(storage, path))
 
 
 def _file_of(timeline: str, instant: Instant) -> str:
@@ -59,7 +57,7 @@ def load_commit(storage: Storage, timeline: str, instant: Instant) -> CommitInfo
     """
     name = _file_of(timeline, instant)
     try:
-        return _commit_info(_read_action(storage, name), name)
+        return _commit_info(storage, _read_action(storage, name), name)
     except FileNotFoundError:
         # The archiver moved it between the listing and this look; the archive has it.
         for archived, info in load_archived(storage, f"{timeline}/history"):
@@ -71,11 +69,11 @@ def load_commit(storage: Storage, timeline: str, instant: Instant) -> CommitInfo
     )
 
 
-def _commit_info(raw: Mapping[str, Any], path: str) -> CommitInfo:
+def _commit_info(storage: Storage, raw: Mapping[str, Any], path: str) -> CommitInfo:
     try:
         return _parsed_info(raw)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise TableUnreadable(path, f"holds no commit's metadata ({type(error).__name__})", _TAKE_BACK) from error
+        raise TableUnreadable(path, f"holds no commit's metadata ({type(error).__name__})", advice(storage, path)) from error
 
 
 def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
@@ -196,8 +194,8 @@ def load_archived(
     for path, row in _archive(storage, history, completed_after, without, ("metadata",)):
         instant, raw = _archived_instant(row), _record(row["metadata"])
         if raw is None:
-            raise TableUnreadable(path, f"says nothing of {instant.requested}", _TAKE_BACK)
-        found.append((instant, _commit_info(raw, path)))
+            raise TableUnreadable(path, f"says nothing of {instant.requested}", RESTORE)
+        found.append((instant, _commit_info(storage, raw, path)))
     return tuple(found)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+import zlib
+from collections.abc import Mapping
 
 from freshet.state.failures import TableUnreadable
 from freshet.state.storage import Storage
@@ -12,6 +14,8 @@ from freshet.state.storage import Storage
 COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
 # As tables of older versions name them.
 _OLD_COMPLETED = re.compile(r"^\d{14,17}\.(commit|deltacommit|replacecommit)$")
+# Java writes properties in ASCII; what a person adds by hand may be UTF-8.
+_NO_TEXT = re.compile("[^\\t\\n\\f\\r -\\x7e\\x80-\\ufffc\\ufffe-\\U0010ffff]")
 # Hudi writes a file of the timeline in place on a local disk: a reader may see it empty or cut off for some milliseconds.
 # Seconds.
 WAITS = (0.01, 0.04, 0.15, 0.3)
@@ -28,27 +32,43 @@ def read_properties(storage: Storage, base: str) -> dict[str, str] | None:
         The properties; None where there is no table.
 
     Raises:
-        TableUnreadable: The file is missing beside commits, or holds no setting of Hudi's.
+        TableUnreadable: The file is missing beside commits, holds no setting of Hudi's, or is damaged.
     """
-    path, found = f"{base}/.hoodie/hoodie.properties", None
+    path, found, damage = f"{base}/.hoodie/hoodie.properties", None, ""
     for wait in (*WAITS, 0):
         # While Hudi rewrites the file, the backup beside it holds the properties.
         for candidate in (path, f"{path}.backup"):
             try:
-                found = _parse_properties(storage.read(candidate).decode("utf-8", "replace"))
+                text = storage.read(candidate).decode("utf-8", "replace")
             except (FileNotFoundError, NotADirectoryError):
                 continue
-            if "hoodie.table.version" in found:
+            found = _parse_properties(text)
+            damage = "is no text" if _NO_TEXT.search(text) else _damage(found)
+            if "hoodie.table.version" in found and not damage:
                 return found
         if found is None and not _has_commits(storage, base):
             return None
         time.sleep(wait)
-    if found and any(key.startswith("hoodie.") for key in found):
+    if not damage and found and any(key.startswith("hoodie.") for key in found):
         # Of a table that is older than the setting.
         return found
-    what = "is missing, and its timeline has commits" if found is None else "holds no setting of Hudi's"
+    what = "is missing, and its timeline has commits" if found is None else damage or "holds no setting of Hudi's"
     raise TableUnreadable(path, what, "Restore the file; where the table was only being made, and holds nothing, delete its "
                           "folder.")
+
+
+def _damage(properties: Mapping[str, str]) -> str:
+    """Return what is wrong with properties that Hudi made: beside its checksum stand a name and a version."""
+    checksum = properties.get("hoodie.table.checksum")
+    if checksum is None:
+        return ""
+    for key in ("hoodie.table.name", "hoodie.table.version"):
+        if key not in properties:
+            return f"holds no {key}"
+    named = f"{properties.get('hoodie.database.name', '')}.{properties['hoodie.table.name']}"
+    # Of other names Java's escapes would have to be undone as Java does it.
+    plain = named.isascii() and "\\" not in named
+    return "does not fit its hoodie.table.checksum" if plain and checksum != str(zlib.crc32(named.encode())) else ""
 
 
 def _has_commits(storage: Storage, base: str) -> bool:

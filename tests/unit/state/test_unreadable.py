@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,30 @@ def test_a_file_that_is_garbled_anywhere_is_read_or_refused(
     assert error_of(table) in {None, "TIMELINE_UNREADABLE", "TABLE_VERSION", "CHECKPOINT_UNREADABLE", "CHECKPOINT_TOO_NEW"}
 
 
+@pytest.mark.parametrize(("others", "may"), [
+    ((f"{at(19)}.commit.requested", f"{at(19)}.inflight"), True), ((), False),
+    ((f"{at(19)}.inflight", f"{at(29)}_{at(30)}.commit"), False),
+    ((f"{at(19)}.inflight", f"{at(29)}.deltacommit.requested"), False),
+    ((f"{at(19)}.inflight", f"{at(15)}_{at(30)}.commit"), False), ((f"{at(19)}.inflight", f"{at(29)}_{at(30)}.clean"), False),
+], ids=["newest", "no plan", "older", "one begun", "completed later", "cleaned"])
+def test_only_the_newest_action_is_advised_to_be_taken_back(lake: HandMade, others: tuple[str, ...], may: bool) -> None:
+    """Beneath a later action Hudi takes nothing back ("Found commits after time"), and of a source rows would be lost."""
+    lake.done(10, WHOLE)
+    lake.done(20, b"")
+    for name in others:
+        lake.put(name, clean(at(9)) if name.endswith(".clean") else WHOLE)
+    with pytest.raises(StateError) as raised:
+        a_look(lake).info(next(i for i in a_look(lake).commits if i.requested == at(19)))
+    assert (raised.value.code, "delete the file" in raised.value.next_step) == ("TIMELINE_UNREADABLE", may)
+
+
+def test_a_file_of_the_archive_is_never_advised_to_be_deleted(lake: HandMade) -> None:
+    lake.archive((10, "commit", b"Obj\x01junk"))
+    with pytest.raises(StateError) as raised:
+        a_look(lake).load_archived("")
+    assert "delete" not in raised.value.next_step
+
+
 def test_an_empty_clean_is_no_clean_that_deleted_nothing(lake: HandMade) -> None:
     lake.done(10, WHOLE)
     lake.done(20, b"", "clean")
@@ -138,6 +163,30 @@ def test_a_table_whose_properties_are_broken_is_not_a_new_one(lake: HandMade, co
     if content is not None:
         path.write_bytes(content)
     assert code_of(lambda: TimelineState().table(lake.ref)) == "TIMELINE_UNREADABLE"
+
+
+_SUM = zlib.crc32(b"lake.trips")
+_WRITTEN = (f"#Properties saved\nhoodie.table.version=8\nhoodie.table.name=trips\nhoodie.database.name=lake\n"
+            f"hoodie.table.checksum={_SUM}\n").encode()
+
+
+@pytest.mark.parametrize(("content", "whole"), [
+    (_WRITTEN, True), (_WRITTEN.replace(b"=trips", b"=tr\\u00e4ps"), True), (_WRITTEN.replace(b"=lake", b"=lakes"), False),
+    (b"\x8f\xfe\x00\x91" + _WRITTEN[4:], False), (b"\0\0\0\0" + _WRITTEN[4:], False),
+    (_WRITTEN.replace(b"trips", b"trapa"), False),
+    (_WRITTEN.replace(str(_SUM).encode(), b"12x"), False), (_WRITTEN.replace(b".name=trips", b".nume=trips"), False),
+    (_WRITTEN.replace(b".version=", b".virsion="), False),
+], ids=["whole", "escaped", "database", "no text", "zeros", "name", "checksum", "no name", "no version"])
+def test_properties_that_hudi_would_not_load_are_refused(lake: HandMade, content: bytes, whole: bool) -> None:
+    """By their bytes, their keys, and the sum that Hudi itself looks at; the backup beside them still counts."""
+    path = lake.timeline.parent / "hoodie.properties"
+    path.write_bytes(content)
+    if whole:
+        assert a_look(lake).config.properties["hoodie.table.version"] == "8"
+        return
+    assert code_of(lambda: TimelineState().table(lake.ref)) == "TIMELINE_UNREADABLE"
+    path.with_name("hoodie.properties.backup").write_bytes(_WRITTEN)
+    assert a_look(lake).config.properties["hoodie.table.name"] == "trips"
 
 
 def test_a_table_that_was_only_begun_is_none(lake: HandMade) -> None:
