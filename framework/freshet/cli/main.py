@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
+from freshet.cli import early
+
+# The installed script imports this module first; of any other process the signals are not this module's.
+if os.path.basename(sys.argv[0]) == "freshet":
+    early.watch()
+
 import importlib
 from typing import Any
 
 import click
 
 from freshet import __version__
-from freshet.cli.output import Output, usage, wants_json
+from freshet.cli.early import wants_json
+from freshet.cli.output import Output, usage
 from freshet.errors import unforeseen
 from freshet.spec.streamer_options import advice_for
 
@@ -112,7 +122,8 @@ def main() -> None:
     \b
     Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
     4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong,
-    7 a check failed, 8 a catalogue was not told, 130 interrupted, 141 the reader of stdout is gone, 143 terminated.
+    7 a check failed, 8 a catalogue was not told, 129 hung up, 130 interrupted, 141 the reader of stdout is gone,
+    143 terminated.
 
     \b
     FRESHET_DEBUG=1 adds tracebacks to errors, FRESHET_ENV names the environment, FRESHET_CACHE the folder of the

@@ -30,7 +30,8 @@ def beside(table: TableRef, ending: str) -> Path:
 @pytest.mark.parametrize("text", [
     '{"begun": 1e20, "pipeline": "copy"}', '{"begun": 1e400, "pipeline": "copy"}', '{"begun": NaN, "pipeline": "copy"}',
     '{"begun": -1e20, "pipeline": "copy"}', '{"begun": 1785579300.5, "pipeline": ["copy"]}', '{"begun": 1' + "0" * 5000 + "}",
-    '{"begun": 1785579300.5, "ended": -Infinity, "pipeline": "copy"}', "[" * 100_000, "[]", "\x00", '{"what": ["run"], "pid": {}}',
+    '{"begun": 1785579300.5, "ended": -Infinity, "pipeline": "copy"}', "[" * 100_000, "[]", "\x00",
+    '{"what": ["run"], "pid": {}}',
     '{"begun": true, "what": null, "doing": {}}',
 ])
 def test_a_lease_that_holds_anything(table: TableRef, text: str) -> None:
