@@ -11,6 +11,7 @@ from freshet.cli import early
 if os.path.basename(sys.argv[0]) == "freshet":
     early.watch()
 
+import errno
 import importlib
 from typing import Any
 
@@ -18,7 +19,7 @@ import click
 
 from freshet import __version__
 from freshet.cli.early import wants_json
-from freshet.cli.output import Output, usage
+from freshet.cli.output import Output, stdout_lost, usage
 from freshet.errors import unforeseen
 from freshet.spec.streamer_options import advice_for
 
@@ -52,6 +53,20 @@ _WORDS = "freshet.words"
 
 
 class _Commands(click.Group):
+    def main(self, *args: Any, **extra: Any) -> Any:
+        if sys.stderr is None:
+            # click would say on stdout what is meant for it.
+            sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            sys.exit(stdout_lost(error))
+        except SystemExit as ended:
+            # A command has looked for itself: this is help.
+            if sys.stdout is None and not ended.code:
+                sys.exit(stdout_lost(OSError(errno.EBADF, "it is closed")))
+            raise
+
     def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
                      **extra: Any) -> click.Context:
         words = tuple(args)
@@ -76,6 +91,9 @@ class _Commands(click.Group):
         except click.exceptions.Exit:
             raise
         except Exception as error:  # of a command that cannot even be imported
+            if isinstance(error, OSError) and error.filename is None:
+                # Of a stream, not of a file: its help.
+                ctx.exit(stdout_lost(error))
             found = unforeseen(error)
             Output(wants_json(words)).error(found)
             ctx.exit(found.exit_code)

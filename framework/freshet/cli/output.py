@@ -162,6 +162,20 @@ def reporting(command: Command) -> Command:
     return cast("Command", wrapped)
 
 
+def stdout_lost(error: OSError) -> int:
+    """Say that something could not be printed on stdout; returns what the process ends with.
+
+    Args:
+        error: What kept it from being printed.
+    """
+    _give_up_stdout()
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    found = _stdout_failed(error)
+    message(str(found))
+    return found.exit_code
+
+
 def _stdout_failed(error: Exception) -> FreshetError:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     published = "".join(f" Published: {pipeline} ({commit})." for pipeline, commit in PUBLISHED)
