@@ -27,6 +27,7 @@ _GROUPS: Mapping[int, tuple[str, str]] = {
                 "under the codes of exit code 3."),
     Exit.CHECK: ("7: a check failed", "Nothing was published."),
     Exit.SYNC: ("8: a catalogue was not told", "The rows are published."),
+    signals.HUNG_UP: ("129: ended by SIGHUP", ""),
     signals.INTERRUPTED: ("130: interrupted by the keyboard", ""),
     signals.TERMINATED: ("143: ended by SIGTERM", ""),
     Exit.OK: ("Notices", "The command goes on."),

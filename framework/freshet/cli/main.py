@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
+from freshet.cli import early
+
+# The installed script imports this module first; of any other process the signals are not this module's.
+if os.path.basename(sys.argv[0]) == "freshet":
+    early.watch()
+
+import errno
 import importlib
 from typing import Any
 
 import click
 
 from freshet import __version__
-from freshet.cli.output import Output, usage, wants_json
+from freshet.cli.early import wants_json
+from freshet.cli.output import Output, stdout_lost, usage
 from freshet.errors import unforeseen
 from freshet.spec.streamer_options import advice_for
 
@@ -42,6 +53,20 @@ _WORDS = "freshet.words"
 
 
 class _Commands(click.Group):
+    def main(self, *args: Any, **extra: Any) -> Any:
+        if sys.stderr is None:
+            # click would say on stdout what is meant for it.
+            sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            sys.exit(stdout_lost(error))
+        except SystemExit as ended:
+            # A command has looked for itself: this is help.
+            if sys.stdout is None and not ended.code:
+                sys.exit(stdout_lost(OSError(errno.EBADF, "it is closed")))
+            raise
+
     def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
                      **extra: Any) -> click.Context:
         words = tuple(args)
@@ -66,6 +91,9 @@ class _Commands(click.Group):
         except click.exceptions.Exit:
             raise
         except Exception as error:  # of a command that cannot even be imported
+            if isinstance(error, OSError) and error.filename is None:
+                # Of a stream, not of a file: its help.
+                ctx.exit(stdout_lost(error))
             found = unforeseen(error)
             Output(wants_json(words)).error(found)
             ctx.exit(found.exit_code)
@@ -112,7 +140,8 @@ def main() -> None:
     \b
     Exit codes: 0 done or nothing to do, 1 failed, 2 wrong command line, 3 wrong files,
     4 try again (another run, a conflict), 5 the tables forbid it, 6 the data or the SQL is wrong,
-    7 a check failed, 8 a catalogue was not told, 130 interrupted, 141 the reader of stdout is gone, 143 terminated.
+    7 a check failed, 8 a catalogue was not told, 129 hung up, 130 interrupted, 141 the reader of stdout is gone,
+    143 terminated.
 
     \b
     FRESHET_DEBUG=1 adds tracebacks to errors, FRESHET_ENV names the environment, FRESHET_CACHE the folder of the

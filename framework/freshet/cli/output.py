@@ -11,12 +11,12 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
-from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 import click
 
 from freshet.cli.board import LAST, Board
+from freshet.cli.early import over, wants_json
 from freshet.cli.live import logged_progress, region_progress
 from freshet.cli.rows import json_of
 from freshet.cli.signals import (
@@ -24,7 +24,6 @@ from freshet.cli.signals import (
     INTERRUPTED,
     PUBLISHED,
     READER_GONE,
-    TERMINATED,
     UNFINISHED,
     Terminated,
     stopped,
@@ -102,15 +101,11 @@ class Output:
 
 def usage(words: Sequence[str], error: click.ClickException) -> None:
     """Print a wrong command line as JSON where it asks for that; click says it on stderr."""
+    over()
     if wants_json(words):
         found = FreshetError("USAGE", error.format_message(), "Nothing was read or written.", "See --help.")
         with suppress(OSError, ValueError):
             click.echo(_document(found))
-
-
-def wants_json(words: Sequence[str]) -> bool:
-    """Say whether a command line asks for JSON, whatever else is wrong with it."""
-    return "--output=json" in words or ("--output", "json") in pairwise(words)
 
 
 def _document(error: FreshetError) -> str:
@@ -147,9 +142,9 @@ def reporting(command: Command) -> Command:
         except KeyboardInterrupt:
             output.error(stopped("the keyboard"))
             sys.exit(INTERRUPTED)
-        except Terminated:
-            output.error(stopped("SIGTERM"))
-            sys.exit(TERMINATED)
+        except Terminated as ended:
+            output.error(stopped(ended.by))
+            sys.exit(ended.exit_code)
         except BrokenPipeError:
             _give_up_stdout()
             sys.exit(READER_GONE)
@@ -165,6 +160,20 @@ def reporting(command: Command) -> Command:
         sys.exit(code or Exit.OK)
 
     return cast("Command", wrapped)
+
+
+def stdout_lost(error: OSError) -> int:
+    """Say that something could not be printed on stdout; returns what the process ends with.
+
+    Args:
+        error: What kept it from being printed.
+    """
+    _give_up_stdout()
+    if isinstance(error, BrokenPipeError):
+        return READER_GONE
+    found = _stdout_failed(error)
+    message(str(found))
+    return found.exit_code
 
 
 def _stdout_failed(error: Exception) -> FreshetError:

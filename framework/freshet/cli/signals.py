@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from freshet.cli.early import SIGNALS, over, stopping
 from freshet.errors import FreshetError
 
-# What a shell reports for a process that SIGINT, SIGPIPE or SIGTERM ended.
-INTERRUPTED = 130
+# What a shell reports for a process that SIGHUP, SIGINT, SIGPIPE or SIGTERM ended.
+HUNG_UP = SIGNALS[signal.SIGHUP][0]
+INTERRUPTED = SIGNALS[signal.SIGINT][0]
 READER_GONE = 141
-TERMINATED = 143
+TERMINATED = SIGNALS[signal.SIGTERM][0]
 
 #: Commits that this process has published: pipeline and completion time.
 PUBLISHED: list[tuple[str, str]] = []
@@ -28,7 +30,15 @@ _NAMED_COMMITS = 3
 
 
 class Terminated(BaseException):
-    """SIGTERM; like KeyboardInterrupt no exception that anybody handles."""
+    """SIGTERM or SIGHUP; like KeyboardInterrupt no exception that anybody handles.
+
+    Args:
+        number: The signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.exit_code, self.by = SIGNALS[number]
+        super().__init__(self.by)
 
 
 def stopped(by: str) -> FreshetError:
@@ -59,7 +69,7 @@ def spark_is_up() -> bool:
 
 @contextmanager
 def told(last_words: Callable[[FreshetError], None]) -> Iterator[None]:
-    """Answer SIGINT and SIGTERM within the block.
+    """Answer SIGINT, SIGTERM and SIGHUP within the block.
 
     Without Spark they unwind what runs. With it they end the process where it stands: what unwinds would ask a JVM that
     is in the middle of something else, and wait for it, or fail once more at each step. The JVM ends with its parent.
@@ -72,22 +82,22 @@ def told(last_words: Callable[[FreshetError], None]) -> Iterator[None]:
         return
 
     def answer(number: int, _: FrameType | None) -> None:
-        by_keyboard = number == signal.SIGINT
         if not spark_is_up():
-            raise KeyboardInterrupt if by_keyboard else Terminated
+            raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
         signal.signal(number, signal.SIG_IGN)
-        by = "the keyboard" if by_keyboard else "SIGTERM"
+        code, by = SIGNALS[number]
         with suppress(BaseException):
             last_words(stopped(by))
         with suppress(BaseException):
             # It is there where something runs.
             sys.modules["freshet.runtime.records"].tell_stopped(by)
-        os._exit(INTERRUPTED if by_keyboard else TERMINATED)
+        os._exit(code)
 
-    before = {number: signal.signal(number, answer) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, answer) for number in stopping()}
     try:
         yield
     finally:
+        over()
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -14,7 +14,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +22,7 @@ from typing import IO, Any
 from freshet.errors import RetryableError
 from freshet.metrics.events import Event, Listener
 from freshet.runtime.jars import jar_dir
+from freshet.runtime.lease_text import holder_in, record_in, sign
 from freshet.spec.model import TableRef
 from freshet.state.failures import failure_of, not_writable
 from freshet.state.storage import is_local, local_path
@@ -79,26 +80,26 @@ def hold_lease(
     stem = stem_of(target)
     writer = stem.with_name(stem.name + ".writer")
     with _opened(target, stem) as file:
-        _wait(lambda: _try_flock(file), lambda: _CHUNK_SECONDS if CHUNK in _holder(file) else wait_seconds, on_wait,
-              lambda: _already_running(target, _holder(file), wait_seconds))
-        left = _record(file)
+        _wait(lambda: _try_flock(file), lambda: _CHUNK_SECONDS if CHUNK in holder_in(file) else wait_seconds, on_wait,
+              lambda: _already_running(target, holder_in(file), wait_seconds))
+        left = record_in(file)
         mine = {"run_id": run_id, "what": CHUNK if chunk else what, "pipeline": pipeline, "pid": os.getpid(),
                 "host": socket.gethostname(), "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "begun": time.time()}
         try:
             # Another user's JVM may have made it.
             open(writer, "a", encoding="utf-8").close()
-            _sign(file, json.dumps(mine))
+            sign(file, json.dumps(mine))
         except OSError as error:
             raise not_writable(target, error) from error
         try:
             _wait(lambda: _is_free(writer), lambda: max(wait_seconds, _ORPHAN_SECONDS), on_wait,
                   lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds))
-            yield Lease(writer, left, lambda words: _sign(file, json.dumps({**mine, "doing": words})))
+            yield Lease(writer, left, lambda words: sign(file, json.dumps({**mine, "doing": words})))
         except BaseException:
             # Its JVM may be gone without having given Hudi's lock back: see ``stale_lock``.
-            _sign(file, json.dumps({**mine, "ended": time.time(), "failed": True}))
+            sign(file, json.dumps({**mine, "ended": time.time(), "failed": True}))
             raise
-        _sign(file, "")
+        sign(file, "")
 
 
 def _opened(target: TableRef, stem: Path) -> IO[str]:
@@ -134,7 +135,7 @@ def holder_of(target: TableRef) -> Mapping[str, Any] | None:
     with open(stem_of(target).with_name(stem_of(target).name + ".lease"), encoding="utf-8") as file:
         # It may be about to write what it does.
         for pause in (0.01, 0.02, 0):
-            found = _record(file)
+            found = record_in(file)
             if found:
                 break
             time.sleep(pause)
@@ -158,13 +159,14 @@ def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
         lease, writer = (stem.with_name(f"{stem.name}.{ending}") for ending in ("lease", "writer"))
         if not lease.exists() or (writer.exists() and not _is_free(writer)):
             continue
-        with open(lease, "a+", encoding="utf-8") as file:
+        # What cannot be opened tells of nobody.
+        with suppress(OSError), open(lease, "a+", encoding="utf-8") as file:
             if not _try_flock(file):
                 continue
-            record = _record(file)
+            record = record_in(file)
             if record and "ended" not in record:
                 record["ended"] = time.time()
-                _sign(file, json.dumps(record))
+                sign(file, json.dumps(record))
             found.append(record)
     return [record for record in found if record]
 
@@ -213,34 +215,12 @@ def _try_flock(file: IO[str]) -> bool:
 
 
 def _is_free(path: Path) -> bool:
-    with open(path, "a", encoding="utf-8") as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
-
-
-def _sign(file: IO[str], text: str) -> None:
-    file.seek(0)
-    file.truncate()
-    file.write(text)
-    file.flush()
-
-
-def _record(file: IO[str]) -> dict[str, Any]:
-    file.seek(0)
     try:
-        found = json.loads(file.read())
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _holder(file: IO[str]) -> str:
-    if not (holder := _record(file)):
-        return "another run"
-    return f"{holder.get('what', 'run')} {holder['run_id']} (pid {holder['pid']} on {holder['host']}, since {holder['since']})"
+        with open(path, "a", encoding="utf-8") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _already_running(target: TableRef, holder: str, wait_seconds: float) -> RetryableError:

@@ -239,7 +239,7 @@ def test_what_a_disk_says_meanwhile_is_told_apart(
     def refused(file: object, text: str) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(lease, "_sign", refused)
+    monkeypatch.setattr(lease, "sign", refused)
     with pytest.raises(FreshetError) as said, hold_lease(TableRef("derived.copy", str(tmp_path / "copy")), "run-1", 0, print):
         pytest.fail("it was written")
     assert (said.value.code, said.value.retryable) == (code, retryable)
