@@ -13,7 +13,7 @@ from itertools import islice
 
 from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.plan.reads import Version
-from freshet.sources.slices import newest_files
+from freshet.sources.slices import is_log, newest_files
 from freshet.spec.model import TableRef
 from freshet.state.actions import file_group
 from freshet.state.failures import told
@@ -123,8 +123,10 @@ def _damage(table: TableRef, effect: str) -> StateError | None:
     try:
         state = TimelineState().table(metadata)
         if state is not None:
-            files = newest_files(state, Version(""))
-            _hold_all(metadata, _by_folder(file for file in files if file[0].startswith(f"{_FILES}/")), effect)
+            files = [file for file in newest_files(state, Version("")) if file[0].startswith(f"{_FILES}/")]
+            # Each group has a base file. Where its commit is archived, which logs lie over it is not known.
+            if not all(is_log(path) for path, _ in files):
+                _hold_all(metadata, _by_folder(files), effect)
     except StateError as error:
         code = "FILE_CORRUPT" if error.code == "TIMELINE_UNREADABLE" else error.code
         if code in ("FILE_CORRUPT", "FILE_MISSING"):

@@ -71,8 +71,8 @@ def looks(table: HandMade, **options: str) -> dict[str, FreshetError | None]:
     }
 
 
-def cut(name: str, size: int) -> Callable[[HandMade], None]:
-    return lambda metadata: (Path(metadata.ref.path) / "files" / name).write_bytes(b"x" * size) and None
+def cut(name: str, size: int) -> Callable[[HandMade], object]:
+    return lambda metadata: (Path(metadata.ref.path) / "files" / name).write_bytes(b"x" * size)
 
 
 def gone(name: str) -> Callable[[HandMade], None]:
@@ -100,7 +100,7 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize(("then", "code", "name"), [case[1:] for case in DAMAGE], ids=[case[0] for case in DAMAGE])
-def test_a_damaged_metadata_table_is_refused(tmp_path: Path, then: Callable[[HandMade], None], code: str, name: str) -> None:
+def test_a_damaged_metadata_table_is_refused(tmp_path: Path, then: Callable[[HandMade], object], code: str, name: str) -> None:
     """Kind: a file that Hudi passes over, and with it all files that it lists. Of a source read whole or at a version, and of
     the target; also its base file, its settings and its timeline, of which Hudi's own words name nothing to mend.
     """
@@ -130,6 +130,13 @@ def overtaken(metadata: HandMade) -> None:
         file.unlink()
 
 
+def archiving(metadata: HandMade) -> None:
+    """An archiver at work, or one that died: it has taken the compaction, and not yet the older commits."""
+    compacted(metadata)
+    (metadata.timeline / f"{at(31)}_{at(33)}.commit").unlink()
+    (metadata.timeline / f"{FIRST}_{at(15)}.deltacommit").unlink()
+
+
 def begun(metadata: HandMade) -> None:
     """A commit and a compaction that have not ended, or were rolled back: their files are there, cut, or not."""
     for end in ("requested", "inflight"):
@@ -139,16 +146,22 @@ def begun(metadata: HandMade) -> None:
     metadata.put(f"{at(44)}_{at(45)}.rollback")
 
 
+def no_table(metadata: HandMade) -> None:
+    settings(None)(metadata)
+    for file in metadata.timeline.iterdir():
+        file.unlink()
+
+
 HEALTHY = [
     ("whole", lambda m: None), ("grown", cut(NEWEST, 12)), ("compacted", compacted), ("index dropped", overtaken),
-    ("begun", begun),
+    ("begun", begun), ("archiving", archiving),
     ("of another version", settings(OF_METADATA.replace("version=8", "version=6"))),
-    ("only its folder", lambda m: (settings(None)(m), [file.unlink() for file in m.timeline.iterdir()])),
+    ("only its folder", no_table),
 ]
 
 
 @pytest.mark.parametrize("then", [case[1] for case in HEALTHY], ids=[case[0] for case in HEALTHY])
-def test_a_whole_metadata_table_passes(tmp_path: Path, then: Callable[[HandMade], None]) -> None:
+def test_a_whole_metadata_table_passes(tmp_path: Path, then: Callable[[HandMade], object]) -> None:
     """Where its timeline does not tell, nobody is stopped."""
     table, metadata = listed(tmp_path)
     then(metadata)
