@@ -9,12 +9,14 @@ from pyspark.sql import SparkSession
 from freshet.errors import RetryableError, StateError
 from freshet.plan.reads import Version
 from freshet.plan.stages import Commit, Guard, Plan
-from freshet.sources.missing import hold_version
+from freshet.sources.missing import hold_metadata, hold_version
 from freshet.spec.model import PipelineSpec
-from freshet.spec.options import OPERATION
+from freshet.spec.options import METADATA_ENABLE, OPERATION
 from freshet.state.backfill import touched_between
 from freshet.state.checkpoint import Checkpoint, encode
 from freshet.state.table import TableState
+
+_NOTHING = "Nothing was written, and the checkpoint stays."
 
 
 def check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
@@ -35,8 +37,7 @@ def check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
     if newest.ljust(len(now), "0") > now:
         raise StateError(
             "CLOCK_BEHIND", f"{spec.name}: the last commit of {spec.target.ref.path} is of {newest}, and here it is {now}: "
-            "another writer's clock or time zone is ahead of this one.",
-            "Nothing was written, and the checkpoint stays.",
+            "another writer's clock or time zone is ahead of this one.", _NOTHING,
             "freshet writes in UTC. Write in that writer's time zone: spark.driver.extraJavaOptions: -Duser.timezone=Area/City",
             newest=newest, now=now,
         )
@@ -53,8 +54,11 @@ def hold_target(target: TableState, commit: Commit) -> None:
         StateError: FILE_MISSING or FILE_CORRUPT.
         RetryableError: COMMIT_CONFLICT.
     """
+    # A write without one deletes it.
+    if commit.options.get(METADATA_ENABLE, "true").lower() != "false":
+        hold_metadata(target, _NOTHING)
     if not commit.empty and not commit.options.get(OPERATION, "").startswith("insert_overwrite"):
-        hold_version(target, Version(""), "Nothing was written, and the checkpoint stays.", changed="COMMIT_CONFLICT")
+        hold_version(target, Version(""), _NOTHING, changed="COMMIT_CONFLICT", is_listed=False)
 
 
 def fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Commit) -> None:

@@ -13,7 +13,7 @@ from itertools import islice
 
 from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.plan.reads import Version
-from freshet.sources.slices import newest_files
+from freshet.sources.slices import is_log, newest_files
 from freshet.spec.model import TableRef
 from freshet.state.actions import file_group
 from freshet.state.failures import told
@@ -23,6 +23,11 @@ from freshet.state.timeline import TimelineState
 
 # Listings that are asked for together; and in all of a version, where each takes its time.
 _AT_ONCE, _MOST_FOLDERS = 8, 200
+# Partition of the metadata table by which Hudi lists the table's files.
+_FILES = "files"
+_MADE_ANEW = (
+    "Restore the file from a copy. Or delete the metadata table by hudi-cli: connect --path {}, then: metadata delete. "
+    "The next write makes it anew from the table's own files.")
 _NAME = re.compile(r"([^/\s]+_\d{14,17}\.(?:parquet|orc|log\.[\w.-]+\w))")
 
 
@@ -68,6 +73,7 @@ def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: 
 def hold_version(
     table: TableRef | TableState, version: Version, effect: str,
     is_read: Callable[[TableState, str], bool] = lambda state, folder: True, changed: str = "SOURCE_CHANGED_UNDER_READ",
+    is_listed: bool = True,
 ) -> None:
     """Refuse to go on with a version of a table whose files are not there, or are shorter than they were written.
 
@@ -78,6 +84,7 @@ def hold_version(
         effect: What was or was not written.
         is_read: Says of a partition's path whether it is of interest.
         changed: The code of a file that was cleaned, or taken back, meanwhile.
+        is_listed: True where Hudi finds the files by the table's metadata table, which is held to the same then.
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
@@ -85,10 +92,48 @@ def hold_version(
     """
     state = TimelineState().table(table) if isinstance(table, TableRef) else table
     if state is not None:
+        if is_listed:
+            hold_metadata(state, effect)
         files = newest_files(state, version)
         found = _by_folder((path, size) for path, size in files if is_read(state, path.rpartition("/")[0]))
         found = found if is_local(state.ref.path) else dict(islice(found.items(), _MOST_FOLDERS))
         _hold_all(state.ref, found, effect, changed)
+
+
+def hold_metadata(table: TableState, effect: str) -> None:
+    """Refuse to go on with a table whose metadata table has lost what it knows of files: Hudi would pass over these.
+
+    Args:
+        table: The table. Of its metadata table only the list of files is looked at: other indexes come and go.
+        effect: What was or was not written.
+
+    Raises:
+        StateError: FILE_MISSING or FILE_CORRUPT.
+    """
+    if _FILES not in table.config.properties.get("hoodie.table.metadata.partitions", "").split(","):
+        return
+    # What Hudi makes anew under a look is whole at the next.
+    error = _damage(table.ref, effect) and _damage(table.ref, effect)
+    if error is not None:
+        raise error
+
+
+def _damage(table: TableRef, effect: str) -> StateError | None:
+    metadata = TableRef(f"The metadata table of {table.name}", f"{table.path.rstrip('/')}/.hoodie/metadata")
+    try:
+        state = TimelineState().table(metadata)
+        if state is not None:
+            files = [file for file in newest_files(state, Version("")) if file[0].startswith(f"{_FILES}/")]
+            # Each group has a base file. Where its commit is archived, which logs lie over it is not known.
+            if not all(is_log(path) for path, _ in files):
+                _hold_all(metadata, _by_folder(files), effect)
+    except StateError as error:
+        code = "FILE_CORRUPT" if error.code == "TIMELINE_UNREADABLE" else error.code
+        if code in ("FILE_CORRUPT", "FILE_MISSING"):
+            return StateError(code, error.message, effect, _MADE_ANEW.format(table.path), **error.details)
+    except RetryableError:
+        pass
+    return None
 
 
 def _by_folder(files: Iterable[tuple[str, int]]) -> Mapping[str, list[tuple[str, int]]]:
