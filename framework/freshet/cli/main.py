@@ -59,8 +59,6 @@ class _Commands(click.Group):
             sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         try:
             return super().main(*args, **extra)
-        except OSError as error:
-            sys.exit(stdout_lost(error))
         except SystemExit as ended:
             # A command has looked for itself: this is help.
             if sys.stdout is None and not ended.code:
@@ -76,6 +74,9 @@ class _Commands(click.Group):
             found = _answered(error)
             usage(words, found)
             raise found from None
+        except OSError as error:
+            # Its own help is printed here; click would answer a reader that left with 1.
+            sys.exit(stdout_lost(error))
         context.meta[_WORDS] = words
         return context
 

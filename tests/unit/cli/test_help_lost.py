@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,3 +23,11 @@ def test_help_onto_a_stdout_that_cannot_be_written(words: str) -> None:
 def test_usage_is_not_printed_on_stdout() -> None:
     done = subprocess.run(f"{FRESHET} --nosuch 2>&-", shell=True, stdout=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_reader_of_help_that_left() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(f"{FRESHET} --help", shell=True, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
