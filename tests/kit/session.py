@@ -15,7 +15,7 @@ SPARK_CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     # And one thread to collect garbage, as a run on two cores has: two of these processes share the machine.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn192m",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn144m",
     # For the tests of tests/hbase, which may come in any process; the others notice nothing.
     HBASE_IN_SESSION: "true",
 }
