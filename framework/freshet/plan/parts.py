@@ -8,6 +8,7 @@ from dataclasses import replace
 from freshet.errors import StateError
 from freshet.plan.checks import REPLAYED, check_stages, located_by, validator_options
 from freshet.plan.options import IS_DELETED, columns_record, index_record, writer_options
+from freshet.plan.positions import kept
 from freshet.plan.reads import Window
 from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
 from freshet.plan.unreadable import refuse_unreadable
@@ -193,7 +194,7 @@ def commit_stage(
         INDEX_KEY: index_record(spec.index),
         COLUMNS_KEY: columns_record(spec.target.columns),
         ORIGIN_KEY: window.kind,
-        **(encode(after) if after else {}),
+        **(encode(kept(spec, after)) if after else {}),
     }
     options = writer_options(spec, overwrite, whole_table=spec.write.strategy == "full_outer_join" and not empty,
                              creates=creates)

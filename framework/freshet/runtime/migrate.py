@@ -17,6 +17,7 @@ from freshet.plan.migration import (
     is_bulk,
     needs_migration,
 )
+from freshet.plan.positions import checkpoint_of, is_at
 from freshet.plan.stages import Notice, Plan
 from freshet.plan.target import made_otherwise
 from freshet.runtime.migrate_files import ddl_text, not_written, text_after
@@ -74,10 +75,9 @@ class Migration:
         note = Note(self.old.ref.path, self.old.commits[-1].completed, self.copy)
         if self.copy:
             return compile_copy(self.after, self.old, note, self.renames)
-        before = self.old.latest_checkpoint(self.after.partners, self.after.name)
+        before = checkpoint_of(self.after, self.old)
         main = before.main if before else None
-        source = same_place(self.after.source.table.path)
-        same = main is not None and main.basis == "completed" and same_place(main.table) == source
+        same = main is not None and main.basis == "completed" and is_at(main, self.after.source.table.path)
         return compile_load(self.after, state, note, main.instant if main is not None and same else "")
 
 
@@ -89,7 +89,7 @@ def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
         plan: The plan of its load.
     """
     found = list(plan.notices)
-    before = one.old.latest_checkpoint(one.after.partners, one.after.name)
+    before = checkpoint_of(one.after, one.old)
     read = before.main.instant if before and before.main else "nothing that is known"
     if not one.copy and plan.window.end_inclusive != read:
         found.append(Notice("OTHER_POSITION", f"the old table has read {read}, and the new one reads the source as of "

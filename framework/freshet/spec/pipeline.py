@@ -247,6 +247,7 @@ def build(
             ("write", [operation, *written]), ("checks", logic.of_checks(checks)), ("vars", defining["vars"]),
             ("schema_contract", settings.schema_contract), ("start and end", one.windowed))},
     }
+    paths = (ref.path, main.table.path, *(item.table.path for item in inputs))
     return PipelineSpec(
         name=one.name,
         file=one.file,
@@ -274,6 +275,7 @@ def build(
         limits=settings.run.limits(),
         fingerprint=_fingerprint(defining, files.root, one.secrets),
         logic=logic.logic_of(files.root, chain, matters, one.secrets),
+        hidden={path: shown for path in paths if (shown := one.secrets.hidden(path)) != path},
     )
 
 

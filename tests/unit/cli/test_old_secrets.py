@@ -1,0 +1,101 @@
+"""What a commit keeps of a path that holds a secret tells it to nobody, and an older secret is not shown by a newer one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from freshet.spec.secrets import REDACTOR, Redactor
+from tests.kit.project import PIPELINE, a_project
+from tests.kit.timeline import a_table, a_target, commit
+from tests.unit.cli.conftest import Freshet, parsed
+
+OLD, NEW = "violet.kumquat.77", "n3w-s3cr3t-t0ken"
+_COMMANDS = (
+    ("plan",), ("status",), ("run", "payments"), ("run", "payments", "--dry-run"),
+    ("run", "payments", "--full-refresh", "--dry-run"), ("checkpoint", "show", "payments"),
+    ("history", "payments"), ("migrate", "payments", "--dry-run"),
+)
+
+
+@pytest.fixture
+def secretive(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TOK", NEW)
+    a_project(root, files={"pipelines/payments.yml": PIPELINE.format(name="payments", source="{{ env.TOK }}/events")})
+    a_table(root, f"raw/{NEW}/events", 10, 20)
+    return root
+
+
+def _said(freshet: Freshet) -> str:
+    found = [freshet(*words, "--output", output) for words in _COMMANDS for output in ("text", "json")]
+    return "".join(result.stdout + result.stderr for result in found)
+
+
+def _kept(root: Path) -> str:
+    return "".join(path.read_text(errors="replace") for path in (root / "data").rglob(".freshet/**/*") if path.is_file())
+
+
+def test_an_older_secret_is_neither_printed_nor_recorded(freshet: Freshet, secretive: Path) -> None:
+    """Of a checkpoint of an earlier version, which holds the whole path: by each command, and in the records."""
+    a_target(secretive, (15, 10), source=f"raw/{OLD}/events")
+    said = _said(freshet)
+    assert "CHECKPOINT_OF_ANOTHER_TABLE" in said
+    assert [text for text in (OLD, NEW, OLD[:8], OLD[-8:]) if text in said] == []
+    assert "data/raw/.../events" in said
+    kept = _kept(secretive)
+    assert "CHECKPOINT_OF_ANOTHER_TABLE" in kept
+    assert OLD[:8] not in kept
+
+
+def test_a_broken_checkpoint_shows_no_path(freshet: Freshet, secretive: Path) -> None:
+    """Broken at its end, in its middle, and where a path begins."""
+    table = a_target(secretive)
+    whole = json.dumps({"version": 1, "positions": {"SRC": {"table": f"/lake/{OLD}/events", "instant": 3}}})
+    broken = (whole, whole[:-30], whole.replace("/lake", "\"/la\"ke"), whole.replace("version", "vers\\"))
+    for number, text in enumerate(broken, 30):
+        table.done(number, commit({"streamer.freshet.checkpoint": text}))
+        result = freshet("plan")
+        assert "CHECKPOINT_UNREADABLE" in result.stderr
+        assert OLD[:8] not in result.stderr
+
+
+def test_what_an_earlier_version_wrote_is_gone_on_from(freshet: Freshet, secretive: Path) -> None:
+    a_target(secretive, (15, 10), source=f"raw/{NEW}/events")
+    assert parsed(freshet("plan", "--output", "json"))["plans"][0]["window"]["kind"] == "increment"
+
+
+def test_a_short_secret_and_a_moved_folder(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pipeline is told where the paths differ, as far as no secret stands there."""
+    a_project(root, files={"pipelines/payments.yml": PIPELINE.format(name="payments", source="{{ env.TOK }}/events")})
+    monkeypatch.setenv("TOK", "n3w")
+    a_table(root, "raw/n3w/events", 10)
+    a_target(root, (15, 10), source="older/0ld/events")
+    said = freshet("plan", "--output", "json").stdout
+    assert "0ld" not in said
+    assert "older" not in said
+    assert "/data/.../events" in said
+
+
+def test_a_pipeline_without_a_secret_is_told_the_whole_path(freshet: Freshet, root: Path) -> None:
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10), source="raw/older")
+    assert "data/raw/older" in freshet("plan", "--output", "json").stdout
+
+
+def test_a_folder_that_moved_with_its_secret(freshet: Freshet, secretive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.move(secretive / "data/raw" / NEW, secretive / "data/raw" / OLD)
+    monkeypatch.setenv("TOK", OLD)
+    a_target(secretive, (15, 10), source=f"raw/{NEW}/events")
+    REDACTOR.__init__()  # type: ignore[misc]
+    said = _said(freshet)
+    assert "CHECKPOINT_OF_ANOTHER_TABLE" in said
+    assert NEW[:8] not in said + _kept(secretive)
+
+
+def test_what_stands_in_a_path_is_hidden_whatever_stands_beside_it() -> None:
+    redactor = Redactor()
+    redactor.register("N", "126")
+    assert redactor.hidden("/raw/20260801/events126/") == "/raw/20260801/events${env.N}/"
