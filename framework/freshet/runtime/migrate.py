@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freshet.errors import FreshetError, StateError
 from freshet.metrics.events import Event, Listener
-from freshet.plan.migrated import Note, note_of, waits_for
+from freshet.plan.migrated import Note, a_note, note_of, waits_for
 from freshet.plan.migration import (
     Difference,
     check_renames,
@@ -72,7 +72,7 @@ class Migration:
         Raises:
             StateError: See ``compile_load`` and ``compile_copy``.
         """
-        note = Note(self.old.ref.path, self.old.commits[-1].completed, self.copy)
+        note = a_note(self.after, self.old.ref.path, self.old.commits[-1].completed, self.copy)
         if self.copy:
             return compile_copy(self.after, self.old, note, self.renames)
         before = checkpoint_of(self.after, self.old)
@@ -163,7 +163,7 @@ def _made(new: PipelineSpec, old: TableState, there: TableState | None, copy: bo
                              _UNTOUCHED, abandon)
         return None
     note = note_of(there)
-    if note is None or same_place(note.before) != same_place(old.ref.path):
+    if note is None or not note.is_of(old.ref.path):
         raise StateError(
             "NEW_PLACE_TAKEN", f"{new.name}: a table stands at {there.ref.path} that no migration of {old.ref.path} has made.",
             _UNTOUCHED, f"Move it away; or name another place: LOCATION in {new.target.file}", path=there.ref.path,

@@ -254,7 +254,7 @@ class PipelineSpec:
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits: How long a run may take.
         logic: What makes the rows.
-        hidden: Those of its tables' base paths that hold a secret, each with what is shown of it.
+        hidden: Paths of tables and names that commits keep and that hold a secret, each with what is shown of it.
     """
 
     name: str

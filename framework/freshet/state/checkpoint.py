@@ -134,10 +134,9 @@ def _position_json(position: Position) -> dict[str, object]:
 
 
 def _whole_position_json(position: Position) -> dict[str, object]:
-    known, digest = position.known, position.digest
-    commits = ["_".join(pair) for pair in known.commits]
-    return {**_position_json(position), **({"digest": digest} if digest else {}),
-            **({"known": {"since": known.since, "commits": commits}} if known != NONE_KNOWN else {})}
+    known = {"since": position.known.since, "commits": ["_".join(pair) for pair in position.known.commits]}
+    return {**_position_json(position), **({"digest": position.digest} if position.digest else {}),
+            **({"known": known} if position.known != NONE_KNOWN else {})}
 
 
 def encode(checkpoint: Checkpoint) -> dict[str, str]:
