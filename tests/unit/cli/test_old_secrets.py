@@ -8,8 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.migrated import a_note
+from freshet.plan.stages import Commit
+from freshet.quality.outcome import Outcome, metadata_of
+from freshet.runtime.lease import hold_lease
+from freshet.runtime.records import error_of
+from freshet.spec.model import TableRef
+from freshet.spec.project import load_project
 from freshet.spec.secrets import REDACTOR, Redactor
-from tests.kit.project import PIPELINE, a_project
+from freshet.state.timeline import TimelineState
+from tests.kit.project import BASE, DDL, PIPELINE, a_project
 from tests.kit.timeline import a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -60,6 +69,41 @@ def test_a_broken_checkpoint_shows_no_path(freshet: Freshet, secretive: Path) ->
         result = freshet("plan")
         assert "CHECKPOINT_UNREADABLE" in result.stderr
         assert OLD[:8] not in result.stderr
+
+
+def test_what_a_loaded_pipeline_commits_holds_no_secret(secretive: Path) -> None:
+    """Its source, an input, a predecessor of its target, the name of a file of its logic; and none where nothing is secret."""
+    ddl = "USING hudi LOCATION 'data/{{ var.tok }}/payments__m2'"
+    variables = 'vars: {tok: "{{ env.TOK }}", raw_root: "data/{{ env.TOK }}"'
+    a_project(secretive, files={
+        "configs/base.yml": BASE.replace("vars: {raw_root: data/raw", variables),
+        "ddl/payments.sql": DDL.format(name="payments").replace("USING hudi", ddl),
+        f"transformers/{NEW}.sql": "SELECT e.* FROM <SRC> e LEFT JOIN tips t ON e.id = t.id\n",
+        "pipelines/payments.yml": PIPELINE.format(name="payments", source="events").replace(
+            "transformers/payments", "transformers/{{ env.TOK }}").replace(
+            "hoodie:\n", "inputs: {tips: {table: raw.tips, read: incremental}}\nhoodie:\n"),
+    })
+    spec = load_project(secretive).pipelines[0]
+    for name in ("events", "tips"):
+        a_table(secretive, f"{NEW}/{name}", 10)
+    plan = compile_plan(spec, TimelineState(), RunRequest())
+    commits = [stage.metadata for stage in plan.stages if isinstance(stage, Commit)]
+    assert [NEW in json.dumps(dict(metadata)) for metadata in commits] == [False]
+    assert len(spec.hidden) == 4
+    assert NEW not in a_note(spec, str(secretive / "data" / NEW / "payments"), "1", copied=True).encode()
+
+
+def test_the_lease_and_a_record_of_a_check_hold_no_secret(tmp_path: Path) -> None:
+    """What a run does, in the words of an event; what a check saw, and an error's message: redacted before they are cut."""
+    REDACTOR.register("TOK", NEW)
+    target = TableRef("derived.payments", str(tmp_path / "payments"))
+    with hold_lease(target, "run", 0, print) as lease:
+        lease.note(f"reading 3 partitions of /lake/{NEW}/tips")
+        assert NEW[:8] not in (tmp_path / ".freshet/payments.lease").read_text()
+    long = "x" * 195 + NEW
+    seen = Outcome("volume", "sql", "warn", "warned", 0, "", long, (), "")
+    kept = metadata_of([seen], 1, 0)["streamer.freshet.checks"] + str(error_of(ValueError("y" * 290 + NEW)))
+    assert NEW[:4] not in kept
 
 
 def test_what_an_earlier_version_wrote_is_gone_on_from(freshet: Freshet, secretive: Path) -> None:
