@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.migrated import a_note
+from freshet.plan.migrated import Verdict, a_note
 from freshet.plan.stages import Commit
 from freshet.quality.outcome import Outcome, metadata_of
 from freshet.runtime.lease import hold_lease
@@ -17,9 +17,11 @@ from freshet.runtime.records import error_of
 from freshet.spec.model import TableRef
 from freshet.spec.project import load_project
 from freshet.spec.secrets import REDACTOR, Redactor
+from freshet.state.checkpoint import COMPARED_KEY, MIGRATION_KEY
 from freshet.state.timeline import TimelineState
+from tests.kit.memory import at
 from tests.kit.project import BASE, DDL, PIPELINE, a_project
-from tests.kit.timeline import a_table, a_target, commit
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
 OLD, NEW = "violet.kumquat.77", "n3w-s3cr3t-t0ken"
@@ -143,3 +145,27 @@ def test_what_stands_in_a_path_is_hidden_whatever_stands_beside_it() -> None:
     redactor = Redactor()
     redactor.register("N", "126")
     assert redactor.hidden("/raw/20260801/events126/") == "/raw/20260801/events${env.N}/"
+
+
+def test_an_old_table_under_a_secret_is_found_again_or_left(
+    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A migrated table that moved with its secret names no folder that could be deleted by mistake."""
+    monkeypatch.setenv("TOK", NEW)
+    place = "USING hudi LOCATION '{{ var.derived_root }}/payments__m2'"
+    a_project(root, files={
+        "configs/base.yml": BASE.replace("derived_root: data/derived", 'derived_root: "data/{{ env.TOK }}"'),
+        "ddl/payments.sql": DDL.format(name="payments").replace("USING hudi", place)})
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10), name=f"{NEW}/payments")
+    note = a_note(load_project(root).pipelines[0], str(root / "data" / NEW / "payments"), at(15), copied=False).encode()
+    successor = HandMade(root / "data" / NEW / "payments__m2", OF_A_PIPELINE)
+    successor.done(60, commit({MIGRATION_KEY: note}))
+    successor.done(62, commit({COMPARED_KEY: Verdict("the same", False).encode()}))
+    shutil.copytree(root / "data" / NEW, root / "data" / OLD)
+    monkeypatch.setenv("TOK", OLD)
+    assert parsed(freshet("migrate", "payments", "--drop-old", "--output", "json"))["error"]["code"] == "NOT_MIGRATED"
+    assert (root / "data" / OLD / "payments").exists()
+    monkeypatch.setenv("TOK", NEW)
+    assert "deleted" in parsed(freshet("migrate", "payments", "--drop-old", "--output", "json"))
+    assert not (root / "data" / NEW / "payments").exists()
