@@ -10,7 +10,7 @@ import click
 from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting
 from freshet.errors import Exit, SpecError
-from freshet.plan.migrated import note_of, verdict_of
+from freshet.plan.migrated import note_of, shown_before, verdict_of
 from freshet.plan.migration import size_of
 from freshet.runtime.migrate import Migration, notices_of, prepare
 from freshet.runtime.migrate import migrate as migrate_table
@@ -96,8 +96,8 @@ def _nothing(output: Output, spec: PipelineSpec, state: TimelineState) -> Exit:
     note = note_of(state.table(spec.target.ref))
     words = f"{spec.name}: nothing to do: {spec.target.ref.path} is as its files declare it, or the next run makes it so"
     if note is not None:
-        words += f"; it has taken the place of {note.before}"
-    output.result(words, {"pipeline": spec.name, "switched": False, "before": note.before if note else None})
+        words += f"; it has taken the place of {shown_before(spec, note)}"
+    output.result(words, {"pipeline": spec.name, "switched": False, "before": shown_before(spec, note) if note else None})
     return Exit.OK
 
 

@@ -13,6 +13,7 @@ from freshet.cli.output import Output, message, progress, reporting, table, trac
 from freshet.errors import Exit, StateError
 from freshet.plan.instants import is_instant, readable
 from freshet.plan.logic_report import logic_in_short
+from freshet.plan.positions import checkpoints_of
 from freshet.plan.reads import counted
 from freshet.plan.status import PipelineStatus
 from freshet.runtime.result import in_words
@@ -92,7 +93,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
     spec = project.pipelines[0]
     target = TimelineState().table(spec.target.ref)
     history: list[dict[str, object]] = []
-    for instant, info, found in target.checkpoints(spec.partners, spec.name) if target else ():
+    for instant, info, found in checkpoints_of(spec, target) if target else ():
         if len(history) == limit:
             break
         history.append({

@@ -13,6 +13,7 @@ from freshet.plan.made_by import is_of, made_by
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.options import LEFT_TO_THE_RUNS, concurrency_of
 from freshet.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
 from freshet.plan.retention import hold_services
 from freshet.plan.stages import Commit, Guard, Plan, Stage
@@ -151,7 +152,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
     )
     compiled = Plan(
         pipeline=spec.name, fingerprint=plan.fingerprint, target=spec.target.ref, first_run=False, window=window,
-        checkpoint_before=target.latest_checkpoint(spec.partners, spec.name), checkpoint_after=None, schema_changes=changes,
+        checkpoint_before=checkpoint_of(spec, target), checkpoint_after=None, schema_changes=changes,
         notices=(), stages=stages,
     )
     return hold_services(compiled, spec, state, target)

@@ -23,6 +23,7 @@ from freshet.plan.parts import (
     transform_stage,
     with_deletes,
 )
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.quarantine import hidden_runs
 from freshet.plan.reads import ReadIncrement, ReadQuarantine, Window
 from freshet.plan.refresh import pinned, refuse_recompute, replacing
@@ -71,7 +72,7 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         window = Window("deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
-    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+    before = checkpoint_of(spec, target) if target else None
     source = source_of(spec, state)
     if not request.migrates:
         refuse_unmigrated(spec, state, target)
@@ -117,7 +118,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     refuse_unmigrated(spec, state, target)
     before: Checkpoint | None = None
     try:
-        before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+        before = checkpoint_of(spec, target) if target else None
     except StateError as error:
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":
@@ -155,7 +156,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
             "UNKNOWN_COLUMN", f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
             "Nothing was read or written.", f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
         )
-    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+    before = checkpoint_of(spec, target) if target else None
     window = Window("replay", reason=f"rows of {spec.quarantine.name}")
     if target is None or state.table(spec.quarantine) is None:
         return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")

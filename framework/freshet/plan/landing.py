@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from freshet.errors import StateError
-from freshet.plan.options import IS_DELETED, columns_record, index_record, writer_options
+from freshet.plan.index_record import index_record
+from freshet.plan.options import IS_DELETED, columns_record, writer_options
 from freshet.plan.retention import HELD, held_back
 from freshet.plan.stages import Commit, Notice
 from freshet.spec import options, source, target
@@ -153,7 +154,7 @@ def landing_commit(
     """
     held = held_back(spec, state, table, 1)
     metadata = {
-        PIPELINE_KEY: spec.name, INDEX_KEY: index_record(spec.index), COLUMNS_KEY: columns_record(spec.target.columns),
+        PIPELINE_KEY: spec.name, INDEX_KEY: index_record(spec), COLUMNS_KEY: columns_record(spec.target.columns),
         ORIGIN_KEY: ORIGIN, LANDED_KEY: json.dumps(landed, sort_keys=True),
     }
     options = {**writer_options(spec, creates=table is None), **(HELD if held else {})}

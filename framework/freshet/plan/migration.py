@@ -11,6 +11,7 @@ from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.migrated import Note, Verdict
 from freshet.plan.options import IS_DELETED, bulk_insert_options
 from freshet.plan.parts import commit_stage, conform_stage
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.reads import ReadSnapshot, Window
 from freshet.plan.refresh import refuse_recompute
 from freshet.plan.stages import Commit, Plan, RunSql
@@ -140,7 +141,7 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
     Raises:
         StateError: NO_CHECKPOINT or UNKNOWN_COLUMN.
     """
-    checkpoint = old.latest_checkpoint(spec.partners, spec.name)
+    checkpoint = checkpoint_of(spec, old)
     if checkpoint is None or checkpoint.main is None:
         raise StateError(
             "NO_CHECKPOINT", f"{spec.name}: no commit of {old.ref.path} says how far the source was read, from where "
@@ -179,7 +180,7 @@ def compile_verdict(spec: PipelineSpec, target: TableState, verdict: Verdict) ->
     window = Window("index", reason="compared with the table before it")
     commit = commit_stage(evolved(spec, target), window, None, empty=True)
     commit = replace(commit, metadata=dict(sorted({**commit.metadata, COMPARED_KEY: verdict.encode()}.items())))
-    before = target.latest_checkpoint(spec.partners, spec.name)
+    before = checkpoint_of(spec, target)
     return Plan(spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, (), (), (commit,))
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 
 from freshet.plan.shares import hbase_options
-from freshet.spec.model import IndexSpec, Operation, PipelineSpec
+from freshet.spec.model import Operation, PipelineSpec
 from freshet.spec.options import CONCURRENCY, RECORD_INDEX_ENABLE
 from freshet.spec.types import Column, stored
 from freshet.state.checkpoint import METADATA_PREFIX
@@ -227,8 +227,3 @@ def columns_record(columns: Sequence[Column]) -> str:
     """Return the text under which a commit remembers the types that Hudi stores as wider ones, such as SMALLINT."""
     narrow = {column.name.lower(): str(column.type) for column in columns if stored(column.type) != column.type}
     return json.dumps(narrow, sort_keys=True)
-
-
-def index_record(index: IndexSpec) -> str:
-    """Return the text under which a commit remembers its index; Hudi stores neither type nor parameters."""
-    return json.dumps({"type": index.type, "parameters": dict(sorted(index.parameters.items()))}, sort_keys=True)

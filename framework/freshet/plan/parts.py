@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from freshet.errors import StateError
 from freshet.plan.checks import REPLAYED, check_stages, located_by, validator_options
-from freshet.plan.options import IS_DELETED, columns_record, index_record, writer_options
+from freshet.plan.index_record import index_record
+from freshet.plan.options import IS_DELETED, columns_record, writer_options
+from freshet.plan.positions import kept
 from freshet.plan.reads import Window
 from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
 from freshet.plan.unreadable import refuse_unreadable
@@ -190,10 +192,10 @@ def commit_stage(
     metadata = {
         PIPELINE_KEY: spec.name,
         FINGERPRINT_KEY: spec.fingerprint,
-        INDEX_KEY: index_record(spec.index),
+        INDEX_KEY: index_record(spec),
         COLUMNS_KEY: columns_record(spec.target.columns),
         ORIGIN_KEY: window.kind,
-        **(encode(after) if after else {}),
+        **(encode(kept(spec, after)) if after else {}),
     }
     options = writer_options(spec, overwrite, whole_table=spec.write.strategy == "full_outer_join" and not empty,
                              creates=creates)

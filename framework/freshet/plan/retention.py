@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from freshet.errors import FreshetError
 from freshet.plan.late import late_commits
+from freshet.plan.positions import is_at
 from freshet.plan.stages import Commit, Notice, Plan
 from freshet.plan.versions import version_at
 from freshet.spec.model import PipelineSpec
-from freshet.spec.paths import same_place
 from freshet.state.checkpoint import Position
 from freshet.state.table import Instant, StateReader, TableState
 
@@ -47,7 +47,7 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
             ))
             continue
         for position in checkpoint.positions.values() if checkpoint else ():
-            if same_place(position.table) != same_place(spec.target.ref.path) or position.basis != "completed":
+            if not is_at(position, spec.target.ref.path) or position.basis != "completed":
                 continue
             if _cuts_off(target, position, first_kept):
                 notices.append(Notice(

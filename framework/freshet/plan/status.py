@@ -14,6 +14,7 @@ from freshet.plan.instants import zone_of
 from freshet.plan.late import completion_of, late_commits
 from freshet.plan.logic_report import LogicReport
 from freshet.plan.migrated import refuse_unmigrated
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.reads import counted
 from freshet.plan.window import horizon, next_window
 from freshet.spec.model import PipelineSpec
@@ -109,7 +110,7 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         target = state.table(spec.target.ref)
         refuse_unmigrated(spec, state, target)
         last = _last_commit(spec, target) if target else ""
-        checkpoint = target.latest_checkpoint(spec.partners, spec.name) if target else None
+        checkpoint = checkpoint_of(spec, target) if target else None
         source = state.table(spec.source.table)
         if source is None:
             return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")

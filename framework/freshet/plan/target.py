@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from freshet.errors import StateError
-from freshet.plan.options import differs_by_rows, index_record
+from freshet.plan.index_record import index_in_words, index_record, is_index
+from freshet.plan.options import differs_by_rows
 from freshet.plan.stages import SchemaChange
 from freshet.spec.model import PipelineSpec
 from freshet.spec.types import DataType, Fit, fit, may_widen, stored
@@ -116,23 +117,23 @@ def _settings(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
 
 
 def _index(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
-    declared = index_record(spec.index)
+    declared = index_record(spec)
     recorded = target.latest_extra(INDEX_KEY)
-    if recorded == declared:
+    if recorded is not None and is_index(recorded, spec):
         return
     if recorded is None:
         seen = _foreign_index(spec, target)
         if not seen:
             return
     else:
-        seen = _in_words(recorded)
+        seen = index_in_words(recorded, spec)
     yield StateError(
         "INDEX_CHANGED",
         f"{spec.name}: the rows of {spec.target.ref.path} were written with {seen}, "
-        f"and the pipeline says {_in_words(declared)}. Updates would not find their rows and leave duplicates.",
+        f"and the pipeline says {index_in_words(declared, spec)}. Updates would not find their rows and leave duplicates.",
         _UNTOUCHED, "Put the old setting back, or move the table to the new index: "
         f"freshet index migrate {spec.name} --to {spec.index.type.lower()}",
-        recorded=recorded or seen, declared=declared,
+        recorded=seen, declared=declared,
     )
 
 
@@ -163,12 +164,6 @@ def _foreign_index(spec: PipelineSpec, target: TableState) -> str:
         return "no bucket index (its file names carry no bucket numbers)"
     count = int(spec.index.parameters["hoodie.bucket.index.num.buckets"])
     return f"at least {max(buckets) + 1} buckets" if buckets and max(buckets) >= count else ""
-
-
-def _in_words(record: str) -> str:
-    index = json.loads(record)
-    parameters = ", ".join(f"{k}={v}" for k, v in index["parameters"].items())
-    return f"{index['type']} ({parameters})" if parameters else str(index["type"])
 
 
 def _narrow(spec: PipelineSpec, target: TableState) -> Mapping[str, str] | None:

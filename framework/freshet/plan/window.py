@@ -14,6 +14,8 @@ from freshet.spec.model import SourceSpec
 from freshet.state.checkpoint import NONE_KNOWN, Position
 from freshet.state.table import Instant, TableState
 
+_NOT_SHOWN = " What stands there for '...' or '${env.NAME}' is not kept, and may be what differs."
+
 
 def next_window(
     name: str, source: TableState, spec: SourceSpec, position: Position | None, seen: Position | None = None,
@@ -49,7 +51,8 @@ def next_window(
     if position.table and position.table != spec.table.path:
         raise StateError(
             "CHECKPOINT_OF_ANOTHER_TABLE",
-            f"{name}: the checkpoint belongs to {position.table}, and the pipeline reads {spec.table.path}.",
+            f"{name}: the checkpoint belongs to {position.table}, and the pipeline reads {spec.table.path}."
+            + (_NOT_SHOWN if position.digest else ""),
             "Nothing was read or written.",
             f"If the table only moved: freshet checkpoint set {name} {position.instant}; "
             f"where another one took its place: freshet run {name} --full-refresh",

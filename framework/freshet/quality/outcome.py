@@ -11,6 +11,7 @@ from freshet.errors import CheckError, DataError
 from freshet.plan.checks import NEW_KEYS
 from freshet.spec.model import PipelineSpec
 from freshet.spec.rules import CheckSpec, Severity, kind_of
+from freshet.spec.secrets import redact
 from freshet.state.checkpoint import CHECKS_KEY
 
 Status = Literal["passed", "failed", "warned", "dropped", "skipped"]
@@ -66,7 +67,7 @@ def outcome(
 
 def metadata_of(outcomes: Sequence[Outcome], rows: int, quarantined: int, older_kept: int = 0) -> dict[str, str]:
     """Return the commit's metadata entry: status and counts of each check, no row of the data."""
-    found = {o.name: {"kind": o.kind, "severity": o.severity, "status": o.status, "rows": o.rows, "seen": o.seen[:200]}
+    found = {o.name: {"kind": o.kind, "severity": o.severity, "status": o.status, "rows": o.rows, "seen": redact(o.seen)[:200]}
              for o in outcomes}
     told = {"rows": rows, "quarantined": quarantined, "older_kept": older_kept, "checks": found}
     return {CHECKS_KEY: json.dumps(told, sort_keys=True)}

@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from freshet.errors import RetryableError, StateError
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.reads import Version
 from freshet.plan.stages import Commit, Guard, Plan
 from freshet.sources.missing import hold_metadata, hold_version
@@ -77,7 +78,7 @@ def fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Com
         guard(spec, target, commit.guard, "9", "Nothing was written.")
     if plan.window.kind in ("override", "backfill", "replay"):
         return
-    now = target.latest_checkpoint(spec.partners, spec.name) if target else None
+    now = checkpoint_of(spec, target) if target else None
     # What it knows may have changed where it stands: commits that are named in the past have been read.
     if _entries(now) != _entries(plan.checkpoint_before):
         raise RetryableError(

@@ -16,7 +16,7 @@ from freshet.index.hbase import connect, new_generation
 from freshet.index.opening import Opened, allowed, checked_table, recorded_generation
 from freshet.metrics.events import Event, Listener
 from freshet.plan.compile import compile_bootstrap
-from freshet.plan.options import index_record
+from freshet.plan.index_record import index_in_words, is_index
 from freshet.plan.parts import commit_stage
 from freshet.plan.reads import Window
 from freshet.plan.stages import Plan
@@ -123,7 +123,7 @@ def bootstrap_index(
         seconds: dict[str, float] = {}
         rows, target = 0, state.table(spec.target.ref)
         ours = bool(recorded_generation(target)) if spec.index.hbase is not None else (
-            target is not None and target.latest_extra(INDEX_KEY) == index_record(spec.index))
+            target is not None and is_index(target.latest_extra(INDEX_KEY) or "{}", spec))
         if not ours:
             start = time.monotonic()
             done = run_once(project, spec, state, work.listen, planned or (lambda: compile_bootstrap(spec, state)), work.lease,
@@ -186,7 +186,7 @@ def rebuild_index(
     with index_work(project, spec, state, listen) as work:
         target = require_rows(spec, state)
         recorded = target.latest_extra(INDEX_KEY)
-        if recorded is not None and recorded != index_record(spec.index):
+        if recorded is not None and not is_index(recorded, spec):
             raise _migrate_instead(spec, recorded)
         start = time.monotonic()
         built = make_index(work, spec, hbase, layout)
@@ -247,7 +247,8 @@ def require_rows(spec: PipelineSpec, state: StateReader) -> TableState:
 
 def _migrate_instead(spec: PipelineSpec, recorded: str) -> FreshetError:
     return StateError(
-        "INDEX_CHANGED", f"{spec.name}: {spec.target.ref.path} was written with another index: {recorded}.",
+        "INDEX_CHANGED", f"{spec.name}: {spec.target.ref.path} was written with another index: "
+        f"{index_in_words(recorded, spec)}.",
         "Nothing was done.",
         f"Move it to the one that the files name: freshet index migrate {spec.name} --to {spec.index.type.lower()}",
     )

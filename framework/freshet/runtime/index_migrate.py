@@ -8,7 +8,8 @@ from dataclasses import replace
 from freshet.errors import StateError
 from freshet.index.building import Layout
 from freshet.metrics.events import Listener
-from freshet.plan.options import REPLACES_ALL, index_record
+from freshet.plan.index_record import is_index
+from freshet.plan.options import REPLACES_ALL
 from freshet.plan.parts import commit_stage
 from freshet.plan.reads import Window
 from freshet.runtime.executor import jvm_lock
@@ -52,7 +53,7 @@ def migrate_index(
     require_rows(spec, state)
     with index_work(project, spec, state, listen) as work:
         target = require_rows(spec, state)
-        if target.latest_extra(INDEX_KEY) == index_record(spec.index):
+        if is_index(target.latest_extra(INDEX_KEY) or "{}", spec):
             return IndexResult(spec.name, "nothing to do: the table has this index", spec.index.type)
         start = time.monotonic()
         if spec.index.hbase is not None:

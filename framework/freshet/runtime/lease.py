@@ -24,6 +24,7 @@ from freshet.metrics.events import Event, Listener
 from freshet.runtime.jars import jar_dir
 from freshet.runtime.lease_text import holder_in, record_in, sign
 from freshet.spec.model import TableRef
+from freshet.spec.secrets import redact
 from freshet.state.failures import failure_of, not_writable
 from freshet.state.storage import is_local, local_path
 
@@ -94,7 +95,7 @@ def hold_lease(
         try:
             _wait(lambda: _is_free(writer), lambda: max(wait_seconds, _ORPHAN_SECONDS), on_wait,
                   lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds))
-            yield Lease(writer, left, lambda words: sign(file, json.dumps({**mine, "doing": words})))
+            yield Lease(writer, left, lambda words: sign(file, json.dumps({**mine, "doing": redact(words)})))
         except BaseException:
             # Its JVM may be gone without having given Hudi's lock back: see ``stale_lock``.
             sign(file, json.dumps({**mine, "ended": time.time(), "failed": True}))

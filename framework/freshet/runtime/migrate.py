@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freshet.errors import FreshetError, StateError
 from freshet.metrics.events import Event, Listener
-from freshet.plan.migrated import Note, note_of, waits_for
+from freshet.plan.migrated import Note, a_note, note_of, waits_for
 from freshet.plan.migration import (
     Difference,
     check_renames,
@@ -17,6 +17,7 @@ from freshet.plan.migration import (
     is_bulk,
     needs_migration,
 )
+from freshet.plan.positions import checkpoint_of, is_at
 from freshet.plan.stages import Notice, Plan
 from freshet.plan.target import made_otherwise
 from freshet.runtime.migrate_files import ddl_text, not_written, text_after
@@ -71,13 +72,12 @@ class Migration:
         Raises:
             StateError: See ``compile_load`` and ``compile_copy``.
         """
-        note = Note(self.old.ref.path, self.old.commits[-1].completed, self.copy)
+        note = a_note(self.after, self.old.ref.path, self.old.commits[-1].completed, self.copy)
         if self.copy:
             return compile_copy(self.after, self.old, note, self.renames)
-        before = self.old.latest_checkpoint(self.after.partners, self.after.name)
+        before = checkpoint_of(self.after, self.old)
         main = before.main if before else None
-        source = same_place(self.after.source.table.path)
-        same = main is not None and main.basis == "completed" and same_place(main.table) == source
+        same = main is not None and main.basis == "completed" and is_at(main, self.after.source.table.path)
         return compile_load(self.after, state, note, main.instant if main is not None and same else "")
 
 
@@ -89,7 +89,7 @@ def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
         plan: The plan of its load.
     """
     found = list(plan.notices)
-    before = one.old.latest_checkpoint(one.after.partners, one.after.name)
+    before = checkpoint_of(one.after, one.old)
     read = before.main.instant if before and before.main else "nothing that is known"
     if not one.copy and plan.window.end_inclusive != read:
         found.append(Notice("OTHER_POSITION", f"the old table has read {read}, and the new one reads the source as of "
@@ -163,7 +163,7 @@ def _made(new: PipelineSpec, old: TableState, there: TableState | None, copy: bo
                              _UNTOUCHED, abandon)
         return None
     note = note_of(there)
-    if note is None or same_place(note.before) != same_place(old.ref.path):
+    if note is None or not note.is_of(old.ref.path):
         raise StateError(
             "NEW_PLACE_TAKEN", f"{new.name}: a table stands at {there.ref.path} that no migration of {old.ref.path} has made.",
             _UNTOUCHED, f"Move it away; or name another place: LOCATION in {new.target.file}", path=there.ref.path,

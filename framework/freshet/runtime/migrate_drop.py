@@ -15,7 +15,7 @@ from freshet.plan.reads import counted
 from freshet.runtime.lease import Lease, hold_lease
 from freshet.runtime.runner import new_run_id
 from freshet.spec.model import PipelineSpec, TableRef
-from freshet.spec.paths import next_place, quarantine_of, same_place
+from freshet.spec.paths import next_place, places_before, quarantine_of, same_place
 from freshet.state.storage import is_local, local_path, storage_for
 from freshet.state.table import StateReader
 
@@ -44,7 +44,7 @@ def drop_old(
     """
     target = state.table(spec.target.ref)
     note = note_of(target)
-    if note is None or same_place(note.before) == same_place(spec.target.ref.path):
+    if note is None or note.is_of(spec.target.ref.path):
         raise StateError(
             "NOT_MIGRATED", f"{spec.name}: no migration has made {spec.target.ref.path}, which {spec.target.file} names.",
             _KEPT, f"See what stands: freshet migrate {spec.name} --dry-run",
@@ -96,10 +96,19 @@ def _refuse_waiting(spec: PipelineSpec, old: TableRef, root: str, state: StateRe
 
 def _line(spec: PipelineSpec, note: Note | None, state: StateReader) -> list[tuple[TableRef, Note]]:
     """Return the tables whose places were taken, one after the other, each with what its successor says of it."""
-    found, seen = [], {same_place(spec.target.ref.path)}
-    while note is not None and same_place(note.before) not in seen:
-        old = TableRef(spec.target.ref.name, note.before)
-        seen.add(same_place(old.path))
+    path = spec.target.ref.path
+    found, seen = [], {same_place(path)}
+    while note is not None:
+        path = next(filter(note.is_of, places_before(path)), "") if note.digest else note.before
+        if not path:
+            raise StateError(
+                "NOT_MIGRATED", f"{spec.name}: where the table lies that {spec.target.ref.path} has taken the place of is not "
+                f"known any more: {note.before} held another secret then.", _KEPT, "Delete it by hand.",
+            )
+        if same_place(path) in seen:
+            break
+        old = TableRef(spec.target.ref.name, path)
+        seen.add(same_place(path))
         found.append((old, note))
         note = note_of(state.table(old))
     return found
@@ -130,7 +139,7 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
                              _KEPT, "Look whose it is.", path=new.path)
         if there is not None and there.commits:
             note = note_of(there)
-            if note is None or same_place(note.before) != same_place(old.path):
+            if note is None or not note.is_of(old.path):
                 raise StateError("NEW_PLACE_TAKEN", f"{spec.name}: a table stands at {new.path} that no migration of "
                                  f"{old.path} has made.", _KEPT, "Look whose it is.", path=new.path)
             if any(is_run(info) for _, info in there.newest_first()):

@@ -20,7 +20,7 @@ from freshet.errors import FreshetError, cut, unforeseen
 from freshet.runtime.lease import CHUNK
 from freshet.runtime.result import RunResult
 from freshet.spec.model import TableRef
-from freshet.spec.secrets import redact_tree
+from freshet.spec.secrets import redact, redact_tree
 from freshet.state.storage import Storage, is_local, local_path, storage_for
 
 VERSION = 1
@@ -225,4 +225,4 @@ def error_of(error: BaseException) -> dict[str, object]:
     if not isinstance(error, Exception):
         return {"code": "INTERRUPTED", "message": type(error).__name__}
     known: FreshetError = unforeseen(error)
-    return {"code": known.code, "message": cut(known.message.split("\n")[0], _LONGEST_MESSAGE)}
+    return {"code": known.code, "message": cut(redact(known.message).split("\n")[0], _LONGEST_MESSAGE)}

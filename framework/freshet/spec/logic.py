@@ -74,7 +74,8 @@ def logic_of(
     parts += (Part(name, "json", json.dumps(value, sort_keys=True, ensure_ascii=False)) for name, value in matters.items())
     # The same project in another folder has the same logic.
     place = json.dumps(str(root), ensure_ascii=False)[1:-1]
-    return tuple(replace(part, text=secrets.redact_whole(part.text).replace(place, ".")) for part in parts)
+    return tuple(replace(part, name=secrets.hidden(part.name), text=secrets.redact_whole(part.text).replace(place, "."))
+                 for part in parts)
 
 
 def of_inputs(inputs: Sequence[InputSpec]) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from freshet.spec.limits import DEFAULT_LIMITS, RunLimits
@@ -254,6 +254,7 @@ class PipelineSpec:
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits: How long a run may take.
         logic: What makes the rows.
+        hidden: Paths of tables and names that commits keep and that hold a secret, each with what is shown of it.
     """
 
     name: str
@@ -282,6 +283,7 @@ class PipelineSpec:
     fingerprint: str
     limits: RunLimits = DEFAULT_LIMITS
     logic: Logic = ()
+    hidden: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

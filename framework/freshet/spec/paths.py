@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from freshet.spec.model import TableRef
@@ -85,6 +85,12 @@ def next_place(path: str) -> str:
     """Return where a table's successor lies: ``trips__m2`` after ``trips``. Templates in the text stay as they are."""
     suffix = migration_suffix(path)
     return f"{path.rstrip('/').removesuffix(suffix)}__m{int(suffix[3:] or '1') + 1}"
+
+
+def places_before(path: str) -> Iterator[str]:
+    """Yield where a table's predecessors lie, the youngest first."""
+    while path := place_before(path):
+        yield path
 
 
 def place_before(path: str) -> str:

@@ -19,7 +19,7 @@ from freshet.spec.inputs import read_inputs
 from freshet.spec.lineage import Neighbour
 from freshet.spec.model import PipelineSpec, Reader, TableRef
 from freshet.spec.models import validate_settings
-from freshet.spec.paths import normal_path, quarantine_of, same_place
+from freshet.spec.paths import normal_path, places_before, quarantine_of, same_place
 from freshet.spec.secrets import Redactor
 from freshet.spec.shares import Shares
 from freshet.spec.suggest import Problems, did_you_mean
@@ -247,6 +247,8 @@ def build(
             ("write", [operation, *written]), ("checks", logic.of_checks(checks)), ("vars", defining["vars"]),
             ("schema_contract", settings.schema_contract), ("start and end", one.windowed))},
     }
+    kept = (ref.path, *places_before(ref.path), main.table.path, *(item.table.path for item in inputs),
+            *(index.parameters.values() if index.hbase else ()))
     return PipelineSpec(
         name=one.name,
         file=one.file,
@@ -274,6 +276,7 @@ def build(
         limits=settings.run.limits(),
         fingerprint=_fingerprint(defining, files.root, one.secrets),
         logic=logic.logic_of(files.root, chain, matters, one.secrets),
+        hidden={text: shown for text in kept if (shown := one.secrets.hidden(text)) != text},
     )
 
 

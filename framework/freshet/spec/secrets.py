@@ -85,6 +85,10 @@ class Redactor:
         """Return ``text`` with every whole secret replaced: what is shown does not depend on the secret's own words."""
         return _replaced(text, _merged(self._wholes(text)))
 
+    def hidden(self, text: str) -> str:
+        """Return ``text`` as it may be kept: with every secret, and every part of one, replaced wherever it stands."""
+        return _replaced(text, _merged([*self._wholes(text), *self._runs(text)]))
+
     def redact_tree(self, tree: Any) -> Any:
         """Return a copy of a JSON-able tree with its texts, keys included, redacted; a long number that is a secret too."""
         match tree:

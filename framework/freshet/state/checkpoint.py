@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from freshet.errors import StateError
+from freshet.spec.hidden import without_paths
 
 METADATA_PREFIX = "streamer."
 CHECKPOINT_KEY = "streamer.freshet.checkpoint"
@@ -36,7 +37,8 @@ STREAMER_V2_KEY = "streamer.checkpoint.key.v2"
 STREAMER_V1_KEY = "deltastreamer.checkpoint.key"
 
 MAIN = "SRC"
-VERSION = 1
+#: 2 may hold digests of paths; without one a checkpoint is written as version 1, which earlier versions of freshet read.
+VERSION = 2
 #: The kind of source that a position belongs to: a Hudi table, whose position is an instant.
 HUDI = "hudi"
 
@@ -71,12 +73,14 @@ class Position:
         table: Base path of the table it belongs to; empty where HoodieStreamer wrote it, which does not say.
         basis: ``completed``: a completion time; ``requested``: the request time that HoodieStreamer's V1 key holds.
         known: The commits up to there; none where HoodieStreamer set it.
+        digest: Of the path, where ``table`` is only what may be shown of it: see ``spec.hidden``.
     """
 
     instant: str
     table: str = ""
     basis: Basis = "completed"
     known: Known = field(default=NONE_KNOWN, compare=False)
+    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ def seen_after(before: Checkpoint | None, position: Position) -> Position | None
 
 def _vector_json(checkpoint: Checkpoint, as_json: Callable[[Position], Mapping[str, object]]) -> dict[str, object]:
     positions = {name: as_json(p) for name, p in sorted(checkpoint.positions.items())}
-    return {"version": VERSION, "positions": positions, **({"seen": as_json(checkpoint.seen)} if checkpoint.seen else {})}
+    version = VERSION if any(p.digest for p in (*checkpoint.positions.values(), checkpoint.seen) if p) else 1
+    return {"version": version, "positions": positions, **({"seen": as_json(checkpoint.seen)} if checkpoint.seen else {})}
 
 
 def _position_json(position: Position) -> dict[str, object]:
@@ -129,11 +134,9 @@ def _position_json(position: Position) -> dict[str, object]:
 
 
 def _whole_position_json(position: Position) -> dict[str, object]:
-    known = position.known
-    if known == NONE_KNOWN:
-        return _position_json(position)
-    commits = [f"{requested}_{completed}" for requested, completed in known.commits]
-    return {**_position_json(position), "known": {"since": known.since, "commits": commits}}
+    known = {"since": position.known.since, "commits": ["_".join(pair) for pair in position.known.commits]}
+    return {**_position_json(position), **({"digest": position.digest} if position.digest else {}),
+            **({"known": known} if position.known != NONE_KNOWN else {})}
 
 
 def encode(checkpoint: Checkpoint) -> dict[str, str]:
@@ -189,7 +192,7 @@ def _decode_streamer(text: str, basis: Basis, of: str, name: str) -> Position:
 
 
 # One step per version that ever was: from its JSON to the next version's JSON.
-_LADDER: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+_LADDER: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: lambda raw: raw}  # its paths are all in clear
 
 
 def _decode_own(text: str, of: str, name: str) -> Checkpoint:
@@ -210,9 +213,10 @@ def _decode_own(text: str, of: str, name: str) -> Checkpoint:
         seen = _decode_position("seen", raw["seen"]) if raw.get("seen") else None
         return Checkpoint({name: _decode_position(name, p) for name, p in raw["positions"].items()}, seen)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        shown = without_paths(text)[:200]
         raise StateError(
-            "CHECKPOINT_UNREADABLE", f"{of}the checkpoint is not one: {text[:200]!r}.",
-            "Nothing was read or written.", f"Set a new one: freshet checkpoint set {name} INSTANT", text=text[:200],
+            "CHECKPOINT_UNREADABLE", f"{of}the checkpoint is not one: {shown!r}.", "Nothing was read or written.",
+            f"Set a new one: freshet checkpoint set {name} INSTANT", text=shown,
         ) from error
 
 
@@ -227,8 +231,9 @@ def _decode_position(name: str, raw: dict[str, Any]) -> Position:
             "Upgrade freshet to the version that wrote it.",
             kind=kind[:40], position=name,
         )
-    position = Position(raw["instant"], raw["table"], raw["basis"], _decode_known(raw.get("known")))
-    if not (isinstance(position.instant, str) and isinstance(position.table, str) and position.basis in get_args(Basis)):
+    position = Position(raw["instant"], raw["table"], raw["basis"], _decode_known(raw.get("known")), raw.get("digest", ""))
+    texts = (position.instant, position.table, position.digest)
+    if not all(isinstance(text, str) for text in texts) or position.basis not in get_args(Basis):
         raise ValueError("a position is an instant, a table and a basis")
     if not _INSTANT.fullmatch(position.instant):
         raise ValueError("an instant is up to 17 digits")

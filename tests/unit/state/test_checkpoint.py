@@ -93,7 +93,7 @@ def test_reset_is_a_checkpoint_without_positions_and_hides_an_older_one() -> Non
 
 
 def test_newer_version_is_refused_even_when_its_shape_is_unknown() -> None:
-    assert code_of({CHECKPOINT_KEY: json.dumps({"version": 2, "vector": []})}) == "CHECKPOINT_TOO_NEW"
+    assert code_of({CHECKPOINT_KEY: json.dumps({"version": 3, "vector": []})}) == "CHECKPOINT_TOO_NEW"
 
 
 @pytest.mark.parametrize("text", [
