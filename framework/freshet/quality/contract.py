@@ -12,8 +12,8 @@ from freshet.errors import DataError
 from freshet.plan.options import IS_DELETED
 from freshet.plan.stages import Conform
 from freshet.quality.partitions import cannot_be_kept
-from freshet.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
 from freshet.spec.type_words import FORMS
+from freshet.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
 from freshet.spec.types_json import OWN_PREFIX, type_from_spark
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.

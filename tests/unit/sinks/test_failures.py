@@ -22,7 +22,8 @@ def test_a_value_that_does_not_fit_is_named() -> None:
     ("date", "23/11/2026", "NOT_OF_TYPE", "yyyy-MM-dd"), ("date", "2026-02-30", "NOT_OF_TYPE", "of the calendar"),
     ("timestamp", "23.11.2026 10:00", "NOT_OF_TYPE", "yyyy-MM-dd HH:mm:ss"), ("boolean", "yes", "NOT_OF_TYPE", "true or false"),
     ("int", "ten", "NOT_OF_TYPE", "a number is expected"), ("decimal(10,2)", "1,50", "NOT_OF_TYPE", "a point before"),
-    ("decimal(10,2)", "100000000", "OVERFLOW", "does not fit into decimal(10,2)"), ("bigint", "1.5", "OVERFLOW", "does not fit"),
+    ("decimal(10,2)", "100000000", "OVERFLOW", "does not fit into decimal(10,2)"),
+    ("bigint", "1.5", "OVERFLOW", "does not fit"),
     ("int", " 9e99", "OVERFLOW", "does not fit"), ("string", "a\ufffd", "BAD_BYTES", "no UTF-8"),
     ("array<string>", "[a\ufffd]", "BAD_BYTES", "no UTF-8"),
 ])
