@@ -117,7 +117,8 @@ def test_what_is_longest_fits_80_columns(
     assert lines[0].split() == ["WHEN", "WHAT", "RESULT", "TIME", "ROWS"]
     text = " ".join(" ".join(lines).split())
     assert "2026-01-01 to 2027-01-01: 11 of 12 chunks done, 1 failed" in text
-    assert "123,456,789 inserted, 987,654,321 inserted or updated, 55 deleted (a moved row counts as both), 7 moved, 12 to the quarantine" in text
+    assert ("123,456,789 inserted, 987,654,321 inserted or updated, 55 deleted (a moved row counts as both), 7 moved, "
+            "12 to the quarantine") in text
 
 
 def test_what_cannot_be_read_is_left_out_with_a_word(freshet: Freshet, root: Path, target: HandMade) -> None:
