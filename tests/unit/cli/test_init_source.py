@@ -13,7 +13,11 @@ from typing import Any
 
 import pytest
 
-from freshet.spec.types_sql import parse_type
+from freshet.runtime.shapes import shapes_of
+from freshet.spec.fixtures import build_cases, read_fixture
+from freshet.spec.project import load_project
+from freshet.spec.suggest import Problems
+from freshet.state.timeline import TimelineState
 from tests.kit.timeline import COMMIT, HandMade, avro
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -90,8 +94,11 @@ def test_the_files_fit_the_table(
     names = [column.partition(":")[0] for column in columns.split()]
     sql = _file(root, "transformers/stays.sql")
     assert [name for name in names if name not in sql] == []
-    schema = next(line for line in _file(root, "pipelines/tests/stays.yml").splitlines() if "schema:" in line)
-    assert parse_type(f"struct<{schema.partition(':')[2].strip()[1:-1]}>")
+    problems, spec = Problems(), load_project(root, names=["stays"]).pipelines[0]
+    text = read_fixture(root, spec, problems)
+    assert text is not None
+    cases = build_cases(root, spec, text, shapes_of(spec, {}, text.tables, TimelineState()), problems)
+    assert (problems.found, len(cases)) == ([], 1 + ("_hoodie_is_deleted" in sql))
 
 
 @pytest.mark.parametrize(("columns", "partition", "properties", "said", "problem"), [
