@@ -194,12 +194,12 @@ def test_rows_that_are_refused(
 
 @pytest.mark.parametrize(("text", "code"), [
     (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"), (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
-    (f"{HEAD}\na,1,x,10:00,d\n", "OVERFLOW"), (f"{HEAD}\n,1,x,{AT},d\na,1,x,,d\n", "NULL_KEY"),
+    (f"{HEAD}\na,1,x,10:00,d\n", "NOT_OF_TYPE"), (f"{HEAD}\n,1,x,{AT},d\na,1,x,,d\n", "NULL_KEY"),
     (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
     (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"), ("id,amount,at,day\n", "COLUMN_MISSING"),
     (f"{HEAD}\na,1,x,{AT},\n", "NULL_PARTITION"), (f"{HEAD}\na,1,x,{AT},a:b\n", "BAD_PARTITION"),
     (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,\na,1,x,{AT},d,true\n", "ROWS_TIED"),
-    (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,perhaps\n", "OVERFLOW"),
+    (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,perhaps\n", "NOT_OF_TYPE"),
 ])
 def test_every_way_in_which_a_row_is_refused(quick: SparkSession, lake: Lake, text: str, code: str) -> None:
     refused_by(quick, lake, text, code)

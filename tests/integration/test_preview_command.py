@@ -168,7 +168,8 @@ def test_what_is_shown_and_how_it_ends(lake: Lake) -> None:
     assert done.exit_code == 7
     for line in ("          2 inserted", "rows that change:", "id=a", "  amount  1.00 -> -1.00", "new rows:", "CHECK_FAILED"):
         assert line in done.stdout, done.stdout
-    as_csv = CliRunner().invoke(main, ["preview", "copy", "--csv", "--columns", "ts", "-C", str(lake.project_root)]).stdout
+    as_csv = CliRunner().invoke(main, ["preview", "copy", "--output", "csv", "--columns", "ts",
+                                     "-C", str(lake.project_root)]).stdout
     assert as_csv.splitlines() == ["_change,id,ts,_was_id,_was_ts", "updated,a,2,,1", "inserted,c,2,,", "inserted,d,2,,"]
     assert refused(lake, "preview", "copy", "--where", "nothing = 1", code=6)["code"] == "BAD_CONDITION"
     lake.pipeline(sql="SELECT id, cast(null as bigint) AS ts, amount, day FROM <SRC>")

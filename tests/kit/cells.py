@@ -28,7 +28,7 @@ def failed(result: RunResult, *names: str) -> None:
     assert result.error is not None, names
     if names == ("malformed",):
         # Where no row is dropped, the write itself refuses the first one.
-        assert (result.error.code, result.error.exit_code) == ("OVERFLOW", Exit.CHECK), result.error
+        assert (result.error.code, result.error.exit_code) == ("NOT_OF_TYPE", Exit.CHECK), result.error
         assert "(check malformed)" in str(result.error)
         return
     assert (result.error.code, result.error.exit_code) == ("CHECK_FAILED", Exit.CHECK), (names, result.error)

@@ -106,6 +106,8 @@ def _rows(entry: Entry) -> str:
     words = {**_COUNTED, "quarantined": "to the quarantine"}
     if "updates" in entry.rows.get("mixed", ()):
         words["updates"] = "inserted or updated"
+    if "deletes" in entry.rows.get("mixed", ()):
+        words["deletes"] = "deleted (a moved row counts as both)"
     found = [f"{entry.rows[kind]:,} {word}" for kind, word in words.items() if entry.rows.get(kind)]
     return ", ".join(found)
 

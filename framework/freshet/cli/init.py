@@ -13,13 +13,14 @@ import click
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from freshet.cli.init_files import CONFIG, Config, config_of, need, read_config, root_of, stands_in, write_files
+from freshet.cli.init_source import EXAMPLE, Beginning, beginning_of
+from freshet.cli.init_texts import in_sql, marks_of
 from freshet.cli.output import Output, progress, reporting
 from freshet.cli.patterns import PATTERNS, contents_of, steps_of
 from freshet.cli.sample_data import COLUMNS, KEY, ORDERING, order_files
 from freshet.errors import Exit
 from freshet.plan.buckets import buckets_for
 from freshet.plan.instants import readable
-from freshet.spec.ddl import parse_ddl
 from freshet.spec.json_schema import json_schema
 from freshet.spec.suggest import Problems
 from freshet.spec.warehouse import load_warehouse
@@ -42,7 +43,8 @@ _PIPELINE = {
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
 @click.option("--pipeline", "name", default=None, metavar="NAME", help="Add a pipeline of this name to the project in FOLDER.")
 @click.option("--source", default="raw.orders", show_default=True, metavar="TABLE",
-              help="Table that the pipeline reads, of a database of 'warehouse:'; without one, of raw.")
+              help="Table that the pipeline reads, of a database of 'warehouse:'; without one, of raw. Where it stands, the "
+                   "new files have its columns, key, ordering field and partitions.")
 @click.option("--partition-size", "size", default="100MB", show_default=True, metavar="SIZE",
               help="What a partition of the new table will hold as Parquet, or all of a table without partitions. It gets a "
                    "bucket for each 120 MB.")
@@ -92,19 +94,22 @@ def init(
     root = root_of(database, config)
     need((_TARGETS,), config)
     held = size_of(size)
-    marks = {"@TABLE@": _in_sql(target), "@NAME@": target, "@SOURCE@": table, "@RAW@": root,
-             "@SIZE@": held.human_readable(decimal=True), "@BUCKETS@": str(buckets_for(held))}
+    beginning = beginning_of(folder, f"{database}.{table}") if name is not None else EXAMPLE
+    marks = {**marks_of(beginning, target), "@TABLE@": in_sql(target), "@NAME@": target,
+             "@PATH@": beginning.path or f"{root}/{table}", "@SIZE@": held.human_readable(decimal=True),
+             "@BUCKETS@": str(buckets_for(held))}
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
     if sample:
         contents |= dict(zip(_samples(table), order_files(), strict=True))
-    told = _write(folder, contents)
+    told = [*_write(folder, contents), *_told_of(beginning, f"{database}.{table}")]
     landed = _land_sample(output, folder, f"{database}.{table}", folder / _samples(table)[0]) if sample else None
     if landed is not None:
         told += landed[0]
-    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "")
+    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "", beginning)
     text = "\n".join([*told, "next:", *(f"  {step}" for step in steps)])
     output.result(text, {"folder": str(folder), "files": sorted(contents), "next": steps[-2 if sample else 0],
-                         "steps": steps, **({"landed": landed[1]} if landed is not None else {})})
+                         "steps": steps, "columns_of": beginning.of, "notes": list(beginning.notes),
+                         **({"landed": landed[1]} if landed is not None else {})})
     return Exit.OK
 
 
@@ -158,8 +163,16 @@ def _land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple
     return [f"{source}: committed {readable(landed.commit)}: {in_words(landed)}"], landed.as_json()
 
 
-def _next_steps(folder: Path, pipeline: str, source: str, sample: str) -> list[str]:
+def _told_of(beginning: Beginning, source: str) -> list[str]:
+    said = {"table": f"its columns, key, ordering field and partitions are those of {source}",
+            "ddl": f"its columns, key, ordering field and partitions are those that the DDL of {source} has"}
+    return [*([said[beginning.of]] if beginning.of in said else []), *beginning.notes]
+
+
+def _next_steps(folder: Path, pipeline: str, source: str, sample: str, beginning: Beginning) -> list[str]:
     steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
+    if beginning.of != "example":
+        return [*steps, "freshet validate", " ".join(["freshet run", *filter(None, [beginning.writer]), pipeline])]
     if not sample:
         return [*steps, f"freshet land {source} FILE.csv --key id --ordering updated_at", "freshet validate",
                 f"freshet run {pipeline}"]
@@ -183,13 +196,6 @@ def size_of(text: str) -> ByteSize:
 
 def _new_config() -> Config:
     return read_config(CONFIG, _template("base.yml"), Problems())
-
-
-def _in_sql(name: str) -> str:
-    """Return a table's name as a DDL has it: a word of SQL in backticks."""
-    problems = Problems()
-    parse_ddl(f"CREATE TABLE {_TARGETS}.{name} (id STRING) USING hudi", "", problems)
-    return f"`{name}`" if problems.found else name
 
 
 def _filled(text: str, marks: dict[str, str]) -> str:

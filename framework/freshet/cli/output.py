@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 import click
@@ -43,10 +43,11 @@ class Output:
 
     Args:
         as_json: JSON on stdout instead of text.
+        as_csv: CSV; a command that has none does not take the word.
     """
 
-    def __init__(self, as_json: bool) -> None:
-        self.as_json = as_json
+    def __init__(self, as_json: bool, as_csv: bool = False) -> None:
+        self.as_json, self.as_csv = as_json, as_csv
         self.began = False
         #: Errors that stderr has been told while they happened.
         self.told: set[str] = set()
@@ -124,13 +125,13 @@ def message(text: str) -> None:
         click.echo(for_eyes(redact(text), sys.stderr), err=True)
 
 
-def reporting(command: Command) -> Command:
+def reporting(command: Command, formats: Sequence[str] = ("text", "json")) -> Command:
     """Wrap a command so that it takes ``--output`` and ends with the documented code of whatever error it raises."""
-    @click.option("--output", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    @click.option("--output", "output_format", type=click.Choice(formats), default="text", show_default=True,
                   help="How results are printed on stdout; messages go to stderr.")
     @wraps(command)
     def wrapped(output_format: str, **arguments: Any) -> None:
-        output = Output(output_format == "json")
+        output = Output(output_format == "json", output_format == "csv")
         PUBLISHED.clear()
         UNFINISHED.clear()
         try:
@@ -160,6 +161,10 @@ def reporting(command: Command) -> Command:
         sys.exit(code or Exit.OK)
 
     return cast("Command", wrapped)
+
+
+#: The same for a command whose rows may be had as CSV.
+reporting_rows: Callable[[Command], Command] = partial(reporting, formats=("text", "json", "csv"))
 
 
 def stdout_lost(error: OSError) -> int:

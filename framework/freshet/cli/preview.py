@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting, table
+from freshet.cli.output import Output, progress, reporting_rows, table
 from freshet.cli.rows import cell, csv_of, grid
 from freshet.errors import Exit
 from freshet.metrics.events import Event
@@ -52,11 +52,10 @@ _TITLES = {
               help="How many rows of each kind are shown.")
 @click.option("--start", type=_MOMENT, default=None, help="Of a backfill: begin of the range of event times, inclusive, UTC.")
 @click.option("--end", type=_MOMENT, default=None, help="Of a backfill: end of the range, exclusive, UTC.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV.")
 @project_options
-@reporting
+@reporting_rows
 def preview(
-    output: Output, name: str, where: str, columns: str, limit: int, start: datetime | None, end: datetime | None, as_csv: bool,
+    output: Output, name: str, where: str, columns: str, limit: int, start: datetime | None, end: datetime | None,
     root: Path, env: str | None, overrides: tuple[str, ...],
 ) -> Exit:
     """Show what the next run would write: rows that it inserts, changes, moves, deletes or ignores, and what its checks find.
@@ -69,11 +68,9 @@ def preview(
     Examples:
       freshet preview trip_earnings
       freshet preview trip_earnings --where "driver_id = 'd00042'" --columns fare_amount,tip_amount
-      freshet preview trip_earnings --limit 10000 --csv > changes.csv
+      freshet preview trip_earnings --limit 10000 --output csv > changes.csv
       freshet preview driver_daily_earnings --start 2026-01-01 --end 2026-01-08 --output json
     """
-    if as_csv and output.as_json:
-        raise click.UsageError("--csv goes not with --output json.")
     if (start is None) != (end is None):
         raise click.UsageError("--start goes with --end: a range of a backfill.")
     state = TimelineState()
@@ -88,10 +85,10 @@ def preview(
     spec = project.pipelines[0]
     wanted = _wanted(spec, columns)
     if not plan.stages or (isinstance(plan.stages[0], Commit) and plan.stages[0].empty):
-        return _without_rows(output, plan, as_csv)
+        return _without_rows(output, plan)
     found = _previewed(output, project, plan, where, limit)
     rows = {kind: tuple(_narrowed(row, spec.target.record_key, wanted) for row in of) for kind, of in found.rows.items()}
-    if as_csv:
+    if output.as_csv:
         output.result(_csv(rows), None)
     else:
         output.result(_text(spec, plan, found, rows), _json(plan, found, rows))
@@ -106,9 +103,9 @@ def _previewed(output: Output, project: Project, plan: Plan, where: str, limit: 
                            lambda words: listen(Event("phase", plan.pipeline, words)), where=where, limit=limit)
 
 
-def _without_rows(output: Output, plan: Plan, as_csv: bool) -> Exit:
+def _without_rows(output: Output, plan: Plan) -> Exit:
     said = f"a checkpoint without rows: {plan.window.reason}" if plan.stages else f"nothing new: {plan.window.reason}"
-    if as_csv:
+    if output.as_csv:
         output.result("_change", None)
     else:
         output.result(f"{plan.pipeline}: {said}", {

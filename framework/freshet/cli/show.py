@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output, progress, reporting_rows
 from freshet.cli.rows import csv_of, grid
 from freshet.errors import Exit, FreshetError, StateError
 from freshet.metrics.events import Event
@@ -40,12 +40,11 @@ _MOST_NEAR = 5
 @click.option("--at", "at", default="", metavar="TIME", help="The rows as they stood at an instant, or at 2026-11-25 23:54:37.")
 @click.option("--changes", "since", default="", metavar="TIME",
               help="What changed since: new rows as they are, deleted ones as they were, with _hoodie_is_deleted.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @project_options
-@reporting
+@reporting_rows
 def show(
-    output: Output, name: str, where: str, columns: str, limit: int, at: str, since: str, as_csv: bool,
-    root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output, name: str, where: str, columns: str, limit: int, at: str, since: str, root: Path, env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Show rows of a table: of a pipeline's target by its name, of any table that the project reads by the table's.
 
@@ -59,12 +58,10 @@ def show(
       freshet show raw.tips --where "amount < 0" --columns trip_id,amount
       freshet show trip_earnings --at "2026-11-25 23:54:37"
       freshet show raw.tips --changes 20261125235437123 --output json
-      freshet show trip_earnings --limit 10000 --csv > trips.csv
+      freshet show trip_earnings --limit 10000 --output csv > trips.csv
     """
     if at and since:
         raise click.UsageError("Say --at or --changes: rows as they stood, or what changed since.")
-    if as_csv and output.as_json:
-        raise click.UsageError("--csv goes not with --output json.")
     moments = _time(at, "--at"), _time(since, "--changes")
     project = load(root, env, overrides)
     spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
@@ -81,7 +78,7 @@ def show(
         spark = start_session(spec.spark_conf, short=True).newSession()
         listen(Event("phase", name, f"reading {ref.name}"))
         shown = show_rows(spark, state, wanted)
-    if as_csv:
+    if output.as_csv:
         output.result(_csv(shown), None)
         return Exit.OK
     rows = [dict(zip(shown.columns, row, strict=True)) for row in shown.rows]

@@ -12,6 +12,7 @@ from freshet.errors import DataError
 from freshet.plan.options import IS_DELETED
 from freshet.plan.stages import Conform
 from freshet.quality.partitions import cannot_be_kept
+from freshet.spec.type_words import FORMS
 from freshet.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
 from freshet.spec.types_json import OWN_PREFIX, type_from_spark
 
@@ -206,7 +207,9 @@ def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkC
         misfit, missing = _misfit(column, how, stage), _missing(column, _cast(column, how), stage)
         if misfit is not None:
             shown = F.substring(F.encode(F.col(f"`{column.name}`").cast("string"), "UTF-8").cast("string"), 1, _SHOWN)
-            found.append(F.when(misfit, F.concat(F.lit(f"{column.name}: "), shown, F.lit(f" does not fit into {column.type}"))))
+            kind = str(column.type)
+            why = f" is no {kind}: {FORMS[kind]}" if kind in FORMS else f" does not fit into {kind}"
+            found.append(F.when(misfit, F.concat(F.lit(f"{column.name}: "), shown, F.lit(why))))
         if missing is not None:
             apart = missing if misfit is None else ~misfit & missing
             found.append(F.when(apart, F.lit(f"{column.name} is null" + (", or empty" if column.name in stage.keys else ""))))

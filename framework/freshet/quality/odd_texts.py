@@ -10,6 +10,8 @@ from typing import Any
 SHOWN = 200
 #: What most values of a column may be, by how it is counted.
 KINDS = {"numbers": "numbers", "times": "dates or times", "truths": "true or false"}
+#: The type by which a person may insist on that.
+TYPES = {"numbers": "DOUBLE", "dates or times": "TIMESTAMP", "true or false": "BOOLEAN"}
 
 
 @dataclass(frozen=True)

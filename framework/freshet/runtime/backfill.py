@@ -26,8 +26,8 @@ from freshet.state.table import StateReader
 #: Gives the project with the pipeline alone, rendered with ``start`` and ``end``; for None as its runs have it.
 Load = Callable[[tuple[str, str] | None], Project]
 # Of the data of one chunk; what is wrong with the files is wrong in every chunk, and ends the backfill.
-_OF_THE_DATA = ("CHECK_FAILED", "NULL_VALUE", "OVERFLOW", "BAD_PARTITION", "OUTSIDE_CHUNK", "KEY_AMBIGUOUS", "DUPLICATE_KEY",
-                "SQL_RUNTIME_ERROR", "TOO_MANY_PARTITIONS")
+_OF_THE_DATA = ("CHECK_FAILED", "NULL_VALUE", "OVERFLOW", "NOT_OF_TYPE", "BAD_BYTES", "BAD_PARTITION", "OUTSIDE_CHUNK",
+                "KEY_AMBIGUOUS", "DUPLICATE_KEY", "SQL_RUNTIME_ERROR", "TOO_MANY_PARTITIONS")
 # What passes by itself: another writer's commit, a clustering that is planned and will be executed, a source just cleaned.
 _REPEATED = (*CONFLICTS, "CLUSTERING_PENDING", "LOCK_NOT_TAKEN", "SOURCE_CHANGED_UNDER_READ")
 # The incremental writer goes first; but one that never ends must not starve the repair.

@@ -31,6 +31,7 @@ _TORN, _QUOTE = re.compile(r"Malformed CSV record: (.*)"), "Unescaped quote char
 _MALFORMED = (_QUOTE, "Malformed records are detected", "Malformed CSV record")
 _TO_DO = {
     "OVERFLOW": "Mend the row; or give the column of a new table another type by --columns.",
+    "NOT_OF_TYPE": "Write it so; or land the column of a new table as STRING by --columns, and convert it in the SQL.",
     "BAD_BYTES": "Convert the file: iconv -f LATIN1 -t UTF-8 FILE",
     "BAD_PARTITION": "Mend the row, or partition the table by another column.",
     "KEY_AMBIGUOUS": "Mend the row, or make one column of the key's parts.",

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from urllib.parse import unquote
 
-from freshet.quality.odd_texts import SHOWN, OddTexts
+from freshet.quality.odd_texts import SHOWN, TYPES, OddTexts
 from freshet.sources.files import UNPACK, Files, ending_of, shown
 
 # To look for one value takes a second; where it stands behind them, the file alone is named.
@@ -29,7 +29,8 @@ def told_of(odd: Sequence[OddTexts], files: Files, table: str) -> list[str]:
         found.append(
             f"TEXT_COLUMN: {one.column} is text though {one.values - one.odd:,} of {one.values:,} values are {one.most}: "
             f"{one.example[:60]!r} is not ({at}). To have it otherwise mend such values, or leave nothing there for null; "
-            f"remove the table {table} that was made, and land the files again")
+            f"remove the table {table} that was made, and land the files again, with --columns \"{one.column} "
+            f"{TYPES[one.most]}\" so that such a value is refused and named")
     return found
 
 

@@ -139,7 +139,7 @@ def _rows_in_words(result: RunResult) -> str:
         found[:2] = [*found[:bool(result.inserts)], f"{result.updates:,} inserted or updated"]
     if result.moves:
         found.insert(-1, f"{result.moves:,} moved")
-    both = " (a row that moved to another partition is both inserted and deleted)"
+    both = " (a row that moved to another partition counts as both; how many did is not known)"
     return ", ".join(found) + (both if "deletes" in result.mixed else "")
 
 
@@ -167,13 +167,14 @@ def row_counts(spec: PipelineSpec, info: CommitInfo) -> RowCounts:
     target = spec.target
     inserts, updates, deletes, moves = info.inserts, info.updates, info.deletes, 0
     mixed: tuple[str, ...] = ()
-    may_move = spec.index.is_global and bool(target.partition_by)
+    to_logs = target.table_type == "MERGE_ON_READ" and spec.index.type == "BUCKET"
     may_delete = spec.operation == "delete" or any(column.name == IS_DELETED for column in target.columns)
-    if may_move and not may_delete and deletes <= inserts:
+    if spec.index.is_global and target.partition_by and not may_delete and deletes <= inserts:
         inserts, deletes, moves = inserts - deletes, 0, deletes
-    elif may_move and deletes and (inserts or updates):
+    elif target.partition_by and deletes and (inserts or (updates and (spec.index.is_global or to_logs))):
+        # A bucket index moves no row: freshet deletes it where it was.
         mixed = ("inserts", "deletes")
-    if target.table_type == "MERGE_ON_READ" and spec.index.type == "BUCKET" and updates:
+    if to_logs and updates:
         mixed = ("updates", *mixed)
     return RowCounts(inserts, updates, deletes, moves, mixed)
 

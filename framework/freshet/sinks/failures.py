@@ -9,12 +9,14 @@ from freshet.errors import CheckError, DataError, FreshetError, RetryableError, 
 from freshet.quality.contract import MARK, OF_CHECK
 from freshet.sinks.storage_words import of_storage
 from freshet.spec.model import TableRef
+from freshet.spec.type_words import expected, how_to_convert, misfit_code
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 # Not where a query plan is shown, which holds the call that would raise it.
 _REFUSED = re.compile(r"(?<!concat\()" + re.escape(MARK) + r"\|(\w+)\|([^|]*)\|([^|]*)\|(.*?)\|(.*?)(?:\||$)", re.MULTILINE)
 _WHY = {
     "OVERFLOW": "is {value}, which does not fit into {kind},",
+    "NOT_OF_TYPE": "is '{value}', which is no {kind} ({expected}),",
     "BAD_BYTES": "holds bytes that are no UTF-8,",
     "NULL_VALUE": "is null, or an empty record key,",
     "BAD_PARTITION": "is '{value}', which Hudi 1.0 cannot keep as a partition's value,",
@@ -56,9 +58,12 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
     refused = _REFUSED.search(text)
     if refused:
         code, column, kind, value, key = refused.groups()
-        why = _WHY[code].format(value=value, kind=kind)
+        code = misfit_code(kind, value) if code == "OVERFLOW" else code
+        why = _WHY[code].format(value=value, kind=kind, expected=expected(kind))
         kind_of_error = CheckError if OF_CHECK in key else DataError
         to_do = _TO_DO.get(code, "Mend the source row, or treat the case in the SQL.")
+        if code == "NOT_OF_TYPE":
+            to_do = f"Mend the source row, or convert the value in the SQL, as by {how_to_convert(kind, column)}."
         return kind_of_error(
             code, f"{table}: column {column} {why} in the row with {key}.", _UNTOUCHED, to_do,
             column=column, type=kind, value=value, row=key,

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _NO_MATTER = ("name", "line", "severity", "rule", "most_rows", "most_share")
 # What a backfill renders otherwise than a run.
 _WINDOW = re.compile(r"\{[{%](?:(?![}%]\}).)*\b(?:start|end)\b", re.DOTALL)
+# A template's comment, and what looks like one within a tag. One with a hyphen or a plus takes the spaces around it away.
+_COMMENT_OR_TAG = re.compile(r"\{#(?![-+]).*?(?<![-+])#\}|(?P<tag>\{\{.*?\}\}|\{%.*?%\})", re.DOTALL)
 # Of keyword tokens the text is one of several ways to write the same.
 _VERBATIM = ("VAR", "IDENTIFIER", "STRING", "NUMBER", "RAW_STRING", "HINT", "PARAMETER")
 
@@ -67,7 +69,7 @@ def logic_of(
             parts.append(Part(step.file, "python", text))
             continue
         parts += (Part(step.file, "sql", statement.text.strip()) for statement in step.statements)
-        template = (root / step.file).read_text("utf-8", "replace")
+        template = _COMMENT_OR_TAG.sub(lambda found: found["tag"] or "", (root / step.file).read_text("utf-8", "replace"))
         if _WINDOW.search(template):
             # What it is in a backfill cannot be seen in what it is outside of one.
             parts.append(Part(step.file, "template", template))

@@ -46,7 +46,7 @@ def test_help_holds_examples_and_ends_with_0(path: tuple[str, ...], command: cli
     assert "Example" in result.stdout
     assert f"freshet {' '.join(path)}".strip() in result.stdout
     if not isinstance(command, click.Group):
-        assert "--output [text|json]" in result.stdout
+        assert "--output [text|json" in result.stdout
 
 
 def test_help_names_the_exit_codes() -> None:

@@ -45,7 +45,7 @@ def test_nothing_new_starts_no_spark(freshet: Freshet, root: Path, monkeypatch: 
     a_target(root, (15, 10))
     assert freshet("preview", "payments").stdout.startswith("payments: nothing new: ")
     assert parsed(freshet("preview", "payments", "--output", "json"))["reads"] == ""
-    assert freshet("preview", "payments", "--csv").stdout == "_change\n"
+    assert freshet("preview", "payments", "--output", "csv").stdout == "_change\n"
 
 
 def test_a_first_run_that_reads_nothing(freshet: Freshet, root: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_first_run_that_reads_nothing(freshet: Freshet, root: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "code"), [
-    (("--csv", "--output", "json"), 2), (("--start", "2026-01-01"), 2), (("--columns", "amuont"), 2), (("--limit", "0"), 2),
+    (("--csv",), 2), (("--start", "2026-01-01"), 2), (("--columns", "amuont"), 2), (("--limit", "0"), 2),
     (("--start", "2026-01-01", "--end", "2026-01-02"), 5),
 ])
 def test_what_is_refused(freshet: Freshet, root: Path, words: tuple[str, ...], code: int) -> None:

@@ -62,7 +62,7 @@ def test_a_warehouse_that_cannot_be_listed_hides_no_error(
 
 @pytest.mark.parametrize("words", [
     ("--at", "yesterday"), ("--changes", "20261"), ("--at", "20261125", "--changes", "20261125"), ("--limit", "0"),
-    ("--csv", "--output", "json"),
+    ("--csv",), ("--output", "xml"),
 ])
 def test_a_wrong_command_line(freshet: Freshet, root: Path, words: tuple[str, ...]) -> None:
     a_project(root)

@@ -70,5 +70,6 @@ def test_what_a_person_is_told(tmp_path: Path) -> None:
     assert said.startswith("TEXT_COLUMN: amount is text though 999 of 1,001 values are numbers: 'n/a' is not (")
     assert "a b.csv, line 3). " in said
     assert "remove the table raw.orders" in said
+    assert '--columns "amount DOUBLE"' in said
     (said,) = told_of([odd], find_files([str(tmp_path / "a.json")]), "raw.orders")
     assert "line" not in said

@@ -28,6 +28,8 @@ def digest(folder: Path, window: tuple[str, str] | None = None, environ: dict[st
 @pytest.mark.parametrize(("before", "after"), [
     ({}, {"sql": "-- said\nselect id,\n   amount /* in\nall */, updated_at\tFROM   <SRC>  ;"}),
     ({}, {"sql": "{# said #}" + SQL}),
+    ({"sql": WINDOWED % ""}, {
+        "sql": "{# {% said %} #}-- said\n" + (WINDOWED % "/* said */ ").replace("WHERE", "WHERE  {# more #}")}),
     ({"yml": YML}, {"yml": f"owner: me\nschedule: '5 * * * *'\ntags: [a]\nspark: {{spark.sql.shuffle.partitions: 2}}\n{YML}"
                            "  hoodie.compact.inline: false\n  hoodie.clean.commits.retained: 7\n"
                            "  hoodie.parquet.compression.codec: gzip\n  hoodie.streamer.source.hoodieincr.num_instants: 9\n"}),
@@ -37,7 +39,8 @@ def digest(folder: Path, window: tuple[str, str] | None = None, environ: dict[st
     ({"yml": YML}, {"yml": DROPS % ("a", 0, "fail")}),
     ({"base": "vars: {raw_root: data/raw, derived_root: data/derived, unused: 1}\n"
               'warehouse: {raw: "{{ var.raw_root }}", derived: "{{ var.derived_root }}"}\n'}, {}),
-], ids=["a SQL's spaces, comments and keywords", "a template's comment", "settings, services and schedules", "a DDL's comments",
+], ids=["a SQL's spaces, comments and keywords", "a template's comment", "those of one that a backfill alone renders",
+        "settings, services and schedules", "a DDL's comments",
         "a Python's comments", "a check's name", "a check that drops nothing", "a variable that nothing reads"])
 def test_what_makes_no_row_does_not_count(tmp_path: Path, before: dict[str, str], after: dict[str, str]) -> None:
     assert digest(tmp_path / "a", **before) == digest(tmp_path / "b", **after)
@@ -50,6 +53,7 @@ def test_what_makes_no_row_does_not_count(tmp_path: Path, before: dict[str, str]
     ({"sql": SQL.replace("amount", "'A' AS amount")}, {"sql": SQL.replace("amount", "'a' AS amount")}),
     ({"sql": SQL.replace("amount", "{{ var.raw_root | length }} AS amount")}, {"sql": SQL.replace("amount", "9 AS amount")}),
     ({"sql": WINDOWED % ""}, {"sql": WINDOWED % "AND id <> 'a'"}),
+    ({"sql": WINDOWED % "{{ '{# a #}' }}"}, {"sql": WINDOWED % "{{ '{# b #}' }}"}),
     ({"yml": BOTH, "py": PYTHON}, {"yml": BOTH, "py": PYTHON.replace("2", "3")}),
     ({"yml": BOTH, "py": PYTHON}, {"yml": BOTH, "py": PYTHON.replace("a\n\nb", "a\nb")}),
     ({}, {"ddl": DDL.format(name="payments").replace("DECIMAL(10,2)", "DECIMAL(12,2)")}),
@@ -66,7 +70,8 @@ def test_what_makes_no_row_does_not_count(tmp_path: Path, before: dict[str, str]
      {"yml": "vars: {rate: '2'}\n" + BOTH, "py": PYTHON}),
     ({"yml": YML}, {"yml": "vars: {rate: \"{{ start | default('') }}\"}\n" + YML}),
 ], ids=["SQL", "spaces in a text", "what looks like a comment in a text", "a text's case", "what a template gives",
-        "what a backfill alone does", "Python", "an empty line in a Python text", "a column's type", "an input",
+        "what a backfill alone does", "what looks like a template's comment in a text", "Python",
+        "an empty line in a Python text", "a column's type", "an input",
         "how it is read", "its look-back", "a check that drops", "its rule", "deletes", "operation", "the contract",
         "the source", "a variable for Python", "a variable that a backfill sets"])
 def test_what_makes_rows_counts(tmp_path: Path, before: dict[str, str], after: dict[str, str]) -> None:
