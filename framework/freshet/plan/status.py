@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from freshet.errors import FreshetError
 from freshet.plan.buckets import bucket_advice
-from freshet.plan.inputs import look_at_inputs, with_drivers
+from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.instants import zone_of
 from freshet.plan.late import completion_of, late_commits
 from freshet.plan.logic_report import LogicReport
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.reads import counted
-from freshet.plan.window import horizon, next_window
+from freshet.plan.stages import Plan
+from freshet.plan.window import horizon
 from freshet.spec.model import PipelineSpec
 from freshet.spec.secrets import redact_tree
 from freshet.state.backfill import chunk_commits
 from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from freshet.state.table import StateReader, TableState
+from freshet.state.table import OneLook, StateReader, TableState
 
 # A run's commit has one of these, or one of HoodieStreamer's that a pipeline goes on from; those of others have none.
 _OF_A_RUN = frozenset((RUN_ID_KEY, CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY))
@@ -94,17 +95,21 @@ def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
     return "" if done == newest.chunks else f"{start[:10]} to {end[:10]}: {done} of {counted(newest.chunks, 'chunk')} done"
 
 
-def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
+def pipeline_status(
+    spec: PipelineSpec, state: StateReader, hold: Callable[[Plan], None] = lambda plan: None,
+) -> PipelineStatus:
     """Look at a pipeline's target and source.
 
     Args:
         spec: The pipeline.
         state: Read-only view of the tables.
+        hold: Raises what forbids the plan of the next run besides the timelines.
 
     Returns:
         Its standing; an error becomes its ``state``.
     """
     last = position = zone = ""
+    state = OneLook(state)
     try:
         target = state.table(spec.target.ref)
         refuse_unmigrated(spec, state, target)
@@ -120,15 +125,14 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         waiting = (*late, *source.commits_between(begin_exclusive=position))
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
-        seen = checkpoint.furthest(spec.source.table.path) if checkpoint else None
-        window = next_window(spec.name, source, spec.source, main, seen)
-        if any(one.read == "incremental" for one in spec.inputs):
-            window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
+        # By what a run plans, so that it is no second opinion.
+        plan = compile_plan(spec, state, RunRequest())
+        hold(plan)
     except FreshetError as error:
         return PipelineStatus(spec.name, error.code, last, position, message=str(error), source_zone=zone)
     return PipelineStatus(
         spec.name,
-        "new" if target is None else "up_to_date" if window.kind == "idle" else "behind",
+        "new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
         last, position, len(waiting), sum(source.info(i).rows for i in waiting),
         max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
         oldest, _minutes(oldest, position) if trimmed and oldest and position else None, advice=bucket_advice(spec, target),

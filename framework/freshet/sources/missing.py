@@ -49,7 +49,9 @@ def gone_for_good(table: TableRef, error: BaseException | str, effect: str) -> S
     return _missing(table, lost, effect) if lost else None
 
 
-def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: str) -> None:
+def hold_files(
+    table: TableRef, requested: Collection[str], as_of: str, effect: str, whole: bool = False,
+) -> None:
     """Refuse to read commits whose files, or those below them, are not there, or are shorter than they were written.
 
     Args:
@@ -57,6 +59,7 @@ def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: 
         requested: Request times of the commits.
         as_of: Time of the version that their rows are read at; empty for the latest.
         effect: What was or was not written.
+        whole: True where their own files alone are read, of each file group the newest.
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
@@ -66,8 +69,18 @@ def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: 
     if state is not None:
         infos = [state.info(i) for i in state.commits if i.requested in set(requested)]
         groups = {group for info in infos for group in info.file_ids}
-        files = [*(file for info in infos for file in info.files), *newest_files(state, Version(as_of), groups)]
+        files = [file for info in infos for file in info.files]
+        if whole:
+            files = list({file_group(path): (path, size) for path, size in sorted(files, key=_requested)}.values())
+        else:
+            hold_metadata(state, effect)
+            files += newest_files(state, Version(as_of), groups)
         _hold_all(table, _by_folder(files), effect)
+
+
+def _requested(file: tuple[str, int]) -> str:
+    group = file_group(file[0])
+    return group[1] if group else ""
 
 
 def hold_version(

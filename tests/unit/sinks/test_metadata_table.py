@@ -10,7 +10,7 @@ import pytest
 from freshet.errors import FreshetError
 from freshet.plan.reads import Version
 from freshet.plan.stages import Commit
-from freshet.runtime.fence import hold_target
+from freshet.sources.held import hold_target
 from freshet.sources.missing import hold_version
 from freshet.state import actions, properties
 from freshet.state.timeline import TimelineState
