@@ -160,7 +160,8 @@ def _override(
     source = state.table(spec.source.table)
     if instant is not None and source is not None and source.data_commits:
         newest = source.data_commits[-1].completed
-        if instant > newest:
+        # What was requested first is archived first, even where it completed last.
+        if instant > newest and not source.archived(instant[:-1]):
             raise StateError(
                 "CHECKPOINT_AHEAD", f"{name}: {instant} is newer than the source's last commit {newest}.",
                 "The checkpoint stays.", f"The latest that can be set: freshet checkpoint set {name} {newest}",

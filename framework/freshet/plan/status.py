@@ -17,11 +17,11 @@ from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.reads import counted
 from freshet.plan.stages import Plan
 from freshet.plan.window import horizon
-from freshet.spec.model import PipelineSpec
+from freshet.spec.model import PipelineSpec, TableRef
 from freshet.spec.secrets import redact_tree
 from freshet.state.backfill import chunk_commits
 from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from freshet.state.table import OneLook, StateReader, TableState
+from freshet.state.table import StateReader, TableState
 
 # A run's commit has one of these, or one of HoodieStreamer's that a pipeline goes on from; those of others have none.
 _OF_A_RUN = frozenset((RUN_ID_KEY, CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY))
@@ -77,6 +77,23 @@ class PipelineStatus:
         return found
 
 
+class _OneLook:
+    """A ``StateReader`` that asks another one once for each table, so that all who ask it see the same moment.
+
+    Args:
+        state: The other.
+    """
+
+    def __init__(self, state: StateReader) -> None:
+        self._state, self._seen = state, dict[TableRef, TableState | None]()
+
+    def table(self, ref: TableRef) -> TableState | None:
+        """Return the table's state when it was first asked for, None where there was no table."""
+        if ref not in self._seen:
+            self._seen[ref] = self._state.table(ref)
+        return self._seen[ref]
+
+
 def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
     """Return the newest backfill in words where chunks of it are missing; empty where none is, or none was ever made.
 
@@ -109,7 +126,7 @@ def pipeline_status(
         Its standing; an error becomes its ``state``.
     """
     last = position = zone = ""
-    state = OneLook(state)
+    state = _OneLook(state)
     try:
         target = state.table(spec.target.ref)
         refuse_unmigrated(spec, state, target)

@@ -1,4 +1,4 @@
-"""Hold what a plan reads and writes against the files that are there: when it is made, and again before each read and the write.
+"""Hold what a plan reads and writes against the files that are there: when it is made, and again just before that happens.
 
 A plan and a run find the same by it, and neither needs a JVM.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, time, timedelta
 
 from pyspark.sql import Column, DataFrame, SparkSession

@@ -226,23 +226,6 @@ class StateReader(Protocol):
         ...
 
 
-class OneLook:
-    """A ``StateReader`` that asks another one once for each table, so that all who ask it see the same moment.
-
-    Args:
-        state: The other.
-    """
-
-    def __init__(self, state: StateReader) -> None:
-        self._state, self._seen = state, dict[TableRef, TableState | None]()
-
-    def table(self, ref: TableRef) -> TableState | None:
-        """Return the table's state when it was first asked for, None where there was no table."""
-        if ref not in self._seen:
-            self._seen[ref] = self._state.table(ref)
-        return self._seen[ref]
-
-
 class MemoryState:
     """A ``StateReader`` over tables held in memory, for tests.
 
