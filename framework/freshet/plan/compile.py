@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
+from freshet.plan.foreign import refuse_foreign
 from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from freshet.plan.instants import zone_of
 from freshet.plan.late import position_at, position_by_hand
@@ -75,6 +76,7 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     source = source_of(spec, state)
     if not request.migrates:
         refuse_unmigrated(spec, state, target)
+        refuse_foreign(spec, target)
     if request.full_refresh:
         return hold_services(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
@@ -225,8 +227,7 @@ def _plan(
         began = before.main if before and window.kind in ("increment", "driven") else None
         position = position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(window.end_inclusive)
         after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
-    stages: tuple[Stage, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    stages, notices = tuple[Stage, ...](), tuple[Notice, ...]()
     if window.kind in ("start_at_latest", "override"):
         stages = (commit_stage(spec, window, after, empty=True, creates=target is None),)
     elif window.kind != "idle":

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 from functools import partial
 
+from freshet.errors import StateError
 from freshet.plan.partitions import partition_values
 from freshet.plan.reads import (
     DriveRows,
@@ -23,10 +24,15 @@ from freshet.plan.reads import (
 )
 from freshet.plan.stages import Commit, MergeColumns, Plan, Stage
 from freshet.sources.missing import hold_files, hold_metadata, hold_version
+from freshet.spec.model import TableRef
 from freshet.spec.options import METADATA_ENABLE, OPERATION
+from freshet.state.failures import told
+from freshet.state.storage import local_path, storage_for
 from freshet.state.table import StateReader, TableState
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
+# Data files, partitions in Hive's style, and a log of Delta's. Of Iceberg two folders tell.
+_OF_OTHERS = re.compile(r"^(?![._]).*\.(?:parquet|orc|avro|csv|json|gz|zst)$|^[^._][^=]*=|^_delta_log$|^_SUCCESS$")
 
 
 def hold_plan(plan: Plan, state: StateReader) -> None:
@@ -37,14 +43,31 @@ def hold_plan(plan: Plan, state: StateReader) -> None:
         state: Reader of the tables.
 
     Raises:
-        StateError: FILE_MISSING or FILE_CORRUPT.
+        StateError: TARGET_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
         RetryableError: SOURCE_CHANGED_UNDER_READ or COMMIT_CONFLICT.
     """
+    if plan.first_run and plan.stages:
+        _hold_place(plan.target)
     for stage in _all_of(plan):
         if not isinstance(stage, Commit):
             hold_read(stage)
         elif (target := state.table(stage.table)) is not None and target.commits:
             hold_target(target, stage)
+
+
+def _hold_place(target: TableRef) -> None:
+    """Refuse to make a table where rows of another one lie: Hudi would write beside them, and read some of them as its own."""
+    base = local_path(target.path)
+    names = set(told(target, storage_for(base).names)(base))
+    found = sorted(name for name in names if _OF_OTHERS.search(name)) or sorted({"data", "metadata"} if {
+        "data", "metadata"} <= names else ())
+    if found:
+        raise StateError(
+            "TARGET_OCCUPIED", f"{target.name}: there is no Hudi table at {target.path}, and files or folders of something else "
+            f"lie there: {', '.join(found[:3])}{', ...' * (len(found) > 3)}.", "Nothing was read or written.",
+            "Move them away, or name another place by LOCATION in the DDL; where a Hudi table lost its .hoodie, restore that.",
+            path=target.path, found=found[:10],
+        )
 
 
 def _all_of(plan: Plan) -> Iterator[Stage]:
