@@ -53,8 +53,8 @@ def status(
     for s in found:
         if s.message:
             message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
-        if s.advice:
-            message(s.advice)
+        for advice in s.advice.splitlines():
+            message(advice)
     return Exit.OK
 
 

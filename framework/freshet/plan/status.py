@@ -14,6 +14,7 @@ from freshet.plan.instants import zone_of
 from freshet.plan.late import completion_of, late_commits
 from freshet.plan.logic_report import LogicReport
 from freshet.plan.migrated import refuse_unmigrated
+from freshet.plan.quarantine import lost_words
 from freshet.plan.reads import counted
 from freshet.plan.stages import Plan
 from freshet.plan.window import horizon
@@ -44,7 +45,7 @@ class PipelineStatus:
         minutes_to_horizon: Minutes from the horizon to the checkpoint: how much history is left before it expires;
             None where the source was never cleaned or archived.
         message: The error, where ``state`` is one.
-        advice: What should be changed about the table, with a code before it.
+        advice: What should be changed about the table, each on a line with a code before it.
         backfill: The newest backfill, where it is unfinished: its range and how many of its chunks are done.
         backfill_running: True where a backfill goes on now; the caller asks its lease.
         source_zone: Zone by which the source names instants, UTC or LOCAL.
@@ -145,6 +146,8 @@ def pipeline_status(
         # By what a run plans, so that it is no second opinion.
         plan = compile_plan(spec, state, RunRequest())
         hold(plan)
+        lost = lost_words(spec, state, target)
+        advice = (f"QUARANTINE_LOST: {lost}" if lost else "", bucket_advice(spec, target))
     except FreshetError as error:
         return PipelineStatus(spec.name, error.code, last, position, message=str(error), source_zone=zone)
     return PipelineStatus(
@@ -152,7 +155,8 @@ def pipeline_status(
         "new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
         last, position, len(waiting), sum(source.info(i).rows for i in waiting),
         max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
-        oldest, _minutes(oldest, position) if trimmed and oldest and position else None, advice=bucket_advice(spec, target),
+        oldest, _minutes(oldest, position) if trimmed and oldest and position else None,
+        advice="\n".join(filter(None, advice)),
         source_zone=zone,
     )
 

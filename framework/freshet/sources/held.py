@@ -63,8 +63,8 @@ def _hold_place(target: TableRef) -> None:
         "data", "metadata"} <= names else ())
     if found:
         raise StateError(
-            "TARGET_OCCUPIED", f"{target.name}: there is no Hudi table at {target.path}, and files or folders of something else "
-            f"lie there: {', '.join(found[:3])}{', ...' * (len(found) > 3)}.", "Nothing was read or written.",
+            "TARGET_OCCUPIED", f"{target.name}: there is no Hudi table at {target.path}, and what lies there is something "
+            f"else: {', '.join(found[:3])}{', ...' * (len(found) > 3)}.", "Nothing was read or written.",
             "Move them away, or name another place by LOCATION in the DDL; where a Hudi table lost its .hoodie, restore that.",
             path=target.path, found=found[:10],
         )
