@@ -156,8 +156,7 @@ def pipeline_status(
         last, position, len(waiting), sum(source.info(i).rows for i in waiting),
         max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
         oldest, _minutes(oldest, position) if trimmed and oldest and position else None,
-        advice="\n".join(filter(None, advice)),
-        source_zone=zone,
+        advice="\n".join(filter(None, advice)), source_zone=zone,
     )
 
 

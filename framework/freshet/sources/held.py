@@ -25,7 +25,7 @@ from freshet.plan.reads import (
 from freshet.plan.stages import Commit, MergeColumns, Plan, Stage
 from freshet.sources.missing import hold_files, hold_metadata, hold_version
 from freshet.spec.model import TableRef
-from freshet.spec.options import METADATA_ENABLE, OPERATION
+from freshet.spec.options import INDEX_TYPE, METADATA_ENABLE, OPERATION
 from freshet.state.failures import told
 from freshet.state.storage import local_path, storage_for
 from freshet.state.table import StateReader, TableState
@@ -136,7 +136,7 @@ def hold_target(target: TableState, commit: Commit) -> None:
     """
     # A write without one deletes it.
     if commit.options.get(METADATA_ENABLE, "true").lower() != "false":
-        hold_metadata(target, _UNTOUCHED)
+        hold_metadata(target, _UNTOUCHED, commit.options.get(INDEX_TYPE) == "RECORD_INDEX")
     if not commit.empty and not commit.options.get(OPERATION, "").startswith("insert_overwrite"):
         hold_version(target, Version(""), _UNTOUCHED, changed="COMMIT_CONFLICT", is_listed=False)
 
