@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -107,6 +109,35 @@ def test_a_download_that_fails_leaves_nothing_behind(cache: Path, sums: JarSet) 
     assert error.value.details["jar"] == "b-2.jar"
     assert "b-2: not found" in error.value.message
     assert list(cache.iterdir()) == []
+
+
+def test_what_a_killed_fetch_left_goes_with_the_next_one(cache: Path, sums: JarSet) -> None:
+    """Kind: folders of a process that could not clean up, 100 MB each; and what it was writing. Not those of one at work."""
+    code = ("import os, sys, pathlib; from freshet.runtime import jars\n"
+            "wanted = jars.JarSet(pathlib.Path('ivy.xml'), pathlib.Path(sys.argv[1]))\n"
+            "jars.resolve_jars(wanted, lambda into: (into / 'a-1.jar').write_bytes(b'x') and os._exit(9))")
+    assert subprocess.run([sys.executable, "-c", code, str(sums.sums)], check=False).returncode == 9
+    (left,) = cache.glob(".fetch-*")
+    old, new, marks = cache / ".fetch-old", cache / ".fetch-new", cache / ".verified-old"
+    for path in (old, new):
+        path.mkdir()
+    marks.write_text("{")
+    for path in (old, marks):
+        os.utime(path, (1, 1))
+    seen = list[set[Path]]()
+
+    def beside(into: Path) -> str:
+        # While this one is at work, which another fetch looks at.
+        os.utime(into.parent, (1, 1))
+        (cache / "b-2.jar").unlink(missing_ok=True)
+        resolve_jars(sums, FakeFetch(CONTENT))
+        seen.append({into.parent} & set(cache.iterdir()))
+        return FakeFetch(CONTENT)(into)
+
+    resolve_jars(sums, beside)
+    assert [len(one) for one in seen] == [1]
+    assert [path for path in (left, old, marks) if path.exists()] == []
+    assert sorted(path.name for path in cache.iterdir()) == [".fetch-new", ".verified.json", "a-1.jar", "b-2.jar"]
 
 
 def test_a_download_of_something_else_is_not_kept(cache: Path, sums: JarSet) -> None:

@@ -54,8 +54,8 @@ def status(
     for s in found:
         if s.message:
             message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
-        if s.advice:
-            message(s.advice)
+        for advice in s.advice.splitlines():
+            message(advice)
     return Exit.OK
 
 
@@ -161,7 +161,8 @@ def _override(
     source = state.table(spec.source.table)
     if instant is not None and source is not None and source.data_commits:
         newest = source.data_commits[-1].completed
-        if instant > newest:
+        # What was requested first is archived first, even where it completed last.
+        if instant > newest and not source.archived(instant[:-1]):
             raise StateError(
                 "CHECKPOINT_AHEAD", f"{name}: {instant} is newer than the source's last commit {newest}.",
                 "The checkpoint stays.", f"The latest that can be set: freshet checkpoint set {name} {newest}",

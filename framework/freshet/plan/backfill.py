@@ -7,6 +7,7 @@ from typing import Literal
 
 from freshet.errors import StateError
 from freshet.plan.chunks import BackfillRequest, Chunk, cut, length_of, partition_values
+from freshet.plan.foreign import refuse_foreign
 from freshet.plan.inputs import look_at_inputs
 from freshet.plan.logic import with_logic
 from freshet.plan.made_by import is_of, made_by
@@ -83,7 +84,8 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
         logic: Of the pipeline as it is rendered for its runs.
 
     Raises:
-        StateError: BACKFILL_NOT_DECLARED, TARGET_MISSING, MIGRATION_NOT_DONE, SINGLE_WRITER or BACKFILL_FINGERPRINT_CHANGED.
+        StateError: BACKFILL_NOT_DECLARED, TARGET_MISSING, MIGRATION_NOT_DONE, TARGET_OF_ANOTHER_PIPELINE, SINGLE_WRITER or
+            BACKFILL_FINGERPRINT_CHANGED.
         BadRange: The range cannot be cut so.
     """
     how = _declared(spec)
@@ -194,6 +196,7 @@ def _declared(spec: PipelineSpec) -> BackfillSpec:
 def _target(spec: PipelineSpec, state: StateReader) -> TableState:
     target = state.table(spec.target.ref)
     refuse_unmigrated(spec, state, target)
+    refuse_foreign(spec, target)
     if target is None:
         raise StateError(
             "TARGET_MISSING", f"{spec.name}: there is no table at {spec.target.ref.path} to repair yet.",

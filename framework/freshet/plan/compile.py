@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
+from freshet.plan.foreign import refuse_foreign
 from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from freshet.plan.instants import zone_of
 from freshet.plan.late import position_at, position_by_hand
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
-from freshet.plan.notices import notices_of
+from freshet.plan.notices import complete_plan, notices_of
 from freshet.plan.options import REPLACES_ALL, bulk_insert_options
 from freshet.plan.partitions import touched_partitions
 from freshet.plan.parts import (
@@ -24,10 +25,9 @@ from freshet.plan.parts import (
     with_deletes,
 )
 from freshet.plan.positions import checkpoint_of
-from freshet.plan.quarantine import hidden_runs
+from freshet.plan.quarantine import hidden_runs, quarantine_of
 from freshet.plan.reads import ReadIncrement, ReadQuarantine, Window
 from freshet.plan.refresh import pinned, refuse_recompute, replacing
-from freshet.plan.retention import hold_services
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target, evolved
 from freshet.plan.versions import version_at_end, versions_held
@@ -76,12 +76,13 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     source = source_of(spec, state)
     if not request.migrates:
         refuse_unmigrated(spec, state, target)
+        refuse_foreign(spec, target)
     if request.full_refresh:
-        return hold_services(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
+        return complete_plan(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
     main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
     window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
-    return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
+    return complete_plan(_plan(spec, target, before, window, (source, tables)), spec, state, target)
 
 
 def _refresh(
@@ -145,7 +146,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
 
     Raises:
-        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, or the target was made otherwise than the pipeline declares it.
+        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, or the target was made otherwise than declared.
     """
     target = state.table(spec.target.ref)
     refuse_unmigrated(spec, state, target)
@@ -158,7 +159,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         )
     before = checkpoint_of(spec, target) if target else None
     window = Window("replay", reason=f"rows of {spec.quarantine.name}")
-    if target is None or state.table(spec.quarantine) is None:
+    if target is None or quarantine_of(spec, state, target) is None:
         return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
     spec = evolved(spec, target)
     changes = compare_target(spec, target)
@@ -226,8 +227,7 @@ def _plan(
         began = before.main if before and window.kind in ("increment", "driven") else None
         position = position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(window.end_inclusive)
         after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
-    stages: tuple[Stage, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    stages, notices = tuple[Stage, ...](), tuple[Notice, ...]()
     if window.kind in ("start_at_latest", "override"):
         stages = (commit_stage(spec, window, after, empty=True, creates=target is None),)
     elif window.kind != "idle":

@@ -14,7 +14,7 @@ from freshet.plan.replaced import refuse_replaced
 from freshet.plan.stages import Stage
 from freshet.plan.taken_back import refuse_taken_back
 from freshet.plan.unreadable import refuse_unreadable
-from freshet.plan.versions import deletes_some, is_kept, version_at_end, version_before, version_now
+from freshet.plan.versions import deletes_some, is_kept, refuse_cleaned, version_at_end, version_before, version_now
 from freshet.plan.window import next_window
 from freshet.spec.model import InputSpec, PipelineSpec, SourceSpec
 from freshet.state.checkpoint import Checkpoint, Position
@@ -112,7 +112,7 @@ def positions(spec: PipelineSpec, tables: InputTables, window: Window, before: C
         if one.read == "incremental" and state is not None and state.commits:
             driven = tables.drivers.get(one.name) if window.kind in ("increment", "driven") else None
             began = before.positions.get(one.name) if before and driven and driven.kind != "whole_table" else None
-            found[one.name] = position_at(state, driven.end_inclusive if driven else _newest(state), began)
+            found[one.name] = position_at(state, driven.end_inclusive if driven else state.commits[-1].completed, began)
     return found
 
 
@@ -222,12 +222,13 @@ def _drive(
     held = own if own is not None and own.table == one.table.path else None
     then = (version_before(name, state, changes, held.instant),) if held and wanted else ()
     then = then if not expired or all(is_kept(state, version) for version in then) else ()
-    read = ReadIncrement(
-        one.table, changes, False, then, version_at_end(state, changes.end_inclusive), touched_partitions(state, changes),
-    )
+    as_of = version_at_end(source, window.end_inclusive)
+    refuse_cleaned(name, source, Version(as_of))
+    end = version_at_end(state, changes.end_inclusive)
+    read = ReadIncrement(one.table, changes, False, then, end, touched_partitions(state, changes))
     return DriveRows(
-        read, one.drives, source.ref, version_at_end(source, window.end_inclusive), source.config.partition_by,
-        window.requested, tuple((drive.changes, drive.on) for drive in earlier), expired and not then,
+        read, one.drives, source.ref, as_of, source.config.partition_by, window.requested,
+        tuple((drive.changes, drive.on) for drive in earlier), expired and not then,
     )
 
 
@@ -244,7 +245,3 @@ def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
 
 def _version(one: InputSpec, state: TableState | None, previous: Version) -> Version:
     return previous if one.as_of == "checkpoint" else Version("" if one.as_of == "latest" else version_now(state))
-
-
-def _newest(state: TableState) -> str:
-    return state.commits[-1].completed

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from freshet.plan.inputs import InputTables
 from freshet.plan.late import what_is_late
 from freshet.plan.options import IS_DELETED
+from freshet.plan.quarantine import lost_words
 from freshet.plan.reads import ReadIncrement
-from freshet.plan.stages import Notice
+from freshet.plan.retention import hold_services
+from freshet.plan.stages import Notice, Plan
 from freshet.spec.model import PipelineSpec
 from freshet.state.checkpoint import Checkpoint
-from freshet.state.table import TableState
+from freshet.state.table import StateReader, TableState
 
 
 def notices_of(
@@ -31,6 +35,21 @@ def notices_of(
         for table, window in windows if table is not None and window.late
     )
     return (*_deletes(spec, source, read, before), *late)
+
+
+def complete_plan(plan: Plan, spec: PipelineSpec, state: StateReader, target: TableState | None) -> Plan:
+    """Return the plan of a run with what its table services wait for, and what the quarantine has lost.
+
+    Args:
+        plan: The plan.
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        target: The target's state; None before the first run.
+    """
+    # An idle tick, which drops no row, need not pay for the look.
+    lost = lost_words(spec, state, target) if plan.stages else ""
+    notices = (*plan.notices, *((Notice("QUARANTINE_LOST", lost),) if lost else ()))
+    return hold_services(replace(plan, notices=notices), spec, state, target)
 
 
 def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before: Checkpoint | None) -> tuple[Notice, ...]:

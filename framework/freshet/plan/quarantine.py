@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from freshet.errors import StateError
 from freshet.plan.options import DEFAULTS, IS_DELETED
-from freshet.plan.reads import Window
+from freshet.plan.reads import Window, counted
 from freshet.spec.model import PipelineSpec
 from freshet.spec.types import Atomic, Column
 from freshet.state.checkpoint import (
@@ -25,6 +26,8 @@ ID, RULE, REASON, RUN, POSITION, ROW, VERSION, DATE = (
 )
 #: Of a run, of a backfill's chunk, or of a command on the quarantine itself: whose unfinished rows a writer may take away.
 ORIGINS = ("run", "chunk", "command")
+# Of the target's commits, whose metadata a plan reads to tell what was sent here.
+_NEWEST = 20
 
 
 def columns_of(spec: PipelineSpec) -> tuple[Column, ...]:
@@ -145,6 +148,66 @@ def runs_left(name: str, quarantine: TableState | None, target: TableState | Non
         if _drops(info):
             return None
     return None
+
+
+def lost_words(spec: PipelineSpec, state: StateReader, target: TableState | None) -> str:
+    """Say that rows are gone which the target's commits sent to the quarantine, with its folder or its newest commits.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        target: The target's state; None before the first run. Of its commits the newest 20 that are not archived are looked at.
+
+    Returns:
+        The words; empty where none are gone.
+    """
+    sent = _sent(spec, target) if target is not None else {}
+    if not sent:
+        return ""
+    quarantine = state.table(spec.quarantine)
+    known = {quarantine.info(i).extra.get(RUN_ID_KEY, "") for i in quarantine.commits} if quarantine is not None else set()
+    if quarantine is not None and not sent.keys() <= known:
+        known |= {info.extra.get(RUN_ID_KEY, "") for _, info in quarantine.load_archived("")}
+    lost = {run: rows for run, rows in sent.items() if run not in known}
+    if not lost:
+        return ""
+    what = "was brought back from an older copy" if quarantine is not None else "is gone"
+    return (f"{spec.name}: the quarantine {spec.quarantine.path} {what}: {counted(sum(lost.values()), 'row')} that "
+            f"{counted(len(lost), 'commit')} of {spec.target.ref.name} sent to it {'is' if sum(lost.values()) == 1 else 'are'} "
+            f"not there. Restore it; or have them there again: freshet run {spec.name} --full-refresh")
+
+
+def quarantine_of(spec: PipelineSpec, state: StateReader, target: TableState | None) -> TableState | None:
+    """Return the quarantine's state; None where no row was ever sent to it.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        target: The target's state; None before the first run.
+
+    Raises:
+        StateError: QUARANTINE_LOST: there is no such table, and rows were sent to it.
+    """
+    found = state.table(spec.quarantine)
+    lost = lost_words(spec, state, target) if found is None else ""
+    if lost:
+        raise StateError("QUARANTINE_LOST", lost, "Nothing was read or written.", path=spec.quarantine.path)
+    return found
+
+
+def _sent(spec: PipelineSpec, target: TableState) -> dict[str, int]:
+    """Return how many rows the newest commits sent to the quarantine, by their runs; none from before a full refresh."""
+    sent: dict[str, int] = {}
+    for instant in reversed(target.commits[-_NEWEST:]):
+        info = target.info(instant)
+        if info.extra.get(PIPELINE_KEY) != spec.name:
+            continue
+        rows = json.loads(info.extra.get(CHECKS_KEY) or "{}").get("quarantined", 0)
+        if rows:
+            sent[info.extra.get(RUN_ID_KEY, "")] = rows
+        if info.operation == "INSERT_OVERWRITE_TABLE" and info.extra.get(ORIGIN_KEY) == "whole_table":
+            break
+    return sent
 
 
 def _unpublished(name: str, quarantine: TableState | None, target: TableState | None) -> tuple[str, ...]:

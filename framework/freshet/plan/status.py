@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from freshet.errors import FreshetError
 from freshet.plan.buckets import bucket_advice
-from freshet.plan.inputs import look_at_inputs, with_drivers
+from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.instants import zone_of
 from freshet.plan.late import completion_of, late_commits
 from freshet.plan.logic_report import LogicReport
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.positions import checkpoint_of
+from freshet.plan.quarantine import lost_words
 from freshet.plan.reads import counted
-from freshet.plan.window import horizon, next_window
-from freshet.spec.model import PipelineSpec
+from freshet.plan.stages import Plan
+from freshet.plan.window import horizon
+from freshet.spec.model import PipelineSpec, TableRef
 from freshet.spec.secrets import redact_tree
 from freshet.state.backfill import chunk_commits
 from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
@@ -44,7 +46,7 @@ class PipelineStatus:
         minutes_to_horizon: Minutes from the horizon to the checkpoint: how much history is left before it expires;
             None where the source was never cleaned or archived.
         message: The error, where ``state`` is one.
-        advice: What should be changed about the table, with a code before it.
+        advice: What should be changed about the table, each on a line with a code before it.
         backfill: The newest backfill, where it is unfinished: its range and how many of its chunks are done.
         backfill_running: True where a backfill goes on now; the caller asks its lease.
         source_zone: Zone by which the source names instants, UTC or LOCAL.
@@ -77,6 +79,23 @@ class PipelineStatus:
         return found
 
 
+class _OneLook:
+    """A ``StateReader`` that asks another one once for each table, so that all who ask it see the same moment.
+
+    Args:
+        state: The other.
+    """
+
+    def __init__(self, state: StateReader) -> None:
+        self._state, self._seen = state, dict[TableRef, TableState | None]()
+
+    def table(self, ref: TableRef) -> TableState | None:
+        """Return the table's state when it was first asked for, None where there was no table."""
+        if ref not in self._seen:
+            self._seen[ref] = self._state.table(ref)
+        return self._seen[ref]
+
+
 def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
     """Return the newest backfill in words where chunks of it are missing; empty where none is, or none was ever made.
 
@@ -95,17 +114,21 @@ def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
     return "" if done == newest.chunks else f"{start[:10]} to {end[:10]}: {done} of {counted(newest.chunks, 'chunk')} done"
 
 
-def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
+def pipeline_status(
+    spec: PipelineSpec, state: StateReader, hold: Callable[[Plan], None] = lambda plan: None,
+) -> PipelineStatus:
     """Look at a pipeline's target and source.
 
     Args:
         spec: The pipeline.
         state: Read-only view of the tables.
+        hold: Raises what forbids the plan of the next run besides the timelines.
 
     Returns:
         Its standing; an error becomes its ``state``.
     """
     last = position = zone = ""
+    state = _OneLook(state)
     try:
         target = state.table(spec.target.ref)
         refuse_unmigrated(spec, state, target)
@@ -121,19 +144,20 @@ def pipeline_status(spec: PipelineSpec, state: StateReader) -> PipelineStatus:
         waiting = (*late, *source.commits_between(begin_exclusive=position))
         oldest = horizon(source)
         trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
-        seen = checkpoint.furthest(spec.source.table.path) if checkpoint else None
-        window = next_window(spec.name, source, spec.source, main, seen)
-        if any(one.read == "incremental" for one in spec.inputs):
-            window = with_drivers(window, look_at_inputs(spec, state, checkpoint))
+        # By what a run plans, so that it is no second opinion.
+        plan = compile_plan(spec, state, RunRequest())
+        hold(plan)
+        lost = lost_words(spec, state, target)
+        advice = (f"QUARANTINE_LOST: {lost}" if lost else "", bucket_advice(spec, target))
     except FreshetError as error:
         return PipelineStatus(spec.name, error.code, last, position, message=str(error), source_zone=zone)
     return PipelineStatus(
         spec.name,
-        "new" if target is None else "up_to_date" if window.kind == "idle" else "behind",
+        "new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
         last, position, len(waiting), sum(source.info(i).rows for i in waiting),
         max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
-        oldest, _minutes(oldest, position) if trimmed and oldest and position else None, advice=bucket_advice(spec, target),
-        source_zone=zone,
+        oldest, _minutes(oldest, position) if trimmed and oldest and position else None,
+        advice="\n".join(filter(None, advice)), source_zone=zone,
     )
 
 

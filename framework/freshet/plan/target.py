@@ -39,8 +39,8 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
         What the next commit will change about the table's schema.
 
     Raises:
-        StateError: KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED, SETTING_CHANGED, INDEX_CHANGED,
-            KEY_TEXT_DIFFERS or SCHEMA_CHANGED.
+        StateError: TABLE_NAME_CHANGED, KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED,
+            SETTING_CHANGED, INDEX_CHANGED, KEY_TEXT_DIFFERS or SCHEMA_CHANGED.
     """
     found = next(made_otherwise(spec, target), None)
     if found is not None:
@@ -56,6 +56,15 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
         target: Its target's state.
     """
     declared, stands = spec.target, target.config
+    named, name = stands.properties.get("hoodie.table.name", ""), declared.ref.name.rpartition(".")[2]
+    # As Hudi compares them, which refuses to write a table under another name.
+    if named and named.lower() != name.lower():
+        yield StateError(
+            "TABLE_NAME_CHANGED", f"{spec.name}: the table {declared.ref.path} is named '{named}', and {declared.file} says "
+            f"'{name}': it is another table, or was made under another name.", _UNTOUCHED,
+            f"Move it away, or name another place (LOCATION), where it is another one; else name it '{named}' again, or "
+            f"{_to_migrate(spec)}", before=named, after=name,
+        )
     for code, what, before, after in (
         ("KEY_CHANGED", "record key", ",".join(stands.record_key), ",".join(declared.record_key)),
         ("PARTITIONING_CHANGED", "partitioning", ",".join(stands.partition_by), ",".join(declared.partition_by)),

@@ -135,6 +135,28 @@ def is_kept(source: TableState, version: Version) -> bool:
     return all(instant > version.as_of or newest.get(group, "") > instant for group, instant in source.load_cleaned())
 
 
+def refuse_cleaned(name: str, source: TableState, version: Version) -> None:
+    """Refuse to read rows of a version of the main source that the cleaner has not left whole: a retry would choose the same.
+
+    Args:
+        name: The pipeline's name, for messages.
+        source: The main source.
+        version: The version at the window's end; empty for the latest, which no clean touches.
+
+    Raises:
+        StateError: VERSION_CLEANED.
+    """
+    if version.as_of and not is_kept(source, version):
+        raise StateError(
+            "VERSION_CLEANED",
+            f"{name}: the rows of {source.ref.name} that an input drives are needed as they stood at {version.as_of}, where "
+            "this run's window ends, and its cleaner has deleted files of that version.", "Nothing was read or written.",
+            "Let one run read up to the newest commit: raise hoodie.streamer.source.hoodieincr.num_instants; to prevent it, "
+            "let the table keep commits and not file versions (hoodie.cleaner.policy=KEEP_LATEST_COMMITS).",
+            version=version.as_of, retained_from=source.retained_from,
+        )
+
+
 def deletes_some(source: TableState, window: Window) -> bool:
     """Say whether the window's commits may have deleted rows, a row's move to another partition included."""
     taken = [i for i in source.data_commits if i.requested in window.requested]

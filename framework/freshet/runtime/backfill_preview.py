@@ -12,6 +12,7 @@ from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.reads import counted
 from freshet.plan.stages import Plan
 from freshet.runtime.backfill import Load, logic_of_runs, window_of
+from freshet.sources.held import hold_plan
 from freshet.spec.model import PipelineSpec
 from freshet.spec.secrets import redact, redact_tree
 from freshet.state.table import StateReader
@@ -60,11 +61,14 @@ def preview_backfill(load: Load, request: BackfillRequest, state: StateReader) -
         state: Read-only view of the tables.
 
     Raises:
-        FreshetError: What ``plan_backfill`` and ``compile_chunk`` refuse.
+        FreshetError: What ``plan_backfill``, ``compile_chunk`` and ``hold_plan`` refuse.
     """
     def loaded(start: datetime, end: datetime) -> PipelineSpec:
         return load(window_of(start, end)).pipelines[0]
 
     plan = plan_backfill(loaded(request.start, request.end), state, request, logic_of_runs(load))
     one = next((one.chunk for one in plan.chunks if one.wanted), None)
-    return BackfillPreview(plan, compile_chunk(loaded(one.start, one.end), state, plan, one) if one else None)
+    first = compile_chunk(loaded(one.start, one.end), state, plan, one) if one else None
+    if first is not None:
+        hold_plan(first, state)
+    return BackfillPreview(plan, first)

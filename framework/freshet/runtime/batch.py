@@ -34,6 +34,7 @@ from freshet.quality.queries import check_table
 from freshet.sinks.failures import in_words
 from freshet.sinks.hudi import empty_batch, newest_of_each_key, use_large_tasks, without_moved
 from freshet.sinks.merge import merge_columns
+from freshet.sources.held import hold_read
 from freshet.sources.hudi import IDENTITY, load_table, read_identified, read_snapshot
 from freshet.sources.inputs import drive_rows, read_lookback, read_partitions
 from freshet.sources.quarantine import read_quarantine
@@ -125,6 +126,7 @@ def _walked(
             case ReadRange():
                 view(stage.view, read_range(spark, stage))
             case ReadQuarantine():
+                hold_read(stage)
                 inputs[MAIN] = read_quarantine(spark, stage)
             case DriveRows():
                 source = drive_rows(spark, stage, source)
@@ -148,6 +150,7 @@ def _walked(
                 gated = check_batch(spark, stage, inputs[MAIN], keep)
                 inputs[MAIN], outcomes = gated.rows, gated.outcomes
             case MergeColumns():
+                hold_read(stage)
                 inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN], is_kept=gated is not None)
             case CheckTable():
                 if any(one.status == "failed" for one in outcomes):

@@ -22,12 +22,13 @@ from freshet.quality.queries import check_table
 from freshet.runtime.at_work import at_work
 from freshet.runtime.batch import Batch, Phase, make_batch, standing, tables_read
 from freshet.runtime.catalogue import sync_if_due
-from freshet.runtime.fence import check_clock, fence, guard, hold_target
+from freshet.runtime.fence import check_clock, fence, guard
 from freshet.runtime.quarantine import keep_apart, refuse_empty_replay, release, release_earlier
 from freshet.runtime.session import start_session, use_settings
 from freshet.runtime.submit import archive_path, write_archive
 from freshet.runtime.sync_due import mark_due
 from freshet.sinks.hudi import write_commit
+from freshet.sources.held import hold_target
 from freshet.spec.model import PipelineSpec
 from freshet.state.checkpoint import RUN_ID_KEY
 from freshet.state.table import CommitInfo, Instant, StateReader, TableState

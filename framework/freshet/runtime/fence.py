@@ -8,11 +8,8 @@ from pyspark.sql import SparkSession
 
 from freshet.errors import RetryableError, StateError
 from freshet.plan.positions import checkpoint_of
-from freshet.plan.reads import Version
 from freshet.plan.stages import Commit, Guard, Plan
-from freshet.sources.missing import hold_metadata, hold_version
 from freshet.spec.model import PipelineSpec
-from freshet.spec.options import METADATA_ENABLE, OPERATION
 from freshet.state.backfill import touched_between
 from freshet.state.checkpoint import Checkpoint, encode
 from freshet.state.table import TableState
@@ -42,24 +39,6 @@ def check_clock(spark: SparkSession, spec: PipelineSpec, newest: str) -> None:
             "freshet writes in UTC. Write in that writer's time zone: spark.driver.extraJavaOptions: -Duser.timezone=Area/City",
             newest=newest, now=now,
         )
-
-
-def hold_target(target: TableState, commit: Commit) -> None:
-    """Refuse to write over files of the target that are gone or cut: Hudi logs over them unseen, or makes others instead.
-
-    Args:
-        target: The target now.
-        commit: What is to be written; one that replaces partitions is how such files are got rid of.
-
-    Raises:
-        StateError: FILE_MISSING or FILE_CORRUPT.
-        RetryableError: COMMIT_CONFLICT.
-    """
-    # A write without one deletes it.
-    if commit.options.get(METADATA_ENABLE, "true").lower() != "false":
-        hold_metadata(target, _NOTHING)
-    if not commit.empty and not commit.options.get(OPERATION, "").startswith("insert_overwrite"):
-        hold_version(target, Version(""), _NOTHING, changed="COMMIT_CONFLICT", is_listed=False)
 
 
 def fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Commit) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +19,9 @@ from freshet.errors import cut
 from freshet.runtime.ivy import JarError, fetch_with_ivy
 
 _VERIFIED_FILE = ".verified.json"
+# In the folder of a fetch that is at work.
+_LOCK = "lock"
+_ABANDONED_SECONDS = 86_400
 # Of what Ivy says; the names of the jars come first.
 _MOST_WORDS = 300
 
@@ -137,8 +143,9 @@ def resolve_jars(wanted: JarSet = SPARK_JARS, fetch: Fetch | None = None) -> tup
 
 def _download(missing: tuple[Jar, ...], directory: Path, fetch: Fetch) -> None:
     directory.mkdir(parents=True, exist_ok=True)
+    _remove_left(directory)
     # Beside the jars, so that the last step is a rename within one file system, hence all or nothing.
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as work:
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as work, _at_work(Path(work)):
         into = Path(work) / "lib"
         into.mkdir()
         said = fetch(into)
@@ -159,6 +166,31 @@ def _download(missing: tuple[Jar, ...], directory: Path, fetch: Fetch) -> None:
                                          "FRESHET_IVY_SETTINGS names another one.")
         for jar in missing:
             os.replace(into / jar.name, directory / jar.name)
+
+
+@contextmanager
+def _at_work(work: Path) -> Iterator[None]:
+    with (work / _LOCK).open("wb") as file:
+        # The operating system takes it back from a process that dies.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _remove_left(directory: Path) -> None:
+    """Remove what fetches left that were killed: those whose lock is free, and without one what is older than a day."""
+    for path in (*directory.glob(".fetch-*"), *directory.glob(".verified-*")):
+        with suppress(OSError):
+            lock = path / _LOCK
+            if not lock.is_file():
+                is_left = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
+            else:
+                with lock.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_left = True
+            if is_left and path.is_dir():
+                shutil.rmtree(path)
+            elif is_left:
+                path.unlink()
 
 
 def sums_of(jars: Iterable[Jar]) -> str:

@@ -13,6 +13,7 @@ from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.logic_report import LogicReport, logic_lines, report_logic
 from freshet.plan.stages import Plan
 from freshet.runtime.upstream import waits_for
+from freshet.sources.held import hold_plan
 from freshet.spec.model import PipelineSpec, Project
 from freshet.spec.secrets import redact, redact_tree
 from freshet.state.timeline import TimelineState
@@ -72,6 +73,7 @@ def plan_run(
     state = TimelineState()
     try:
         made = compile_plan(spec, state, RunRequest(full_refresh=full_refresh))
+        hold_plan(made, state)
     except Exception as unknown:  # one unreadable table must not hide the other plans
         error = unforeseen(unknown, spec.name)
         missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")

@@ -25,6 +25,7 @@ from freshet.runtime.batch import Batch, make_batch, standing, tables_read
 from freshet.runtime.executor import reading, session_for
 from freshet.runtime.runner import FEW_ROWS
 from freshet.sinks.failures import in_words
+from freshet.sources.held import hold_plan
 from freshet.spec.model import PipelineSpec, Project
 from freshet.state.table import StateReader
 
@@ -94,6 +95,7 @@ def preview_run(
         FreshetError: What a run would raise before its commit, but for checks that fail.
         DataError: BAD_CONDITION.
     """
+    hold_plan(plan, state)
     phase("starting Spark")
     few = plan.window.kind in ("increment", "driven") and plan.window.rows <= FEW_ROWS
     spark = session_for(spec, project.root, phase, short=few)

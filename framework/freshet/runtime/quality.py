@@ -71,8 +71,11 @@ def show(
         where: SQL condition over the quarantine's columns; empty for all.
         limit: How many rows are returned.
         phase: Told what goes on.
+
+    Raises:
+        StateError: QUARANTINE_LOST.
     """
-    if state.table(spec.quarantine) is None:
+    if q.quarantine_of(spec, state, state.table(spec.target.ref)) is None:
         return Waiting({}, ())
     spark = session_for(spec, project.root, phase)
     rows = _selected(spark, spec, state, where).persist()

@@ -19,6 +19,7 @@ from freshet.runtime.result import RunResult, in_words, row_counts, summed
 from freshet.runtime.stale_lock import clear_stale_lock
 from freshet.runtime.sync_due import is_due
 from freshet.runtime.watchdog import watched
+from freshet.sources.held import hold_plan
 from freshet.spec.model import PipelineSpec, Project
 from freshet.state.table import StateReader
 
@@ -159,6 +160,7 @@ def run_once(
         error = _told_later(project, spec, listen) if is_due(spec) and state.table(spec.target.ref) is not None else None
         return RunResult(spec.name, "idle", checkpoint=before.instant if before else "", reason=plan.window.reason, error=error,
                          zone=plan.source_zone)
+    hold_plan(plan, state)
     # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from freshet.runtime.executor import execute
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 from freshet.errors import FreshetError, unforeseen
 from freshet.plan.logic_report import report_logic
+from freshet.plan.stages import Plan
 from freshet.plan.status import PipelineStatus, pipeline_status, unfinished_backfill
 from freshet.runtime.lease import backfill_lease, holder_of, is_running, service_lease
 from freshet.runtime.upstream import waits_for
+from freshet.sources.held import hold_plan
 from freshet.spec.model import PipelineSpec, Project
+from freshet.state.storage import is_local
 from freshet.state.timeline import TimelineState
 
 
@@ -27,11 +30,17 @@ def status_of(
         failed: Told the error.
     """
     state = TimelineState()
+
+    def hold(plan: Plan) -> None:
+        # A store that is not this machine's own takes seconds to list what a hundred pipelines would read: plan and run do.
+        if is_local(spec.target.ref.path) and is_local(spec.source.table.path):
+            hold_plan(plan, state)
+
     try:
-        found = pipeline_status(spec, state)
+        found = pipeline_status(spec, state, hold)
         holder = holder_of(spec.target.ref)
         found = replace(found, running=holder if holder is not None else holder_of(service_lease(spec.target.ref)))
-        before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING") else ()
+        before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING", "INPUT_MISSING") else ()
         if before:
             found = replace(found, state="waiting", waits_for=before, message="")
         found = replace(found, logic=report_logic(spec, state))

@@ -12,8 +12,9 @@ from pyspark.sql.types import StructType
 from freshet.errors import RetryableError, foreign_text
 from freshet.plan.options import IS_DELETED
 from freshet.plan.reads import NEVER, ReadIncrement, ReadSnapshot, Version
+from freshet.sources.held import hold_read
 from freshet.sources.logged import COMMIT, FILE, KEY, PATH, read_increment_by_hudi, read_logged
-from freshet.sources.missing import gone_for_good, hold_files, hold_version
+from freshet.sources.missing import gone_for_good
 from freshet.sources.pruning import in_partitions
 from freshet.spec.model import TableRef
 from freshet.state.storage import local_path, storage_for
@@ -31,8 +32,7 @@ def read_snapshot(spark: SparkSession, stage: ReadSnapshot) -> DataFrame:
     """Read a table whole, as it stands or as it stood, without Hudi's meta columns."""
     if stage.columns:
         return spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in stage.columns))
-    if not stage.empty:
-        hold_version(stage.table, Version(stage.as_of, stage.overtakers), _UNTOUCHED)
+    hold_read(stage)
     rows = load_table(spark, stage.table.path, stage.as_of, overtakers=stage.overtakers)
     return rows.where(F.lit(False)) if stage.empty else rows
 
@@ -88,8 +88,8 @@ def read_identified(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
         passed on, a boolean ``_hoodie_is_deleted`` and, with True in it, the deleted rows as the target has last seen them.
     """
     window, path = stage.window, stage.table.path
+    hold_read(stage)
     if window.kind == "whole_table":
-        hold_version(stage.table, Version(stage.as_of), _UNTOUCHED)
         rows = load_version(spark, path, Version(stage.as_of)).drop(*_NOT_OF_IDENTITY)
     elif window.kind == "driven":
         rows = load_version(spark, path, Version("")).where(F.lit(False)).drop(*_NOT_OF_IDENTITY)
@@ -97,8 +97,6 @@ def read_identified(spark: SparkSession, stage: ReadIncrement) -> DataFrame:
         # Hudi's own increment of a MERGE_ON_READ table merges the window's logs without the files below them: parts of rows,
         # and rows that had lost against a newer one. The version at the window's end has what became of them.
         # Where the logs alone tell that, they are read.
-        if not window.whole_files:
-            hold_files(stage.table, window.requested, stage.as_of, _UNTOUCHED)
         found = _files(spark, stage) if window.whole_files else read_logged(spark, stage)
         rows = _version(spark, stage, Version(stage.as_of)) if found is None else found
         rows = rows.where(F.col(COMMIT).isin(list(window.requested))).drop(*_NOT_OF_IDENTITY)

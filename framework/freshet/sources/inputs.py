@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from functools import partial, reduce
+from functools import reduce
 from itertools import groupby
 
 from py4j.protocol import Py4JJavaError
@@ -15,13 +14,12 @@ from pyspark.sql.types import StructType, TimestampType
 
 from freshet.errors import DataError, foreign_text, root_cause
 from freshet.plan.options import IS_DELETED
-from freshet.plan.partitions import NULL_PARTITION, partition_values
+from freshet.plan.partitions import NULL_PARTITION
 from freshet.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, Version
+from freshet.sources.held import hold_partitions, hold_read
 from freshet.sources.hudi import IDENTITY, load_table, load_version, read_increment
 from freshet.sources.logged import COMMIT
-from freshet.sources.missing import hold_version
 from freshet.sources.pruning import in_partitions, is_one_of
-from freshet.state.table import TableState
 
 # More than that is no handful of partitions: the driver would hold their list and Spark would evaluate it per partition.
 MOST_PARTITIONS = 10_000
@@ -52,7 +50,7 @@ def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFr
     Raises:
         DataError: DRIVES_NOT_FOUND: one of the two tables has no such column.
     """
-    hold_version(stage.source, Version(stage.as_of), _UNTOUCHED)
+    hold_read(stage)
     try:
         driven = load_version(spark, stage.source.path, Version(stage.as_of))
         if stage.held:
@@ -136,7 +134,7 @@ def read_partitions(spark: SparkSession, stage: ReadPartitions, rows: DataFrame)
     table = load_table(spark, stage.table.path, stage.as_of, overtakers=stage.overtakers)
     told = stage.known if stage.known is not None else _needed(stage, rows, table.schema)
     wanted = sorted({*told, *stage.also})
-    hold_version(stage.table, Version(stage.as_of, stage.overtakers), _UNTOUCHED, partial(_is_among, columns, set(wanted)))
+    hold_partitions(stage, set(wanted))
     return table.where(_among(columns, wanted, table.schema)), tuple("/".join(
         f"{column}={value}" for column, value in zip(columns, values, strict=True)) for values in wanted)
 
@@ -168,12 +166,6 @@ def _needed(stage: ReadPartitions, rows: DataFrame, schema: StructType) -> list[
             input=stage.view,
         )
     return values_found
-
-
-def _is_among(columns: list[str], wanted: Collection[tuple[str, ...]], state: TableState, folder: str) -> bool:
-    by, encoded = state.config.partition_by, state.config.url_encoded
-    values = partition_values(folder, by, encoded) if state.config.plain_paths else None
-    return values is None or tuple(values[by.index(column)] for column in columns) in wanted
 
 
 def _among(columns: list[str], wanted: list[tuple[str, ...]], schema: StructType) -> Column:

@@ -23,8 +23,8 @@ from freshet.state.timeline import TimelineState
 
 # Listings that are asked for together; and in all of a version, where each takes its time.
 _AT_ONCE, _MOST_FOLDERS = 8, 200
-# Partition of the metadata table by which Hudi lists the table's files.
-_FILES = "files"
+# Partitions of the metadata table by which Hudi lists the table's files, and finds rows by their keys.
+_FILES, _RECORDS = "files", "record_index"
 _MADE_ANEW = (
     "Restore the file from a copy. Or delete the metadata table by hudi-cli: connect --path {}, then: metadata delete. "
     "The next write makes it anew from the table's own files.")
@@ -49,7 +49,9 @@ def gone_for_good(table: TableRef, error: BaseException | str, effect: str) -> S
     return _missing(table, lost, effect) if lost else None
 
 
-def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: str) -> None:
+def hold_files(
+    table: TableRef, requested: Collection[str], as_of: str, effect: str, whole: bool = False,
+) -> None:
     """Refuse to read commits whose files, or those below them, are not there, or are shorter than they were written.
 
     Args:
@@ -57,6 +59,7 @@ def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: 
         requested: Request times of the commits.
         as_of: Time of the version that their rows are read at; empty for the latest.
         effect: What was or was not written.
+        whole: True where their own files alone are read, of each file group the newest.
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
@@ -66,8 +69,18 @@ def hold_files(table: TableRef, requested: Collection[str], as_of: str, effect: 
     if state is not None:
         infos = [state.info(i) for i in state.commits if i.requested in set(requested)]
         groups = {group for info in infos for group in info.file_ids}
-        files = [*(file for info in infos for file in info.files), *newest_files(state, Version(as_of), groups)]
+        files = [file for info in infos for file in info.files]
+        if whole:
+            files = list({file_group(path): (path, size) for path, size in sorted(files, key=_requested)}.values())
+        else:
+            hold_metadata(state, effect)
+            files += newest_files(state, Version(as_of), groups)
         _hold_all(table, _by_folder(files), effect)
+
+
+def _requested(file: tuple[str, int]) -> str:
+    group = file_group(file[0])
+    return group[1] if group else ""
 
 
 def hold_version(
@@ -100,33 +113,32 @@ def hold_version(
         _hold_all(state.ref, found, effect, changed)
 
 
-def hold_metadata(table: TableState, effect: str) -> None:
+def hold_metadata(table: TableState, effect: str, finds_rows: bool = False) -> None:
     """Refuse to go on with a table whose metadata table has lost what it knows of files: Hudi would pass over these.
 
     Args:
-        table: The table. Of its metadata table only the list of files is looked at: other indexes come and go.
+        table: The table. Column statistics, which nobody reads here (``hoodie.enable.data.skipping``), are not looked at.
         effect: What was or was not written.
+        finds_rows: True where the record index in it says where a key's row is: a lost one would be written twice.
 
     Raises:
         StateError: FILE_MISSING or FILE_CORRUPT.
     """
-    if _FILES not in table.config.properties.get("hoodie.table.metadata.partitions", "").split(","):
-        return
+    there = table.config.properties.get("hoodie.table.metadata.partitions", "").split(",")
+    parts = [part for part in (_FILES, *((_RECORDS,) if finds_rows else ())) if part in there]
     # What Hudi makes anew under a look is whole at the next.
-    error = _damage(table.ref, effect) and _damage(table.ref, effect)
-    if error is not None:
+    error = parts and _damage(table.ref, effect, parts) and _damage(table.ref, effect, parts)
+    if error:
         raise error
 
 
-def _damage(table: TableRef, effect: str) -> StateError | None:
+def _damage(table: TableRef, effect: str, parts: Collection[str]) -> StateError | None:
     metadata = TableRef(f"The metadata table of {table.name}", f"{table.path.rstrip('/')}/.hoodie/metadata")
     try:
         state = TimelineState().table(metadata)
         if state is not None:
-            files = [file for file in newest_files(state, Version("")) if file[0].startswith(f"{_FILES}/")]
-            # Each group has a base file. Where its commit is archived, which logs lie over it is not known.
-            if not all(is_log(path) for path, _ in files):
-                _hold_all(metadata, _by_folder(files), effect)
+            files = newest_files(state, Version(""))
+            _hold_all(metadata, _by_folder(file for part in parts for file in _of_part(state, part, files)), effect)
     except StateError as error:
         code = "FILE_CORRUPT" if error.code == "TIMELINE_UNREADABLE" else error.code
         if code in ("FILE_CORRUPT", "FILE_MISSING"):
@@ -134,6 +146,17 @@ def _damage(table: TableRef, effect: str) -> StateError | None:
     except RetryableError:
         pass
     return None
+
+
+def _of_part(state: TableState, part: str, files: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    # A compaction is a commit: what a deltacommit wrote as base files is a part made anew, maybe of fewer groups.
+    made = max((i.requested for i in state.commits if i.action == "deltacommit"
+                for path, _ in state.info(i).files if path.startswith(f"{part}/") and not is_log(path)), default="")
+    found = [(file, group) for file in files if file[0].startswith(f"{part}/")
+             if (group := file_group(file[0])) is not None and group[1] >= made]
+    # Each group has a base file. Where its commit is archived, which logs lie over it is not known.
+    based = {group[0] for (path, _), group in found if not is_log(path)}
+    return [file for file, group in found if group[0] in based]
 
 
 def _by_folder(files: Iterable[tuple[str, int]]) -> Mapping[str, list[tuple[str, int]]]:

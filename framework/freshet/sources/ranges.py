@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, time, timedelta
-from functools import partial
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -12,11 +10,9 @@ from pyspark.sql.types import DataType, DateType, StringType, TimestampNTZType, 
 
 from freshet.errors import DataError
 from freshet.plan.options import IS_DELETED
-from freshet.plan.partitions import partition_values
-from freshet.plan.reads import ReadRange, Version
+from freshet.plan.reads import ReadRange
+from freshet.sources.held import hold_read
 from freshet.sources.hudi import load_table
-from freshet.sources.missing import hold_version
-from freshet.state.table import TableState
 
 
 def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
@@ -34,7 +30,7 @@ def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
         DataError: BAD_EVENT_TIME: there is no such column, or its type tells no time.
         StateError: FILE_MISSING or FILE_CORRUPT.
     """
-    hold_version(stage.table, Version(stage.as_of), "Nothing was written.", partial(_may_hold, stage))
+    hold_read(stage)
     rows = load_table(spark, stage.table.path, stage.as_of)
     found = {field.name.lower(): field.dataType for field in rows.schema.fields}.get(stage.column.lower())
     if found is None:
@@ -44,13 +40,6 @@ def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
         rows = rows.withColumn(IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns
                                else F.lit(False))
     return rows
-
-
-def _may_hold(stage: ReadRange, state: TableState, folder: str) -> bool:
-    columns = state.config.partition_by
-    values = partition_values(folder, columns, state.config.url_encoded)
-    day = values[columns.index(stage.column)][:10] if values and stage.column in columns else ""
-    return not re.fullmatch(r"\d{4}-\d\d-\d\d", day) or stage.start[:10] <= day <= stage.end[:10]
 
 
 def _within(column: Column, kind: DataType, stage: ReadRange) -> Column:

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from freshet.errors import StateError
+from freshet.plan.compile import RunRequest, compile_plan, compile_replay
 from freshet.plan.quarantine import hidden_runs, runs_left
-from freshet.state.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.plan.status import pipeline_status
+from freshet.state.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
 from freshet.state.table import CommitInfo, Instant, MemoryState
-from tests.kit.memory import TARGET, Loaded, a_commit, a_spec, a_table_state, at
+from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, at
 
 
 def a_run(
@@ -86,3 +89,47 @@ def test_of_many_chunks_only_the_newest_are_looked_at() -> None:
 def test_without_a_table_there_is_nothing_to_take_out() -> None:
     assert runs_left("earnings", None, a_table_state([refresh()])) is None
     assert runs_left("earnings", a_table_state([OLD]), None) is None
+
+
+def sent(completed: int, run: str, rows: int, **more: str) -> Loaded:
+    """Return a commit of a run that sent rows to the quarantine."""
+    checks = json.dumps({"quarantined": rows, "checks": {"it": {"severity": "drop"}}})
+    extra = {RUN_ID_KEY: run, ORIGIN_KEY: "increment", PIPELINE_KEY: "earnings", CHECKS_KEY: checks, **more}
+    return a_commit(completed, extra={**extra, **encode(a_checkpoint(10))})
+
+
+def seen(quarantine: tuple[Loaded, ...] | None, *target: Loaded, archived: tuple[Loaded, ...] = ()) -> list[str]:
+    """Return what a plan, and the status, say of a quarantine that is lost."""
+    spec = a_spec(inputs=())
+    held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)]), TARGET.path: a_table_state(target, ref=TARGET)}
+    if quarantine is not None:
+        held[spec.quarantine.path] = a_table_state(quarantine, ref=spec.quarantine, archived=archived)
+    state = MemoryState(held)
+    found = [one.message for one in compile_plan(spec, state, RunRequest()).notices if one.code == "QUARANTINE_LOST"]
+    assert pipeline_status(spec, state).advice == "\n".join(f"QUARANTINE_LOST: {one}" for one in found)
+    return found
+
+
+def test_a_quarantine_that_lost_rows_is_told() -> None:
+    """Kind: a table beside the target that is deleted, or restored from a copy: its rows wait for somebody, who would take an
+    empty quarantine for a clean one. Of a run's rows and of a chunk's.
+    """
+    assert "4 rows that 1 commit" in seen(None, sent(12, "one", 4))[0]
+    assert "is gone" in seen(None, sent(12, "one", 4))[0]
+    assert "older copy: 5 rows that 1 commit" in seen((a_run(11, "one", "run"),), sent(12, "one", 4), sent(14, "two", 5))[0]
+    assert "9 rows that 2 commits" in seen((a_run(15, "three", "run"),), sent(12, "one", 4), sent(14, "two", 5))[0]
+    with pytest.raises(StateError) as refused:
+        compile_replay(a_spec(inputs=()), MemoryState({TARGET.path: a_table_state([sent(12, "one", 4)], ref=TARGET)}), "", ())
+    assert refused.value.code == "QUARANTINE_LOST"
+
+
+def test_a_quarantine_that_holds_what_was_sent_is_whole() -> None:
+    """Whether its commits are archived by now, its rows taken out, refreshed anew or another pipeline's."""
+    one = a_run(11, "one", "run")
+    assert seen((one,), sent(12, "one", 4)) == []
+    assert seen((one, a_run(13, "x", "command")), sent(12, "one", 4)) == []
+    assert seen((a_run(15, "y", "run"),), sent(12, "one", 4), archived=(one,)) == []
+    assert seen(None, sent(12, "one", 0)) == []
+    assert seen(None, sent(9, "other", 4, **{PIPELINE_KEY: "refunds"}), sent(12, "one", 0)) == []
+    assert seen(None, sent(12, "one", 4), (refresh(severity="")[0], replace(
+        refresh(severity="")[1], extra={**refresh(severity="")[1].extra, **encode(a_checkpoint(10))}))) == []

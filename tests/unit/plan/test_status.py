@@ -14,7 +14,7 @@ from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_source_sp
 
 def status(reads: TableState | None, writes: TableState | None, **changes: object) -> PipelineStatus:
     held = {t.ref.path: t for t in (reads, writes) if t}
-    return pipeline_status(a_spec(**changes), MemoryState(held))
+    return pipeline_status(a_spec(**{"inputs": (), **changes}), MemoryState(held))
 
 
 def minutes_apart(*minutes: int) -> TableState:

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
+from freshet.plan.late import position_at
 from freshet.plan.window import horizon, next_window
 from freshet.spec.model import MissingCheckpoint
 from freshet.state.checkpoint import Basis, Position
 from freshet.state.table import CommitInfo, Instant, TableState
-from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
+from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_table_state, an_instant, at
 
 SCHEMA = '{"fields": [{"name": "day", "type": "%s"}]}'
 NEW = {"schema": SCHEMA % "string"}
@@ -221,6 +222,24 @@ class TestForeignPosition:
         error = refusal(a_table_state([a_commit(10), a_commit(20)]), 30)
         assert error.code == "CHECKPOINT_AHEAD"
         assert error.next_step.endswith(f"freshet checkpoint set earnings {at(20)}")
+
+    @pytest.mark.parametrize("known", [True, False])
+    @pytest.mark.parametrize(("archived", "code"), [
+        ([a_commit(30, requested=5)], "idle"), ([a_commit(30, requested=5), a_commit(35, requested=6)], "idle"),
+        ([a_commit(29, requested=5)], "CHECKPOINT_AHEAD"), ([a_commit(5)], "CHECKPOINT_AHEAD"),
+    ], ids=["its own commit", "a later one", "only older ones", "one of before"])
+    def test_a_commit_that_is_archived_by_now_is_not_ahead(self, known: bool, archived: list[Loaded], code: str) -> None:
+        """Kind: in a short history the newest completion is archived, because it was requested first; all that is active is
+        older. Also a checkpoint that knows no commits, as HoodieStreamer's.
+        """
+        active = [a_commit(15, requested=12), a_commit(20)]
+        source = a_table_state(active, archived=archived)
+        position = position_at(a_table_state([*archived, *active]), at(30), None) if known else Position(at(30))
+        try:
+            found = next_window("earnings", source, a_source_spec(), position).kind
+        except StateError as error:
+            found = error.code
+        assert found == code
 
     def test_checkpoint_at_a_clustering_commit_is_not_ahead(self) -> None:
         # HoodieStreamer's position may be that of a table service's commit.

@@ -10,7 +10,7 @@ import pytest
 from freshet.errors import FreshetError
 from freshet.plan.reads import Version
 from freshet.plan.stages import Commit
-from freshet.runtime.fence import hold_target
+from freshet.sources.held import hold_target
 from freshet.sources.missing import hold_version
 from freshet.state import actions, properties
 from freshet.state.timeline import TimelineState
@@ -193,3 +193,61 @@ def test_one_that_changes_between_two_looks_is_no_damage(tmp_path: Path, monkeyp
     monkeypatch.setattr(TimelineState, "table", look)
     hold_version(table.ref, Version(""), NOTHING)
     assert len([path for path in seen if "metadata" in path]) == 2
+
+
+ROWS = "record-index-{:04d}-0"
+
+
+def entries(
+    metadata: HandMade, group: int, requested: str, completed: int, log: bool = False, folder: str = "record_index",
+) -> str:
+    """Write a file of the record index, as a commit of the metadata table; return its path."""
+    name = f".{ROWS.format(group)}_{requested}.log.1_0-3-4" if log else f"{ROWS.format(group)}_0-1-2_{requested}.hfile"
+    metadata.put(f"{requested}_{at(completed)}.deltacommit", commit(
+        partition=folder, fileId=ROWS.format(group), path=f"{folder}/{name}", fileSizeInBytes=9))
+    place = Path(metadata.ref.path) / folder / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(b"x" * 9)
+    return f"{folder}/{name}"
+
+
+INDEXED = f"{OF_A_PIPELINE}hoodie.table.metadata.partitions=column_stats,files,record_index\n"
+
+
+def test_a_damaged_record_index_is_refused_where_it_finds_the_rows_of_a_write(tmp_path: Path) -> None:
+    """Kind: an index that has forgotten keys, whose rows would be written twice. Reads do not ask it, nor writes by
+    another index; and column statistics are asked by nobody, as tables are read without them.
+    """
+    table, metadata = listed(tmp_path, INDEXED)
+    first, log = entries(metadata, 0, f"{'0' * 16}2", 16), entries(metadata, 0, at(25), 26, log=True)
+    entries(metadata, 1, f"{'0' * 16}3", 17, folder="column_stats")
+    assert set(looks(table, index_type="RECORD_INDEX").values()) == {None}
+    (Path(metadata.ref.path) / "column_stats").joinpath(f"{ROWS.format(1)}_0-1-2_{'0' * 16}3.hfile").unlink()
+    assert set(looks(table, index_type="RECORD_INDEX").values()) == {None}
+    for path in (first, log):
+        for size, code in ((4, "FILE_CORRUPT"), (None, "FILE_MISSING")):
+            place = Path(metadata.ref.path) / path
+            place.unlink() if size is None else place.write_bytes(b"x" * size)
+            found = looks(table, index_type="RECORD_INDEX")
+            assert (found["whole"], found["at a version"]) == (None, None)
+            error = found["written"]
+            assert error is not None
+            assert (error.code, path in error.message, "metadata delete" in error.next_step) == (code, True, True)
+            assert looks(table, index_type="BUCKET")["written"] is None
+            place.write_bytes(b"x" * 9)
+
+
+def test_a_record_index_that_was_made_anew_has_other_files(tmp_path: Path) -> None:
+    """Of fewer groups than before: nobody tells by a commit that the others are gone. And one that was dropped."""
+    table, metadata = listed(tmp_path, INDEXED)
+    for group in (0, 1):
+        entries(metadata, group, f"{'0' * 16}{group + 2}", 16 + group)
+    entries(metadata, 1, at(22), 23, log=True)
+    for file in (Path(metadata.ref.path) / "record_index").iterdir():
+        file.unlink()
+    assert looks(table, index_type="RECORD_INDEX")["written"] is not None
+    entries(metadata, 0, at(24), 25)
+    assert looks(table, index_type="RECORD_INDEX")["written"] is None
+    (Path(metadata.ref.path) / "record_index").joinpath(f"{ROWS.format(0)}_0-1-2_{at(24)}.hfile").unlink()
+    (Path(table.ref.path) / ".hoodie/hoodie.properties").write_text(LISTED)
+    assert looks(table, index_type="RECORD_INDEX")["written"] is None

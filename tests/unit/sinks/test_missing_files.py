@@ -10,8 +10,8 @@ import pytest
 from freshet.errors import FreshetError, StateError
 from freshet.plan.reads import Version
 from freshet.plan.stages import Commit
-from freshet.runtime.fence import hold_target
 from freshet.sinks.failures import in_words
+from freshet.sources.held import hold_target
 from freshet.sources.missing import hold_files, hold_version
 from freshet.spec.model import TableRef
 from freshet.state import actions
