@@ -12,11 +12,11 @@ import pytest
 
 from freshet.cli.main import main
 from freshet.errors import Exit
-from freshet.plan.quarantine import hidden_runs
-from freshet.runtime import executor
-from freshet.runtime.result import RunResult
-from freshet.runtime.runner import replay_quarantine
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.quarantine.table import hidden_runs
+from freshet.run import executor
+from freshet.run.result import RunResult
+from freshet.run.runner import replay_quarantine
 from tests.kit.commands import ROOT, until
 from tests.kit.lake import Lake, Row, rows
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import pytest
 
-from freshet.runtime.dev_hbase.server import start as start_hbase
-from freshet.runtime.dev_hbase.server import stop as stop_hbase
+from freshet.dev.hbase.server import start as start_hbase
+from freshet.dev.hbase.server import stop as stop_hbase
 from tests.kit.commands import ended, freshet, many, start
 from tests.kit.hbase import Admin, HBaseLake
 
@@ -115,7 +115,8 @@ def test_the_share_is_what_hbase_counts(hlake: HBaseLake, days: int) -> None:
 
 
 def test_twice_the_region_servers_allow_and_make_twice_the_requests(
-    hlake: HBaseLake, tmp_path_factory: pytest.TempPathFactory,
+    hlake: HBaseLake,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     directory = tmp_path_factory.mktemp("two") / "server"
     try:

@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from freshet.errors import Exit, FreshetError
-from freshet.runtime.result import RunResult
-from freshet.state.checkpoint import CHECKS_KEY
+from freshet.hudi.checkpoint import CHECKS_KEY
+from freshet.run.result import RunResult
 from tests.kit import ways
 from tests.kit.lake import Lake
 from tests.kit.ways import EMPTY, FIRST, HISTORY, LONG_AGO, NOW, TOLD, Way

@@ -11,9 +11,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from freshet.runtime.fixture_rows import frame_of
-from freshet.spec.types import Column, Struct
-from freshet.spec.types_sql import parse_type
+from freshet.cases.rows import frame_of
+from freshet.types.columns import Column, Struct
+from freshet.types.from_sql import parse_type
 
 
 def frame(spark: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> DataFrame:

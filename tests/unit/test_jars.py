@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from freshet.runtime import ivy, jars, java
-from freshet.runtime.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
-from freshet.runtime.java import JavaNotFound, find_java_home, write_trust_store
-from freshet.runtime.spark_counts import Counts
+from freshet.jvm import ivy, jars, java
+from freshet.jvm.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
+from freshet.jvm.java import JavaNotFound, find_java_home, write_trust_store
+from freshet.jvm.spark_counts import Counts
 
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
 
@@ -113,9 +113,11 @@ def test_a_download_that_fails_leaves_nothing_behind(cache: Path, sums: JarSet) 
 
 def test_what_a_killed_fetch_left_goes_with_the_next_one(cache: Path, sums: JarSet) -> None:
     """Kind: folders of a process that could not clean up, 100 MB each; and what it was writing. Not those of one at work."""
-    code = ("import os, sys, pathlib; from freshet.runtime import jars\n"
-            "wanted = jars.JarSet(pathlib.Path('ivy.xml'), pathlib.Path(sys.argv[1]))\n"
-            "jars.resolve_jars(wanted, lambda into: (into / 'a-1.jar').write_bytes(b'x') and os._exit(9))")
+    code = (
+        "import os, sys, pathlib; from freshet.runtime import jars\n"
+        "wanted = jars.JarSet(pathlib.Path('ivy.xml'), pathlib.Path(sys.argv[1]))\n"
+        "jars.resolve_jars(wanted, lambda into: (into / 'a-1.jar').write_bytes(b'x') and os._exit(9))"
+    )
     assert subprocess.run([sys.executable, "-c", code, str(sums.sums)], check=False).returncode == 9
     (left,) = cache.glob(".fetch-*")
     old, new, marks = cache / ".fetch-old", cache / ".fetch-new", cache / ".verified-old"
@@ -202,7 +204,9 @@ def test_two_sets_in_one_cache_leave_each_other_alone(cache: Path, sums: JarSet,
 
 
 def test_ivy_is_given_the_file_of_the_set_and_what_is_missing(
-    cache: Path, sums: JarSet, monkeypatch: pytest.MonkeyPatch,
+    cache: Path,
+    sums: JarSet,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A hundred megabytes that are there already, or were brought by hand, are not fetched again for the sake of the rest."""
     given: list[tuple[Path, list[str]]] = []
@@ -238,8 +242,10 @@ def test_an_ivy_file_of_some_jars(wanted: JarSet, tmp_path: Path) -> None:
         assert list(ivy.maven_paths(ivy.write_ivy_file(wanted.ivy, some, tmp_path / "ivy.xml"))) == some
     written, whole = (path.read_text("utf-8") for path in (tmp_path / "ivy.xml", wanted.ivy))
     assert written.count('transitive="false" conf="default-&gt;master"') == whole.count("<dependency ") == len(names)
-    assert "org/apache/hudi/hudi-spark3.5-bundle_2.12/1.0.2/hudi-spark3.5-bundle_2.12-1.0.2.jar" in \
-        ivy.maven_paths(SPARK_JARS.ivy).values()
+    assert (
+        "org/apache/hudi/hudi-spark3.5-bundle_2.12/1.0.2/hudi-spark3.5-bundle_2.12-1.0.2.jar"
+        in ivy.maven_paths(SPARK_JARS.ivy).values()
+    )
 
 
 def test_how_far_a_download_is(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from freshet.metrics.events import Event
-from freshet.plan.reads import counted
-from freshet.runtime.spark_counts import Counts
+from freshet.events.event import Event
+from freshet.jvm.spark_counts import Counts
+from freshet.sources.hudi.reads import counted
 
 #: Events with which a pipeline is through.
 LAST = ("committed", "idle", "failed", "skipped")
@@ -100,9 +100,10 @@ class Board:
     def report(self) -> list[str]:
         """Return one line for each pipeline at work, for a log."""
         now = self.clock()
-        return [f"{name}: " + ", ".join(
-            part for part in (row.part, row.words, *_how_far(row, now), clock(now - row.begun)) if part)
-            for name, row in self.rows.items()]
+        return [
+            f"{name}: " + ", ".join(part for part in (row.part, row.words, *_how_far(row, now), clock(now - row.begun)) if part)
+            for name, row in self.rows.items()
+        ]
 
     def header(self) -> str:
         """Return how many of several pipelines are through, and which failed; empty where there is one alone."""

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Literal
 
 from freshet.errors import FreshetError
+from freshet.hudi.options import IS_DELETED
+from freshet.hudi.table import TableState
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.logic_record import moment_of
-from freshet.plan.options import IS_DELETED
-from freshet.spec.model import Granularity, TableRef, TableSpec
-from freshet.spec.project import load_project
-from freshet.spec.types import Array, Atomic, Column, DataType, Decimal, Map, Struct
-from freshet.spec.types_json import from_avro
-from freshet.spec.warehouse import Warehouse, load_warehouse, place_of
-from freshet.state.table import TableState
-from freshet.state.timeline import TimelineState
+from freshet.project.load.project import load_project
+from freshet.project.load.warehouse import Warehouse, load_warehouse, place_of
+from freshet.project.model.pipeline import Granularity, TableRef, TableSpec
+from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
+from freshet.types.from_json import from_avro
 
 _GRANULARITIES: tuple[Granularity, ...] = ("day", "month", "hour")
 _NO_PARTITION = (Atomic("timestamp"), Atomic("binary"))
@@ -49,10 +49,20 @@ class Beginning:
 
 
 EXAMPLE = Beginning(
-    tuple(Column(name, kind) for name, kind in (
-        ("id", Atomic("string")), ("amount", Decimal(10, 2)), ("updated_at", Atomic("timestamp")),
-        (IS_DELETED, Atomic("boolean")), ("datestr", Atomic("string")))),
-    ("id",), ("datestr",), "updated_at", "day",
+    tuple(
+        Column(name, kind)
+        for name, kind in (
+            ("id", Atomic("string")),
+            ("amount", Decimal(10, 2)),
+            ("updated_at", Atomic("timestamp")),
+            (IS_DELETED, Atomic("boolean")),
+            ("datestr", Atomic("string")),
+        )
+    ),
+    ("id",),
+    ("datestr",),
+    "updated_at",
+    "day",
 )
 
 
@@ -91,9 +101,15 @@ def _of_table(state: TableState) -> Beginning | None:
     columns = _marked(from_avro(schema), config.records_changes)
     found = Beginning(columns, config.record_key, config.partition_by, config.ordering_field, _granularity(state), of="table")
     if config.partition_by and not config.plain_paths:
-        return replace(found, partition_by=(), granularity="", notes=(
-            f"its partitions are computed from {', '.join(config.partition_by)}: the new table has none; compute a DATE or "
-            "STRING column in the SQL, and partition by it",))
+        return replace(
+            found,
+            partition_by=(),
+            granularity="",
+            notes=(
+                f"its partitions are computed from {', '.join(config.partition_by)}: the new table has none; compute a DATE or "
+                "STRING column in the SQL, and partition by it",
+            ),
+        )
     return found
 
 
@@ -113,8 +129,15 @@ def _of_ddl(folder: Path, env: str | None, warehouse: Warehouse, ref: TableRef) 
         return None
     target, how = spec.target, spec.backfill
     known = how is not None and target.partition_by == (how.partition,)
-    return Beginning(_marked(target.columns, _records_changes(target)), target.record_key, target.partition_by,
-                     target.ordering_field, how.granularity if how is not None and known else "", of="ddl", writer=writer)
+    return Beginning(
+        _marked(target.columns, _records_changes(target)),
+        target.record_key,
+        target.partition_by,
+        target.ordering_field,
+        how.granularity if how is not None and known else "",
+        of="ddl",
+        writer=writer,
+    )
 
 
 def _records_changes(target: TableSpec) -> bool:
@@ -135,8 +158,10 @@ def _fitting(found: Beginning, source: str) -> Beginning:
     odd = [f"{c.name}, which is {str(c.type).upper()}" for c in columns if c.name in partition_by and c.type in _NO_PARTITION]
     if odd:
         partition_by = ()
-        notes.append(f"{source} is partitioned by {odd[0]}: the new table has no partitions; compute a DATE or STRING column "
-                     "in the SQL, and partition by it")
+        notes.append(
+            f"{source} is partitioned by {odd[0]}: the new table has no partitions; compute a DATE or STRING column "
+            "in the SQL, and partition by it"
+        )
     for what, there in (("record key", found.record_key), ("ordering field", found.ordering)):
         if not there:
             notes.append(f"{source} has no {what}: name one in TBLPROPERTIES of the DDL")

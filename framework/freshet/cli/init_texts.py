@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from freshet.cli.init_source import Beginning
-from freshet.plan.options import IS_DELETED
-from freshet.spec.column_text import quoted_name
-from freshet.spec.ddl import parse_ddl
-from freshet.spec.suggest import Problems
-from freshet.spec.types import Array, Atomic, Column, DataType, Decimal, Map, Struct
+from freshet.hudi.options import IS_DELETED
+from freshet.problems import Problems
+from freshet.project.syntax.column_text import quoted_name
+from freshet.project.syntax.ddl import parse_ddl
+from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
 
 _FORMS = {"hour": ("%Y-%m-%d-%H", "yyyy-MM-dd-HH"), "day": ("%Y-%m-%d", "yyyy-MM-dd"), "month": ("%Y-%m", "yyyy-MM")}
 _MOMENT = datetime(2026, 1, 5, 10)
@@ -18,8 +18,9 @@ _MOMENT = datetime(2026, 1, 5, 10)
 _WORDS_OF_YAML = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
 _DELETED_IN_SQL = {
     "example": "-- A table that `freshet land` made has it, and any that keeps change data. Of another one, take it out here "
-               "and there.",
-    "table": "-- True of a row that was deleted in the source.", "ddl": "-- True of a row that was deleted in the source.",
+    "and there.",
+    "table": "-- True of a row that was deleted in the source.",
+    "ddl": "-- True of a row that was deleted in the source.",
 }
 
 
@@ -32,9 +33,13 @@ def marks_of(beginning: Beginning, name: str) -> dict[str, str]:
     """
     quoted = _quoted([column.name for column in beginning.columns])
     return {
-        "@COLUMNS@": _ddl_columns(beginning, quoted), "@PARTITIONED@": _partitioned(beginning, quoted),
-        "@PROPERTIES@": _properties(beginning), "@SELECT@": _select(beginning, quoted),
-        "@PROMISE@": _promise(beginning), "@BACKFILL@": _backfill(beginning, name), "@CASES@": _cases(beginning, quoted),
+        "@COLUMNS@": _ddl_columns(beginning, quoted),
+        "@PARTITIONED@": _partitioned(beginning, quoted),
+        "@PROPERTIES@": _properties(beginning),
+        "@SELECT@": _select(beginning, quoted),
+        "@PROMISE@": _promise(beginning),
+        "@BACKFILL@": _backfill(beginning, name),
+        "@CASES@": _cases(beginning, quoted),
     }
 
 
@@ -103,19 +108,25 @@ def _select(beginning: Beginning, quoted: dict[str, str]) -> str:
 def _promise(beginning: Beginning) -> str:
     if set(beginning.partition_by) <= set(beginning.record_key):
         return ""
-    return ("# The promise that a record key never changes its partition, which a bucket index needs on a partitioned table.\n"
-            "partition_is_stable: true\n\n")
+    return (
+        "# The promise that a record key never changes its partition, which a bucket index needs on a partitioned table.\n"
+        "partition_is_stable: true\n\n"
+    )
 
 
 def _backfill(beginning: Beginning, name: str) -> str:
     if not beginning.granularity:
-        return ("# What computes a range of dates again, as after a change of the SQL, by a column of the source:\n"
-                "# backfill: {event_time: happened_at}\n")
+        return (
+            "# What computes a range of dates again, as after a change of the SQL, by a column of the source:\n"
+            "# backfill: {event_time: happened_at}\n"
+        )
     (partition,) = beginning.partition_by
     column, what = _in_yaml(partition), f"{beginning.granularity}s"
     start, end = ("2026-01-01", "2026-03-01") if beginning.granularity == "month" else ("2026-01-05", "2026-01-16")
-    return (f"# What computes {what} again, as after a change of the SQL: freshet backfill {name} --start {start} --end {end}\n"
-            f"backfill: {{event_time: {column}, partition: {column}, granularity: {beginning.granularity}, write: upsert}}\n")
+    return (
+        f"# What computes {what} again, as after a change of the SQL: freshet backfill {name} --start {start} --end {end}\n"
+        f"backfill: {{event_time: {column}, partition: {column}, granularity: {beginning.granularity}, write: upsert}}\n"
+    )
 
 
 def _cases(beginning: Beginning, quoted: dict[str, str]) -> str:
@@ -136,8 +147,15 @@ def _cases(beginning: Beginning, quoted: dict[str, str]) -> str:
 
 
 def _case(name: str, given: dict[str, str], expected: dict[str, str]) -> list[str]:
-    return [f"  {name}:", "    given:", "      SRC:", f"        - {_row(given)}", "    expect:", "      rows:",
-            f"        - {_row(expected)}"]
+    return [
+        f"  {name}:",
+        "    given:",
+        "      SRC:",
+        f"        - {_row(given)}",
+        "    expect:",
+        "      rows:",
+        f"        - {_row(expected)}",
+    ]
 
 
 def _row(values: dict[str, str]) -> str:
@@ -159,7 +177,7 @@ def _value(column: Column, beginning: Beginning) -> str:
         return f'"{_MOMENT.strftime(_FORMS[beginning.granularity][0])}"'
     match column.type:
         case Decimal(precision, scale):
-            whole = "12"[:precision - scale] or "0"
+            whole = "12"[: precision - scale] or "0"
             return f"{whole}.{'50'.ljust(scale, '0')[:scale]}" if scale else whole
         case Atomic("string"):
             return f"{column.name[0].lower()}1"

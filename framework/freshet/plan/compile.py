@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Position, seen_after
+from freshet.hudi.instants import zone_of
+from freshet.hudi.options import REPLACES_ALL, bulk_insert_options
+from freshet.hudi.table import StateReader, TableState
 from freshet.plan.foreign import refuse_foreign
 from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
-from freshet.plan.instants import zone_of
-from freshet.plan.late import position_at, position_by_hand
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.notices import complete_plan, notices_of
-from freshet.plan.options import REPLACES_ALL, bulk_insert_options
-from freshet.plan.partitions import touched_partitions
 from freshet.plan.parts import (
     checked_stages,
     commit_stage,
@@ -25,16 +25,16 @@ from freshet.plan.parts import (
     with_deletes,
 )
 from freshet.plan.positions import checkpoint_of
-from freshet.plan.quarantine import hidden_runs, quarantine_of
-from freshet.plan.reads import ReadIncrement, ReadQuarantine, Window
 from freshet.plan.refresh import pinned, refuse_recompute, replacing
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target, evolved
-from freshet.plan.versions import version_at_end, versions_held
-from freshet.plan.window import next_window
-from freshet.spec.model import PipelineSpec
-from freshet.state.checkpoint import MAIN, Checkpoint, Position, seen_after
-from freshet.state.table import StateReader, TableState
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.table import hidden_runs, quarantine_of
+from freshet.sources.hudi.look.late import position_at, position_by_hand
+from freshet.sources.hudi.look.partitions import touched_partitions
+from freshet.sources.hudi.look.versions import version_at_end, versions_held
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.reads import ReadIncrement, ReadQuarantine, Window
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,12 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
 
 
 def _refresh(
-    spec: PipelineSpec, state: StateReader, target: TableState | None, before: Checkpoint | None, source: TableState, upto: str,
+    spec: PipelineSpec,
+    state: StateReader,
+    target: TableState | None,
+    before: Checkpoint | None,
+    source: TableState,
+    upto: str,
 ) -> Plan:
     refuse_recompute(spec)
     # What the run after it would be refused for.
@@ -126,8 +131,10 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
             raise
     position = position_by_hand(state, spec.source.table, instant or "")
     seen = seen_after(before, position)
-    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
-                    seen=position_by_hand(state, spec.source.table, seen.instant) if seen else None)
+    after = replace(
+        Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
+        seen=position_by_hand(state, spec.source.table, seen.instant) if seen else None,
+    )
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window("override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)
@@ -154,8 +161,10 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
     unknown = [column for column, _ in repairs if column.lower() not in known]
     if unknown:
         raise StateError(
-            "UNKNOWN_COLUMN", f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
-            "Nothing was read or written.", f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
+            "UNKNOWN_COLUMN",
+            f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
+            "Nothing was read or written.",
+            f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
         )
     before = checkpoint_of(spec, target) if target else None
     window = Window("replay", reason=f"rows of {spec.quarantine.name}")
@@ -172,7 +181,15 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         # Of rows that were published by a replay that was killed, an insert would make a second one.
         commit = replace(commit, options={**commit.options, operation: "upsert"})
     return Plan(
-        spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, changes, (),
+        spec.name,
+        spec.fingerprint,
+        spec.target.ref,
+        False,
+        window,
+        before,
+        None,
+        changes,
+        (),
         (read, *checked_stages(spec, target, window, merge, commit)),
     )
 
@@ -196,14 +213,17 @@ def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
     """
     if spec.operation != "upsert":
         raise StateError(
-            "NOT_AN_UPSERT", f"{spec.name}: its operation is {spec.operation}, and a bulk insert stands for a first upsert.",
-            "Nothing was read or written.", f"Load it by an ordinary run: freshet run {spec.name}",
+            "NOT_AN_UPSERT",
+            f"{spec.name}: its operation is {spec.operation}, and a bulk insert stands for a first upsert.",
+            "Nothing was read or written.",
+            f"Load it by an ordinary run: freshet run {spec.name}",
         )
     target = state.table(spec.target.ref)
     if target is not None and target.commits:
         how = "rebuild" if spec.index.hbase else f"migrate --to {spec.index.type.lower()}"
         raise StateError(
-            "TARGET_NOT_EMPTY", f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert would double rows.",
+            "TARGET_NOT_EMPTY",
+            f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert would double rows.",
             "Nothing was read or written.",
             f"Make the index from the rows that stand there: freshet index {how} {spec.name}",
         )
@@ -215,8 +235,12 @@ def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
 
 
 def _plan(
-    spec: PipelineSpec, target: TableState | None, before: Checkpoint | None, window: Window,
-    looked_at: tuple[TableState, InputTables] | None, override: Checkpoint | None = None,
+    spec: PipelineSpec,
+    target: TableState | None,
+    before: Checkpoint | None,
+    window: Window,
+    looked_at: tuple[TableState, InputTables] | None,
+    override: Checkpoint | None = None,
 ) -> Plan:
     spec = evolved(spec, target)
     changes = compare_target(spec, target) if target else ()
@@ -241,12 +265,23 @@ def _plan(
         )
     if window.kind != "deferred":
         overwrites = spec.operation == "insert_overwrite" and spec.write.strategy == "rows"
-        stages = tuple(with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
-                       if isinstance(stage, Commit) else stage for stage in stages)
+        stages = tuple(
+            with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
+            if isinstance(stage, Commit)
+            else stage
+            for stage in stages
+        )
     return Plan(
-        pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
-        first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,
-        checkpoint_after=after, schema_changes=changes, notices=notices, stages=stages,
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=target is None and window.kind != "deferred",
+        window=window,
+        checkpoint_before=before,
+        checkpoint_after=after,
+        schema_changes=changes,
+        notices=notices,
+        stages=stages,
         source_zone=zone_of(looked_at[0]) if looked_at else "",
     )
 

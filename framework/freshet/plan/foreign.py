@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from freshet.errors import StateError
-from freshet.spec.model import PipelineSpec
-from freshet.state.checkpoint import PIPELINE_KEY
-from freshet.state.table import TableState
+from freshet.hudi.checkpoint import PIPELINE_KEY
+from freshet.hudi.table import TableState
+from freshet.project.model.pipeline import PipelineSpec
 
 
 def refuse_foreign(spec: PipelineSpec, target: TableState | None) -> None:
@@ -28,10 +28,12 @@ def refuse_foreign(spec: PipelineSpec, target: TableState | None) -> None:
     raise StateError(
         "TARGET_OF_ANOTHER_PIPELINE",
         f"{spec.name}: the checkpoint in {target.ref.path} is one of the pipeline {maker}: it is that one's table, or a copy "
-        "of it.", "Nothing was read or written.",
+        "of it.",
+        "Nothing was read or written.",
         f"Move it away, or name another place: LOCATION in {spec.target.file}. Where the pipeline has got another name, and "
         f"goes on in this table: freshet checkpoint {go_on}",
-        path=target.ref.path, pipeline=maker,
+        path=target.ref.path,
+        pipeline=maker,
     )
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from freshet.errors import StateError
-from freshet.spec.hidden import beside, digest_of, without_paths
-from freshet.spec.model import PipelineSpec, TableRef
-from freshet.spec.paths import place_before, same_place
-from freshet.state.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from freshet.state.table import CommitInfo, Instant, StateReader, TableState
+from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
+from freshet.project.model.hidden import beside, digest_of, without_paths
+from freshet.project.model.paths import place_before, same_place
+from freshet.project.model.pipeline import PipelineSpec, TableRef
 
 #: 2 may hold a digest of a path; without one a note is written as version 1.
 VERSION = 2
@@ -155,9 +155,12 @@ def refuse_unmigrated(spec: PipelineSpec, state: StateReader, target: TableState
     if before is not None:
         lacks = "loaded and not compared yet" if target is not None and target.commits else "not loaded yet"
         raise StateError(
-            "MIGRATION_NOT_DONE", f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is {lacks}, and "
-            f"the table that it takes the place of stands at {before.ref.path}.", _UNTOUCHED,
-            f"freshet migrate {spec.name} --dry-run", before=before.ref.path,
+            "MIGRATION_NOT_DONE",
+            f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is {lacks}, and "
+            f"the table that it takes the place of stands at {before.ref.path}.",
+            _UNTOUCHED,
+            f"freshet migrate {spec.name} --dry-run",
+            before=before.ref.path,
         )
 
 
@@ -173,8 +176,14 @@ def unseen_writes(old: TableState, note: Note) -> tuple[str, ...]:
 
 def _since(table: TableState, commit: str) -> Iterator[tuple[Instant, CommitInfo]]:
     if table.commits and table.commits[0].completed > commit:
-        yield from sorted(((i, info) for i, info in table.load_archived(commit, frozenset(i.requested for i in table.commits))
-                           if info.operation not in _SERVICES), key=lambda pair: pair[0])
+        yield from sorted(
+            (
+                (i, info)
+                for i, info in table.load_archived(commit, frozenset(i.requested for i in table.commits))
+                if info.operation not in _SERVICES
+            ),
+            key=lambda pair: pair[0],
+        )
     yield from ((i, table.info(i)) for i in table.commits_between(begin_exclusive=commit))
 
 
@@ -203,6 +212,9 @@ def _decoded(kind: type[_T], text: str | None) -> _T | None:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         shown = without_paths(text)[:200]
         raise StateError(
-            "MIGRATION_UNREADABLE", f"a commit's note of its migration is not one: {shown!r}.", _UNTOUCHED,
-            "Upgrade freshet to the version that wrote it.", text=shown,
+            "MIGRATION_UNREADABLE",
+            f"a commit's note of its migration is not one: {shown!r}.",
+            _UNTOUCHED,
+            "Upgrade freshet to the version that wrote it.",
+            text=shown,
         ) from error

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from freshet.spec.hidden import NOT_SHOWN, beside, digest_of
-from freshet.spec.model import PipelineSpec
-from freshet.spec.paths import same_place
-from freshet.state.checkpoint import MAIN, Checkpoint, Position
-from freshet.state.table import CommitInfo, Instant, TableState
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.table import CommitInfo, Instant, TableState
+from freshet.project.model.hidden import NOT_SHOWN, beside, digest_of
+from freshet.project.model.paths import same_place
+from freshet.project.model.pipeline import PipelineSpec
 
 _Change = Callable[[PipelineSpec, Position, str], Position]
 

@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from freshet.hudi.checkpoint import Checkpoint
+from freshet.hudi.options import NO_ENTRIES, REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.options import NO_ENTRIES, REPLACES_ALL
-from freshet.plan.reads import (
+from freshet.project.model.checks import Evolution
+from freshet.project.model.pipeline import TableRef
+from freshet.project.syntax.statements import Statement
+from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
     ReadLookback,
@@ -18,11 +22,7 @@ from freshet.plan.reads import (
     ReadSnapshot,
     Window,
 )
-from freshet.spec.model import TableRef
-from freshet.spec.rules import Evolution
-from freshet.spec.statements import Statement
-from freshet.spec.types import Column
-from freshet.state.checkpoint import Checkpoint
+from freshet.types.columns import Column
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,20 @@ class Commit:
 
 
 Stage = (
-    ReadIncrement | ReadRange | ReadQuarantine | DriveRows | ReadSnapshot | ReadLookback | ReadPartitions | RunSql | RunPython
-    | Conform | CheckBatch | MergeColumns | CheckTable | Commit
+    ReadIncrement
+    | ReadRange
+    | ReadQuarantine
+    | DriveRows
+    | ReadSnapshot
+    | ReadLookback
+    | ReadPartitions
+    | RunSql
+    | RunPython
+    | Conform
+    | CheckBatch
+    | MergeColumns
+    | CheckTable
+    | Commit
 )
 
 

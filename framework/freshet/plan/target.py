@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import COLUMNS_KEY, INDEX_KEY
+from freshet.hudi.options import differs_by_rows
+from freshet.hudi.table import TableState
 from freshet.plan.index_record import index_in_words, index_record, is_index
-from freshet.plan.options import differs_by_rows
 from freshet.plan.stages import SchemaChange
-from freshet.spec.model import PipelineSpec
-from freshet.spec.types import DataType, Fit, fit, may_widen, stored
-from freshet.spec.types_json import from_avro
-from freshet.state.checkpoint import COLUMNS_KEY, INDEX_KEY
-from freshet.state.table import TableState
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.types.columns import DataType, Fit, fit, may_widen, stored
+from freshet.types.from_json import from_avro
 
 _UNTOUCHED = "The table was not touched."
 # What a table is made with, and its default: Hudi 1.0.2 fails a write that says otherwise, or finds its rows no more.
@@ -60,10 +60,14 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
     # As Hudi compares them, which refuses to write a table under another name.
     if named and named.lower() != name.lower():
         yield StateError(
-            "TABLE_NAME_CHANGED", f"{spec.name}: the table {declared.ref.path} is named '{named}', and {declared.file} says "
-            f"'{name}': it is another table, or was made under another name.", _UNTOUCHED,
+            "TABLE_NAME_CHANGED",
+            f"{spec.name}: the table {declared.ref.path} is named '{named}', and {declared.file} says "
+            f"'{name}': it is another table, or was made under another name.",
+            _UNTOUCHED,
             f"Move it away, or name another place (LOCATION), where it is another one; else name it '{named}' again, or "
-            f"{_to_migrate(spec)}", before=named, after=name,
+            f"{_to_migrate(spec)}",
+            before=named,
+            after=name,
         )
     for code, what, before, after in (
         ("KEY_CHANGED", "record key", ",".join(stands.record_key), ",".join(declared.record_key)),
@@ -73,9 +77,13 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
     ):
         if before != after:
             yield StateError(
-                code, f"{spec.name}: the table {declared.ref.path} was made with {what} '{before}', "
-                      f"and {declared.file} says '{after}'.",
-                _UNTOUCHED, f"Put '{before}' back, or {_to_migrate(spec)}", before=before, after=after,
+                code,
+                f"{spec.name}: the table {declared.ref.path} was made with {what} '{before}', "
+                f"and {declared.file} says '{after}'.",
+                _UNTOUCHED,
+                f"Put '{before}' back, or {_to_migrate(spec)}",
+                before=before,
+                after=after,
             )
     yield from _settings(spec, target)
     yield from _index(spec, target)
@@ -83,10 +91,12 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
     refused = schema_differences(spec, target)[1]
     if refused:
         yield StateError(
-            "SCHEMA_CHANGED", f"{spec.name}: {spec.target.file} does not fit the table {spec.target.ref.path}: "
-            + "; ".join(refused) + ".",
-            _UNTOUCHED, "A DDL may add nullable columns and widen int to bigint or double, and float to double. "
-            f"For anything else {_to_migrate(spec)}", differences=refused,
+            "SCHEMA_CHANGED",
+            f"{spec.name}: {spec.target.file} does not fit the table {spec.target.ref.path}: " + "; ".join(refused) + ".",
+            _UNTOUCHED,
+            "A DDL may add nullable columns and widen int to bigint or double, and float to double. "
+            f"For anything else {_to_migrate(spec)}",
+            differences=refused,
         )
 
 
@@ -119,9 +129,14 @@ def _settings(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
         declared, stands = spec.write_options.get(key, ""), target.config.properties.get(key, default)
         if declared and target.config.properties and declared.lower() != stands.lower():
             yield StateError(
-                "SETTING_CHANGED", f"{spec.name}: the table {spec.target.ref.path} was made with {key}={stands}, and the "
-                f"pipeline says {declared}.", _UNTOUCHED, f"Put '{key}: {stands}' back, or {_to_migrate(spec)}",
-                key=key, before=stands, after=declared,
+                "SETTING_CHANGED",
+                f"{spec.name}: the table {spec.target.ref.path} was made with {key}={stands}, and the "
+                f"pipeline says {declared}.",
+                _UNTOUCHED,
+                f"Put '{key}: {stands}' back, or {_to_migrate(spec)}",
+                key=key,
+                before=stands,
+                after=declared,
             )
 
 
@@ -140,23 +155,35 @@ def _index(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
         "INDEX_CHANGED",
         f"{spec.name}: the rows of {spec.target.ref.path} were written with {seen}, "
         f"and the pipeline says {index_in_words(declared, spec)}. Updates would not find their rows and leave duplicates.",
-        _UNTOUCHED, "Put the old setting back, or move the table to the new index: "
+        _UNTOUCHED,
+        "Put the old setting back, or move the table to the new index: "
         f"freshet index migrate {spec.name} --to {spec.index.type.lower()}",
-        recorded=seen, declared=declared,
+        recorded=seen,
+        declared=declared,
     )
 
 
 def _keys(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
     column = differs_by_rows(spec)
     # Since commits record their columns, freshet's bulk inserts make the text that upserts make.
-    loaded = column and next((instant for instant, info in target.newest_first()
-                              if info.operation == "BULK_INSERT" and COLUMNS_KEY not in info.extra), None)
+    loaded = column and next(
+        (
+            instant
+            for instant, info in target.newest_first()
+            if info.operation == "BULK_INSERT" and COLUMNS_KEY not in info.extra
+        ),
+        None,
+    )
     if loaded:
         yield StateError(
-            "KEY_TEXT_DIFFERS", f"{spec.name}: the rows of {spec.target.ref.path} that were loaded by the bulk insert "
+            "KEY_TEXT_DIFFERS",
+            f"{spec.name}: the rows of {spec.target.ref.path} that were loaded by the bulk insert "
             f"{loaded.completed} hold {column} in their keys or paths in another text than an upsert makes of it: an update "
-            "would not find its row.", _UNTOUCHED, f"L{_to_migrate(spec)[1:]}",
-            column=column, commit=loaded.completed,
+            "would not find its row.",
+            _UNTOUCHED,
+            f"L{_to_migrate(spec)[1:]}",
+            column=column,
+            commit=loaded.completed,
         )
 
 
@@ -189,7 +216,7 @@ def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
     if before == str(now):
         return True
     # sqlglot costs 0.15 s to import; a type that has changed is rare.
-    from freshet.spec.types_sql import parse_type
+    from freshet.types.from_sql import parse_type
 
     return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
 
@@ -214,8 +241,9 @@ def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[Sc
             else:
                 refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
         elif narrow is not None and not _may_hold(declared[name].type, column.type, narrow.get(name)):
-            refused.append(f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in "
-                           "the DDL")
+            refused.append(
+                f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in the DDL"
+            )
     for name, column in declared.items():
         if name not in stands:
             if column.nullable:

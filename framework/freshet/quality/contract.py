@@ -9,12 +9,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from freshet.errors import DataError
-from freshet.plan.options import IS_DELETED
+from freshet.hudi.options import IS_DELETED
 from freshet.plan.stages import Conform
 from freshet.quality.partitions import cannot_be_kept
-from freshet.spec.type_words import FORMS
-from freshet.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
-from freshet.spec.types_json import OWN_PREFIX, type_from_spark
+from freshet.types.columns import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
+from freshet.types.from_json import OWN_PREFIX, type_from_spark
+from freshet.types.words import FORMS
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
 MARK, OF_CHECK = "FRESHET_REFUSED", " (check "
@@ -48,8 +48,12 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
     if stage.evolution == "nothing":
         wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in extra]
     else:
-        wrong += [f"column {name}: Avro, and so Hudi, cannot hold the name '{part}'" for name, kind in extra
-                  for part in (name, *field_names(kind)) if not PLAIN_NAME.fullmatch(part) or part.startswith(OWN_PREFIX)]
+        wrong += [
+            f"column {name}: Avro, and so Hudi, cannot hold the name '{part}'"
+            for name, kind in extra
+            for part in (name, *field_names(kind))
+            if not PLAIN_NAME.fullmatch(part) or part.startswith(OWN_PREFIX)
+        ]
     types = {name.lower(): kind for name, kind in found}
     fits: dict[str, tuple[Column, Fit]] = {}
     for column in stage.columns:
@@ -73,9 +77,11 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
             wrong.append(f"column {column.name} is {kind} in the batch and {column.type} in the DDL: cast it in the SQL")
     if wrong:
         raise DataError(
-            "BATCH_MISMATCH", f"the batch does not fit {file}: " + "; ".join(wrong) + ".",
+            "BATCH_MISMATCH",
+            f"the batch does not fit {file}: " + "; ".join(wrong) + ".",
             "Nothing was written: the table, its schema and the checkpoint stay.",
-            f"Change the transformation's last step or {file}.", differences=wrong,
+            f"Change the transformation's last step or {file}.",
+            differences=wrong,
         )
     added = [F.col(f"`{name}`") for name, _ in extra if stage.evolution != "nothing"]
     row = _row_in_words(stage)

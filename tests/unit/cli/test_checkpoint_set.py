@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from freshet.runtime.result import RunResult
+from freshet.run.result import RunResult
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet, parsed
 
 
 def test_a_missing_target_is_made_only_where_that_is_asked_for(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[object] = []
 

@@ -13,17 +13,22 @@ from typing import Any
 
 import pytest
 
-from freshet.runtime.shapes import shapes_of
-from freshet.spec.fixtures import build_cases, read_fixture
-from freshet.spec.project import load_project
-from freshet.spec.suggest import Problems
-from freshet.state.timeline import TimelineState
+from freshet.cases.load import build_cases, read_fixture
+from freshet.cases.schemas import shapes_of
+from freshet.hudi.timeline import TimelineState
+from freshet.problems import Problems
+from freshet.project.load.project import load_project
 from tests.kit.timeline import COMMIT, HandMade, avro
 from tests.unit.cli.conftest import Freshet, parsed
 
 KINDS: dict[str, Any] = {
-    "text": "string", "int": "int", "long": "long", "bool": "boolean", "real": "double",
-    "day": {"type": "int", "logicalType": "date"}, "time": {"type": "long", "logicalType": "timestamp-micros"},
+    "text": "string",
+    "int": "int",
+    "long": "long",
+    "bool": "boolean",
+    "real": "double",
+    "day": {"type": "int", "logicalType": "date"},
+    "time": {"type": "long", "logicalType": "timestamp-micros"},
     "local": {"type": "long", "logicalType": "local-timestamp-micros"},
     "money": {"type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 12, "scale": 3},
     "list": {"type": "array", "items": "string"},
@@ -33,48 +38,119 @@ KINDS: dict[str, Any] = {
 
 def a_source(root: Path, columns: str, partition: str = "", where: str = "raw/visits", **properties: str) -> None:
     """Write a table as Hudi leaves it: ``columns`` are names with kinds, ``partition`` is the path of one that it has."""
-    fields = [{"name": name, "type": ["null", KINDS[kind]]} for name, _, kind in
-              (column.partition(":") for column in columns.split())]
+    fields = [
+        {"name": name, "type": ["null", KINDS[kind]]} for name, _, kind in (column.partition(":") for column in columns.split())
+    ]
     schema = json.dumps({"type": "record", "name": "r", "fields": [{"name": "_hoodie_commit_time", "type": "string"}, *fields]})
-    said = {"version": "8", "type": "COPY_ON_WRITE", "recordkey.fields": "id", "precombine.field": "at",
-            "keygenerator.type": "SIMPLE", **{key.replace("_", "."): value for key, value in properties.items()}}
+    said = {
+        "version": "8",
+        "type": "COPY_ON_WRITE",
+        "recordkey.fields": "id",
+        "precombine.field": "at",
+        "keygenerator.type": "SIMPLE",
+        **{key.replace("_", "."): value for key, value in properties.items()},
+    }
     table = HandMade(root / "warehouse" / where, "".join(f"hoodie.table.{key}={value}\n" for key, value in said.items()))
-    stat = {"fileId": "00000001-aa-0", "numInserts": 3, "numUpdateWrites": 0, "numDeletes": 0, "path": None,
-            "fileSizeInBytes": None}
-    table.done(20, avro(COMMIT, {"partitionToWriteStats": {partition: [stat]}, "extraMetadata": {"schema": schema},
-                                 "operationType": "UPSERT", "partitionToReplaceFileIds": {}}))
+    stat = {
+        "fileId": "00000001-aa-0",
+        "numInserts": 3,
+        "numUpdateWrites": 0,
+        "numDeletes": 0,
+        "path": None,
+        "fileSizeInBytes": None,
+    }
+    table.done(
+        20,
+        avro(
+            COMMIT,
+            {
+                "partitionToWriteStats": {partition: [stat]},
+                "extraMetadata": {"schema": schema},
+                "operationType": "UPSERT",
+                "partitionToReplaceFileIds": {},
+            },
+        ),
+    )
 
 
 def _file(root: Path, path: str) -> str:
     return (root / path).read_text()
 
 
-@pytest.mark.parametrize(("columns", "partition", "properties", "ddl", "yaml", "absent"), [
-    pytest.param(
-        "id:text at:time fare:money select:int day:text _hoodie_is_deleted:bool", "day=2026-01-05",
-        {"partition_fields": "day", "cdc_enabled": "true"},
-        ["fare     DECIMAL(12,3)", "`select` INT", "PARTITIONED BY (day)",
-         "partition, yyyy-MM-dd", "primaryKey = 'id', preCombineField = 'at'", "_hoodie_is_deleted BOOLEAN"],
-        ["partition_is_stable: true", "event_time: day, partition: day, granularity: day"], [], id="a landed one"),
-    pytest.param(
-        "id:long line:int at:long note:pair tags:list", "", {"recordkey_fields": "id,line", "keygenerator_type": "COMPLEX"},
-        ["BIGINT NOT NULL COMMENT 'part of the record key'", "struct<City:string>", "primaryKey = 'id,line'"],
-        ["# backfill:"], ["PARTITIONED", "_hoodie_is_deleted", "partition_is_stable"], id="no partitions, no change data"),
-    pytest.param(
-        "id:text at:time month:text", "2026-01", {"partition_fields": "month", "recordkey_fields": "id,month"},
-        ["part of the record key; partition, yyyy-MM"], ["granularity: month"], ["partition_is_stable"],
-        id="months, in the key"),
-    pytest.param(
-        "id:text at:time city:text born:local", "city=Ulm", {"partition_fields": "city", "type": "MERGE_ON_READ"},
-        ["PARTITIONED BY (city)", "born TIMESTAMP", "type = 'cow'"], ["# backfill:", "partition_is_stable"], ["NTZ"],
-        id="a partition that is no date, a type that no target has"),
-    pytest.param("id:text at:time day:day", "2026-01-05", {"partition_fields": "day"}, ["day DATE NOT NULL"],
-                 ["granularity: day"], [], id="a date"),
-    pytest.param("id:text at:time", "", {"cdc_enabled": "true", "partition_fields": ""}, ["_hoodie_is_deleted BOOLEAN"], [], [],
-                 id="change data without the column"),
-])
+@pytest.mark.parametrize(
+    ("columns", "partition", "properties", "ddl", "yaml", "absent"),
+    [
+        pytest.param(
+            "id:text at:time fare:money select:int day:text _hoodie_is_deleted:bool",
+            "day=2026-01-05",
+            {"partition_fields": "day", "cdc_enabled": "true"},
+            [
+                "fare     DECIMAL(12,3)",
+                "`select` INT",
+                "PARTITIONED BY (day)",
+                "partition, yyyy-MM-dd",
+                "primaryKey = 'id', preCombineField = 'at'",
+                "_hoodie_is_deleted BOOLEAN",
+            ],
+            ["partition_is_stable: true", "event_time: day, partition: day, granularity: day"],
+            [],
+            id="a landed one",
+        ),
+        pytest.param(
+            "id:long line:int at:long note:pair tags:list",
+            "",
+            {"recordkey_fields": "id,line", "keygenerator_type": "COMPLEX"},
+            ["BIGINT NOT NULL COMMENT 'part of the record key'", "struct<City:string>", "primaryKey = 'id,line'"],
+            ["# backfill:"],
+            ["PARTITIONED", "_hoodie_is_deleted", "partition_is_stable"],
+            id="no partitions, no change data",
+        ),
+        pytest.param(
+            "id:text at:time month:text",
+            "2026-01",
+            {"partition_fields": "month", "recordkey_fields": "id,month"},
+            ["part of the record key; partition, yyyy-MM"],
+            ["granularity: month"],
+            ["partition_is_stable"],
+            id="months, in the key",
+        ),
+        pytest.param(
+            "id:text at:time city:text born:local",
+            "city=Ulm",
+            {"partition_fields": "city", "type": "MERGE_ON_READ"},
+            ["PARTITIONED BY (city)", "born TIMESTAMP", "type = 'cow'"],
+            ["# backfill:", "partition_is_stable"],
+            ["NTZ"],
+            id="a partition that is no date, a type that no target has",
+        ),
+        pytest.param(
+            "id:text at:time day:day",
+            "2026-01-05",
+            {"partition_fields": "day"},
+            ["day DATE NOT NULL"],
+            ["granularity: day"],
+            [],
+            id="a date",
+        ),
+        pytest.param(
+            "id:text at:time",
+            "",
+            {"cdc_enabled": "true", "partition_fields": ""},
+            ["_hoodie_is_deleted BOOLEAN"],
+            [],
+            [],
+            id="change data without the column",
+        ),
+    ],
+)
 def test_the_files_fit_the_table(
-    freshet: Freshet, tmp_path: Path, columns: str, partition: str, properties: dict[str, str], ddl: list[str], yaml: list[str],
+    freshet: Freshet,
+    tmp_path: Path,
+    columns: str,
+    partition: str,
+    properties: dict[str, str],
+    ddl: list[str],
+    yaml: list[str],
     absent: list[str],
 ) -> None:
     root = tmp_path / "p"
@@ -101,15 +177,30 @@ def test_the_files_fit_the_table(
     assert (problems.found, len(cases)) == ([], 1 + ("_hoodie_is_deleted" in sql))
 
 
-@pytest.mark.parametrize(("columns", "partition", "properties", "said", "problem"), [
-    ("id:text at:time", "2026/01/05", {"partition_fields": "at", "keygenerator_type": "TIMESTAMP"}, "are computed from at", ""),
-    ("id:text at:time", "x", {"partition_fields": "at"}, "is partitioned by at, which is TIMESTAMP", ""),
-    ("id:text at:time", "", {"precombine_field": ""}, "has no ordering field", "MISSING_ORDERING_FIELD"),
-    ("id:text at:time", "", {"recordkey_fields": ""}, "has no record key", "MISSING_PRIMARY_KEY"),
-    ("id:text at:time", "", {"version": "6"}, "so that the columns are an example's: TABLE_VERSION", ""),
-])
+@pytest.mark.parametrize(
+    ("columns", "partition", "properties", "said", "problem"),
+    [
+        (
+            "id:text at:time",
+            "2026/01/05",
+            {"partition_fields": "at", "keygenerator_type": "TIMESTAMP"},
+            "are computed from at",
+            "",
+        ),
+        ("id:text at:time", "x", {"partition_fields": "at"}, "is partitioned by at, which is TIMESTAMP", ""),
+        ("id:text at:time", "", {"precombine_field": ""}, "has no ordering field", "MISSING_ORDERING_FIELD"),
+        ("id:text at:time", "", {"recordkey_fields": ""}, "has no record key", "MISSING_PRIMARY_KEY"),
+        ("id:text at:time", "", {"version": "6"}, "so that the columns are an example's: TABLE_VERSION", ""),
+    ],
+)
 def test_what_does_not_fit_is_told(
-    freshet: Freshet, tmp_path: Path, columns: str, partition: str, properties: dict[str, str], said: str, problem: str,
+    freshet: Freshet,
+    tmp_path: Path,
+    columns: str,
+    partition: str,
+    properties: dict[str, str],
+    said: str,
+    problem: str,
 ) -> None:
     root = tmp_path / "p"
     freshet("init", str(root))

@@ -19,8 +19,8 @@ from freshet.cli.board import Board
 from freshet.cli.output import Output, message, progress, table
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
 from freshet.cli.terminal import wrapped
-from freshet.metrics.events import Event
-from freshet.runtime.spark_counts import Counts, spark_counts
+from freshet.events.event import Event
+from freshet.jvm.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
 
 HALF = Counts("Building workload profile", 12, 24, 340_000, 52_000_000, 30.0)
@@ -75,7 +75,10 @@ def _has(*words: str, without: tuple[str, ...] = ()) -> Callable[[list[str]], bo
 
 @pytest.mark.parametrize(("columns", "then"), [(120, (80, 120)), (80, (120, 50)), (50, (33, 80))])
 def test_the_region_stays_one_whatever_the_terminals_width(
-    terminal: Sized, counts: dict[str, Counts], columns: int, then: tuple[int, ...],
+    terminal: Sized,
+    counts: dict[str, Counts],
+    columns: int,
+    then: tuple[int, ...],
 ) -> None:
     """Nothing torn: at each width the screen holds the lines above the region, the region once, and nothing else.
 
@@ -156,7 +159,9 @@ def test_words_that_would_move_the_cursor(terminal: Sized, counts: dict[str, Cou
 
 
 def test_colours_only_where_they_are_wanted(
-    terminal: Sized, counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch,
+    terminal: Sized,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     counts["a"] = HALF
     for no_color in (False, True):
@@ -179,7 +184,11 @@ def test_a_terminal_without_these_characters(terminal: Sized, counts: dict[str, 
 
 @pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("CI", "true"), ("FRESHET_JVM_LOG", "warn"), ("TERM", "")])
 def test_lines_where_nothing_can_be_drawn(
-    terminal: Sized, counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, name: str, value: str,
+    terminal: Sized,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: str,
 ) -> None:
     """A dumb terminal, a CI that has a terminal, a JVM that logs into it: lines with a time, and no escape sequence."""
     monkeypatch.setenv(name, value)
@@ -194,7 +203,9 @@ def test_lines_where_nothing_can_be_drawn(
 
 
 def test_a_log_is_told_how_far_a_step_is(
-    counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """Where nothing else was said for long: here a twentieth of a second. The whole story is in the file, the result too."""
     monkeypatch.setattr(live, "SILENT_SECONDS", 0.05)
@@ -209,8 +220,11 @@ def test_a_log_is_told_how_far_a_step_is(
             listen(Event("committed", "a", "committed 1: 3 inserted"))
     lines = [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
     assert lines[0] == "a: reading"
-    assert re.fullmatch(r"a: reading, 12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB, "
-                        r"Building workload profile, 0:0\d", lines[1])
+    assert re.fullmatch(
+        r"a: reading, 12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB, "
+        r"Building workload profile, 0:0\d",
+        lines[1],
+    )
     assert lines[-1] == DONE_LINE
 
 
@@ -226,7 +240,9 @@ def _a_download(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 
 def test_a_download_of_jars_is_shown_by_whatever_waits_for_it(
-    terminal: Sized, counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch,
+    terminal: Sized,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The first run of an installed freshet: nobody asked for jars, and Spark starts minutes later. Each pipeline waits."""
     _a_download(monkeypatch, "hudi.jar", "kafka.jar")
@@ -257,7 +273,9 @@ def test_a_log_is_told_of_each_jar(counts: dict[str, Counts], monkeypatch: pytes
 
 
 def test_a_log_that_holds_the_results_too_says_each_once(
-    counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     with open(tmp_path / "log", "w+", encoding="utf-8") as log:
         monkeypatch.setattr(sys, "stderr", log)
@@ -273,6 +291,7 @@ def test_a_log_that_holds_the_results_too_says_each_once(
 
 def test_a_context_that_is_not_whole_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     """While PySpark makes a context it is the active one and has no JVM's yet; one that ended has none; one may end now."""
+
     class Ends:
         @property
         def _jsc(self) -> object:
@@ -314,8 +333,10 @@ def test_whoever_is_stopped_is_told_what_was_published_and_what_repeats(terminal
         listen(Event("phase", "b", "later"))
         os.write(sys.stderr.fileno(), b"last words\n")
         assert screen.until(_has("last words")) == ["last words"]
-    assert found.details["published"] == [{"pipeline": "a", "commit": "20260801101500000"},
-                                          {"pipeline": "b", "commit": "20260801101500001"}]
+    assert found.details["published"] == [
+        {"pipeline": "a", "commit": "20260801101500000"},
+        {"pipeline": "b", "commit": "20260801101500001"},
+    ]
     assert found.details["unfinished"] == [{"pipeline": "b", "doing": "writing derived.b"}]
     assert "b (writing derived.b)" in found.message
 
@@ -342,9 +363,11 @@ def test_a_terminal_that_is_gone_stops_nothing(terminal: Sized, counts: dict[str
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_text_is_broken_between_words_and_no_command_is(width: int) -> None:
-    line = ("CHECKPOINT_EXPIRED: orders: the checkpoint is older than the first commit that /lake/raw/orders/with/a/long/path "
-            "still has. Nothing was read. Look by `freshet status orders --env prod`, and then: freshet run orders --env prod "
-            "--set a=b")
+    line = (
+        "CHECKPOINT_EXPIRED: orders: the checkpoint is older than the first commit that /lake/raw/orders/with/a/long/path "
+        "still has. Nothing was read. Look by `freshet status orders --env prod`, and then: freshet run orders --env prod "
+        "--set a=b"
+    )
     lines = wrapped(line, width).split("\n")
     assert " ".join(part.strip() for part in lines) == line
     assert any("freshet run orders --env prod --set a=b" in one for one in lines)

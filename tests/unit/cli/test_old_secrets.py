@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY
+from freshet.hudi.timeline import TimelineState
+from freshet.lease.local import hold_lease
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.migrated import Verdict, a_note
 from freshet.plan.stages import Commit
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import TableRef
 from freshet.quality.outcome import Outcome, metadata_of
-from freshet.runtime.lease import hold_lease
-from freshet.runtime.records import error_of
-from freshet.spec.model import TableRef
-from freshet.spec.project import load_project
-from freshet.spec.secrets import REDACTOR, Redactor
-from freshet.state.checkpoint import COMPARED_KEY, MIGRATION_KEY
-from freshet.state.timeline import TimelineState
+from freshet.run.records import error_of
+from freshet.secrets import REDACTOR, Redactor
 from tests.kit.memory import at
 from tests.kit.project import BASE, DDL, PIPELINE, a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
@@ -26,9 +26,14 @@ from tests.unit.cli.conftest import Freshet, parsed
 
 OLD, NEW = "violet.kumquat.77", "n3w-s3cr3t-t0ken"
 _COMMANDS = (
-    ("plan",), ("status",), ("run", "payments"), ("run", "payments", "--dry-run"),
-    ("run", "payments", "--full-refresh", "--dry-run"), ("checkpoint", "show", "payments"),
-    ("history", "payments"), ("migrate", "payments", "--dry-run"),
+    ("plan",),
+    ("status",),
+    ("run", "payments"),
+    ("run", "payments", "--dry-run"),
+    ("run", "payments", "--full-refresh", "--dry-run"),
+    ("checkpoint", "show", "payments"),
+    ("history", "payments"),
+    ("migrate", "payments", "--dry-run"),
 )
 
 
@@ -65,7 +70,7 @@ def test_a_broken_checkpoint_shows_no_path(freshet: Freshet, secretive: Path) ->
     """Broken at its end, in its middle, and where a path begins."""
     table = a_target(secretive)
     whole = json.dumps({"version": 1, "positions": {"SRC": {"table": f"/lake/{OLD}/events", "instant": 3}}})
-    broken = (whole, whole[:-30], whole.replace("/lake", "\"/la\"ke"), whole.replace("version", "vers\\"))
+    broken = (whole, whole[:-30], whole.replace("/lake", '"/la"ke'), whole.replace("version", "vers\\"))
     for number, text in enumerate(broken, 30):
         table.done(number, commit({"streamer.freshet.checkpoint": text}))
         result = freshet("plan")
@@ -77,14 +82,17 @@ def test_what_a_loaded_pipeline_commits_holds_no_secret(secretive: Path) -> None
     """Its source, an input, a predecessor of its target, the name of a file of its logic; and none where nothing is secret."""
     ddl = "USING hudi LOCATION 'data/{{ var.tok }}/payments__m2'"
     variables = 'vars: {tok: "{{ env.TOK }}", raw_root: "data/{{ env.TOK }}"'
-    a_project(secretive, files={
-        "configs/base.yml": BASE.replace("vars: {raw_root: data/raw", variables),
-        "ddl/payments.sql": DDL.format(name="payments").replace("USING hudi", ddl),
-        f"transformers/{NEW}.sql": "SELECT e.* FROM <SRC> e LEFT JOIN tips t ON e.id = t.id\n",
-        "pipelines/payments.yml": PIPELINE.format(name="payments", source="events").replace(
-            "transformers/payments", "transformers/{{ env.TOK }}").replace(
-            "hoodie:\n", "inputs: {tips: {table: raw.tips, read: incremental}}\nhoodie:\n"),
-    })
+    a_project(
+        secretive,
+        files={
+            "configs/base.yml": BASE.replace("vars: {raw_root: data/raw", variables),
+            "ddl/payments.sql": DDL.format(name="payments").replace("USING hudi", ddl),
+            f"transformers/{NEW}.sql": "SELECT e.* FROM <SRC> e LEFT JOIN tips t ON e.id = t.id\n",
+            "pipelines/payments.yml": PIPELINE.format(name="payments", source="events")
+            .replace("transformers/payments", "transformers/{{ env.TOK }}")
+            .replace("hoodie:\n", "inputs: {tips: {table: raw.tips, read: incremental}}\nhoodie:\n"),
+        },
+    )
     spec = load_project(secretive).pipelines[0]
     for name in ("events", "tips"):
         a_table(secretive, f"{NEW}/{name}", 10)
@@ -148,14 +156,20 @@ def test_what_stands_in_a_path_is_hidden_whatever_stands_beside_it() -> None:
 
 
 def test_an_old_table_under_a_secret_is_found_again_or_left(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A migrated table that moved with its secret names no folder that could be deleted by mistake."""
     monkeypatch.setenv("TOK", NEW)
     place = "USING hudi LOCATION '{{ var.derived_root }}/payments__m2'"
-    a_project(root, files={
-        "configs/base.yml": BASE.replace("derived_root: data/derived", 'derived_root: "data/{{ env.TOK }}"'),
-        "ddl/payments.sql": DDL.format(name="payments").replace("USING hudi", place)})
+    a_project(
+        root,
+        files={
+            "configs/base.yml": BASE.replace("derived_root: data/derived", 'derived_root: "data/{{ env.TOK }}"'),
+            "ddl/payments.sql": DDL.format(name="payments").replace("USING hudi", place),
+        },
+    )
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10), name=f"{NEW}/payments")
     note = a_note(load_project(root).pipelines[0], str(root / "data" / NEW / "payments"), at(15), copied=False).encode()

@@ -8,21 +8,33 @@ from pathlib import Path
 
 import pytest
 
-from freshet.api import Project
+from freshet.api.project import Project
 from freshet.errors import FreshetError
-from freshet.state import actions, properties
-from freshet.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
+from freshet.hudi import actions, properties
+from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, commit
 from tests.unit.cli.conftest import Freshet
 from tests.unit.sinks.test_metadata_table import LISTED, LOG, OF_METADATA, wrote
 
 NAME = "00000001-aa-0_0-12-40_{}.parquet"
-SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [
-    {"name": "id", "type": "string"},
-    {"name": "updated_at", "type": ["null", {"type": "long", "logicalType": "timestamp-micros"}]},
-    {"name": "amount", "type": ["null", {
-        "type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2}]}]})
+SCHEMA = json.dumps(
+    {
+        "type": "record",
+        "name": "r",
+        "fields": [
+            {"name": "id", "type": "string"},
+            {"name": "updated_at", "type": ["null", {"type": "long", "logicalType": "timestamp-micros"}]},
+            {
+                "name": "amount",
+                "type": [
+                    "null",
+                    {"type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2},
+                ],
+            },
+        ],
+    }
+)
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +88,10 @@ DAMAGE: list[tuple[str, Callable[[HandMade, HandMade], None], str]] = [
 
 @pytest.mark.parametrize(("then", "code"), [one[1:] for one in DAMAGE], ids=[one[0] for one in DAMAGE])
 def test_plan_run_status_and_python_refuse_the_same(
-    freshet: Freshet, root: Path, then: Callable[[HandMade, HandMade], None], code: str,
+    freshet: Freshet,
+    root: Path,
+    then: Callable[[HandMade, HandMade], None],
+    code: str,
 ) -> None:
     """Kind: a dry run that says what the run will not do. Files of what is read, whole, by window or at a version, and of what
     is written; and the metadata table, by which Hudi lists both.
@@ -93,7 +108,9 @@ def test_plan_run_status_and_python_refuse_the_same(
 
 
 def test_of_an_idle_pipeline_no_file_is_looked_at(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As the run, which reads and writes nothing then; and so a tick without news stays cheap."""
     source, target = a_lake(root)

@@ -18,24 +18,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from freshet.cli.main import main
+from freshet.dev.hbase import look as look_module
+from freshet.dev.hbase import process, server
+from freshet.dev.hbase.files import Place, State, default_directory, delete_files, hold_directory, read_state, write_state
+from freshet.dev.hbase.look import HBase, look
+from freshet.dev.hbase.process import end_process, start_mark
+from freshet.dev.hbase.server import start, stop
+from freshet.dev.hbase.settings import hbase_site
 from freshet.errors import FreshetError
-from freshet.runtime.dev_hbase import look as look_module
-from freshet.runtime.dev_hbase import process, server
-from freshet.runtime.dev_hbase.files import (
-    Place,
-    State,
-    default_directory,
-    delete_files,
-    hold_directory,
-    read_state,
-    write_state,
-)
-from freshet.runtime.dev_hbase.look import HBase, look
-from freshet.runtime.dev_hbase.process import end_process, start_mark
-from freshet.runtime.dev_hbase.server import start, stop
-from freshet.runtime.dev_hbase.settings import hbase_site
-from freshet.runtime.jars import HBASE_JARS, JarSet
-from freshet.spec.hudi_keys import check_key
+from freshet.hudi.keys.hudi_keys import check_key
+from freshet.jvm.jars import HBASE_JARS, JarSet
 
 READY = "echo 'INFO HMaster: Master has completed initialization 4.2sec'; exec sleep 60"
 
@@ -52,6 +44,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that says what is run instead of HBase; by default what says that it is ready."""
+
     def run(text: str) -> None:
         monkeypatch.setattr(server, "_command", lambda tell, heap_gib: ["sh", "-c", text])
 
@@ -249,7 +242,9 @@ def test_another_number_of_servers_needs_a_stop(place: Place, script: Callable[[
 
 
 def test_a_port_that_is_taken_is_named(
-    place: Place, script: Callable[[str], None], monkeypatch: pytest.MonkeyPatch,
+    place: Place,
+    script: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server, "_PORT_SECONDS", 0.1)
     port = start(place.directory).port
@@ -329,7 +324,8 @@ def test_the_command_says_what_to_write_under_hoodie(place: Place, script: Calla
     found = json.loads(result.stdout)
     assert (found["state"], found["quorum"], found["znode"]) == ("up", "127.0.0.1", "/hbase")
     assert found["hoodie"] == {
-        "hoodie.index.hbase.zkquorum": "127.0.0.1", "hoodie.index.hbase.zkport": found["port"],
+        "hoodie.index.hbase.zkquorum": "127.0.0.1",
+        "hoodie.index.hbase.zkport": found["port"],
         "hoodie.index.hbase.zknode.path": "/hbase",
     }
     assert [check_key(key, str(value)) for key, value in found["hoodie"].items()] == [None] * 3

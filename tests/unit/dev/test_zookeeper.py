@@ -9,10 +9,10 @@ from io import BufferedRWPair
 
 import pytest
 
-from freshet.runtime.dev_hbase import look as look_module
-from freshet.runtime.dev_hbase.files import State
-from freshet.runtime.dev_hbase.look import forget_the_dead
-from freshet.runtime.dev_hbase.zookeeper import connect
+from freshet.dev.hbase import look as look_module
+from freshet.dev.hbase.files import State
+from freshet.dev.hbase.look import forget_the_dead
+from freshet.dev.hbase.zookeeper import connect
 
 
 class FakeZooKeeper:
@@ -39,7 +39,7 @@ class FakeZooKeeper:
         if kind == -11:
             return b"", 0
         (length,) = struct.unpack_from(">i", request)
-        node = request[4:4 + length].decode()
+        node = request[4 : 4 + length].decode()
         if node not in self.nodes:
             return b"", -101
         created, names = self.nodes[node]
@@ -66,10 +66,14 @@ OLD, NEW = "localhost,1,1000", "localhost,2,3000"
 
 @pytest.fixture
 def zookeeper() -> FakeZooKeeper:
-    return FakeZooKeeper({
-        "/hbase/rs": (1, (NEW, OLD)), f"/hbase/rs/{OLD}": (1000, ()), f"/hbase/rs/{NEW}": (3000, ()),
-        "/hbase/master": (1000, ()),
-    })
+    return FakeZooKeeper(
+        {
+            "/hbase/rs": (1, (NEW, OLD)),
+            f"/hbase/rs/{OLD}": (1000, ()),
+            f"/hbase/rs/{NEW}": (3000, ()),
+            "/hbase/master": (1000, ()),
+        }
+    )
 
 
 def test_zookeeper_is_asked(zookeeper: FakeZooKeeper) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.stages import Plan
-from freshet.spec.model import PipelineSpec
-from freshet.spec.types import Atomic, Column
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (
     CITIES,
     COLUMNS,

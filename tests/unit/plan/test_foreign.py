@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import PIPELINE_KEY, STREAMER_V2_KEY
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.stages import Plan
-from freshet.plan.status import pipeline_status
-from freshet.sources.held import hold_plan
-from freshet.spec.model import PipelineSpec, TableRef
-from freshet.state.checkpoint import PIPELINE_KEY, STREAMER_V2_KEY
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.sources.hudi.read.held import hold_plan
+from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target, at
 
 OTHERS = {PIPELINE_KEY: "refunds"}
@@ -75,11 +75,22 @@ def test_tables_that_a_pipeline_may_go_on_with() -> None:
         planned(a_table_state([*commits, partner], ref=TARGET))
 
 
-@pytest.mark.parametrize(("there", "is_foreign"), [
-    (("part-0.snappy.parquet",), True), (("_SUCCESS", "part-00000"), True), (("day=2026-01-05/a.parquet",), True),
-    (("_delta_log/0.json",), True), (("data/a.parquet", "metadata/v1.json"), True), (("2026.csv.gz",), True),
-    ((), False), ((".hoodie/timeline/x",), False), ((".freshet/copy.lease",), False), ((".part-0.parquet.crc",), False),
-], ids=str)
+@pytest.mark.parametrize(
+    ("there", "is_foreign"),
+    [
+        (("part-0.snappy.parquet",), True),
+        (("_SUCCESS", "part-00000"), True),
+        (("day=2026-01-05/a.parquet",), True),
+        (("_delta_log/0.json",), True),
+        (("data/a.parquet", "metadata/v1.json"), True),
+        (("2026.csv.gz",), True),
+        ((), False),
+        ((".hoodie/timeline/x",), False),
+        ((".freshet/copy.lease",), False),
+        ((".part-0.parquet.crc",), False),
+    ],
+    ids=str,
+)
 def test_a_place_where_something_else_lies_is_refused(tmp_path: Path, there: tuple[str, ...], is_foreign: bool) -> None:
     """Kind: files that are no Hudi table's, of Spark, Delta or Iceberg, or of a table whose .hoodie is gone: the first run
     would make a table among them.

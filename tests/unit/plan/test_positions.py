@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import CHECKPOINT_KEY, MAIN, Checkpoint, Position, decode, encode
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.index_record import index_in_words, index_record, is_index
 from freshet.plan.migrated import MIGRATION_KEY, Note, a_note, note_of, shown_before
 from freshet.plan.positions import checkpoint_of, is_at, kept
 from freshet.plan.stages import Commit, Plan
-from freshet.spec.hidden import beside, digest_of
-from freshet.spec.model import IndexSpec, InputSpec, PipelineSpec, TableRef
-from freshet.state.checkpoint import CHECKPOINT_KEY, MAIN, Checkpoint, Position, decode, encode
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.hidden import beside, digest_of
+from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, TableRef
 from tests.kit.memory import a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 OLD, NOW = "violet.kumquat.77", "n3w-s3cr3t"
@@ -28,8 +28,11 @@ SHOWN, TIPS = "/lake/raw/${env.TOK}/trips", "/lake/${env.TOK}/tips"
 
 def secretive(secret: str = NOW) -> PipelineSpec:
     source, tips = (TableRef(path, path) for path in (SHOWN.replace("${env.TOK}", secret), TIPS.replace("${env.TOK}", secret)))
-    return a_spec(source={"table": source}, inputs=(InputSpec("tips", tips, "incremental", 7),),
-                  hidden={source.path: SHOWN, tips.path: TIPS})
+    return a_spec(
+        source={"table": source},
+        inputs=(InputSpec("tips", tips, "incremental", 7),),
+        hidden={source.path: SHOWN, tips.path: TIPS},
+    )
 
 
 def world(spec: PipelineSpec, target: TableState | None, *commits: int) -> MemoryState:
@@ -45,10 +48,14 @@ def committed(plan: Plan) -> dict[str, str]:
 
 def in_version_1(secret: str) -> dict[str, str]:
     """Return what freshet wrote before paths were hidden, to the letter."""
+
     def position(path: str) -> str:
         path = path.replace("${env.TOK}", secret)
-        return (f'{{"basis":"completed","instant":"{at(10)}","kind":"hudi","known":{{"commits":["{at(9)}_{at(10)}"],'
-                f'"since":"{at(10)}"}},"table":"{path}"}}')
+        return (
+            f'{{"basis":"completed","instant":"{at(10)}","kind":"hudi","known":{{"commits":["{at(9)}_{at(10)}"],'
+            f'"since":"{at(10)}"}},"table":"{path}"}}'
+        )
+
     return {CHECKPOINT_KEY: f'{{"positions":{{"SRC":{position(SHOWN)},"tips":{position(TIPS)}}},"version":1}}'}
 
 
@@ -103,8 +110,11 @@ def test_another_secret_is_another_table_and_shows_nothing_of_the_older_one(vers
     assert raised.value.code == "CHECKPOINT_OF_ANOTHER_TABLE"
     assert OLD not in str(raised.value) + json.dumps(raised.value.as_json())
     # The input alone was another table; it was renamed since; it is no more.
-    main = json.loads((in_version_1(NOW) if version == 1 else committed(
-        compile_plan(spec, world(spec, None, 10), RunRequest())))[CHECKPOINT_KEY])
+    main = json.loads(
+        (in_version_1(NOW) if version == 1 else committed(compile_plan(spec, world(spec, None, 10), RunRequest())))[
+            CHECKPOINT_KEY
+        ]
+    )
     mixed = json.loads(before[CHECKPOINT_KEY])
     mixed["positions"][MAIN] = main["positions"][MAIN]
     target = target_with({CHECKPOINT_KEY: json.dumps(mixed)})
@@ -126,8 +136,11 @@ _secrets = st.text("abcXYZ019-_.", min_size=3, max_size=40)
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)
-@given(_secrets, _secrets, st.sampled_from(
-    ["/lake/${env.T}/a", "s3a://${env.T}/b/c", "/a/b${env.T}c/d", "${env.T}/x", "/x/${env.T}"]))
+@given(
+    _secrets,
+    _secrets,
+    st.sampled_from(["/lake/${env.T}/a", "s3a://${env.T}/b/c", "/a/b${env.T}c/d", "${env.T}/x", "/x/${env.T}"]),
+)
 def test_a_digest_tells_one_path_from_another_and_no_piece_of_an_unknown_one_is_shown(one: str, two: str, shown: str) -> None:
     path, other = shown.replace("${env.T}", f"<{one}>"), shown.replace("${env.T}", f"<{two}>")
     position = Position(at(1), shown, digest=digest_of(path, shown))
@@ -138,15 +151,18 @@ def test_a_digest_tells_one_path_from_another_and_no_piece_of_an_unknown_one_is_
     assert decode(encode(Checkpoint({MAIN: position}))) == Checkpoint({MAIN: position})
 
 
-@pytest.mark.parametrize(("text", "shown", "said"), [
-    ("/lake/raw/0ld/events", "/lake/raw/${env.T}/events", "/lake/raw/.../events"),
-    ("/other/raw/0ld/events", "/lake/raw/${env.T}/events", "/.../events"),
-    ("/mnt/0ld/raw/events", "${env.LAKE}/raw/events", ".../raw/events"),
-    ("/lake/0ld", "/lake/${env.T}/events", "/lake/..."),
-    ("/lake", "/lake/${env.T}", "/lake/..."),
-    ("0ld", "${env.T}", "..."),
-    ("/a/0ld/a/0ld/a", "/a/${env.T}/a", "/a/.../a"),
-])
+@pytest.mark.parametrize(
+    ("text", "shown", "said"),
+    [
+        ("/lake/raw/0ld/events", "/lake/raw/${env.T}/events", "/lake/raw/.../events"),
+        ("/other/raw/0ld/events", "/lake/raw/${env.T}/events", "/.../events"),
+        ("/mnt/0ld/raw/events", "${env.LAKE}/raw/events", ".../raw/events"),
+        ("/lake/0ld", "/lake/${env.T}/events", "/lake/..."),
+        ("/lake", "/lake/${env.T}", "/lake/..."),
+        ("0ld", "${env.T}", "..."),
+        ("/a/0ld/a/0ld/a", "/a/${env.T}/a", "/a/.../a"),
+    ],
+)
 def test_only_what_both_paths_begin_and_end_with_is_shown(text: str, shown: str, said: str) -> None:
     assert beside(text, shown) == said
 

@@ -8,22 +8,32 @@ from dataclasses import replace
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
+from freshet.hudi.table import CommitInfo, Instant, MemoryState
 from freshet.plan.compile import RunRequest, compile_plan, compile_replay
-from freshet.plan.quarantine import hidden_runs, runs_left
-from freshet.plan.status import pipeline_status
-from freshet.state.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
-from freshet.state.table import CommitInfo, Instant, MemoryState
+from freshet.quarantine.table import hidden_runs, runs_left
+from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, at
 
 
 def a_run(
-    completed: int, run: str, origin: str, *, severity: str = "", operation: str = "UPSERT", base: int | None = None,
+    completed: int,
+    run: str,
+    origin: str,
+    *,
+    severity: str = "",
+    operation: str = "UPSERT",
+    base: int | None = None,
 ) -> Loaded:
     chunk = {} if base is None else {BACKFILL_KEY: json.dumps({"base": at(base)})}
     checks = {CHECKS_KEY: json.dumps({"checks": {"it": {"severity": severity}}})} if severity else {}
     action = "replacecommit" if operation.startswith("INSERT_OVERWRITE") else "commit"
-    return a_commit(completed, action=action, operation=operation,
-                    extra={RUN_ID_KEY: run, ORIGIN_KEY: origin, PIPELINE_KEY: "earnings", **checks, **chunk})
+    return a_commit(
+        completed,
+        action=action,
+        operation=operation,
+        extra={RUN_ID_KEY: run, ORIGIN_KEY: origin, PIPELINE_KEY: "earnings", **checks, **chunk},
+    )
 
 
 def refresh(origin: str = "whole_table", severity: str = "drop") -> Loaded:
@@ -36,31 +46,62 @@ CLEARED = a_run(31, "new", "command")
 CHUNK, CHUNK_DONE = a_run(25, "chunk", "chunk"), a_run(36, "chunk", "backfill", severity="drop", base=10)
 
 
-@pytest.mark.parametrize(("quarantine", "target", "hidden", "left"), [
-    ((OLD, DROPPED, CLEARED), (FIRST, refresh()), (), None),
-    ((OLD, DROPPED), (FIRST, refresh()), ("old",), {"new"}),
-    ((OLD,), (FIRST, refresh()), ("old",), {"new"}),
-    ((OLD,), (FIRST, refresh(severity="")), ("old",), {"new"}),
-    ((OLD, DROPPED), (FIRST,), ("new",), None),
-    # A chunk beside it, of which a row was dropped before the refresh and not published by then.
-    ((OLD, CHUNK, DROPPED), (FIRST, refresh(), CHUNK_DONE), ("old",), {"new", "chunk"}),
-    ((OLD, CHUNK, DROPPED), (FIRST, refresh()), ("chunk", "old"), {"new", "chunk"}),
-    ((OLD, DROPPED, a_run(37, "chunk", "chunk")),
-     (FIRST, refresh(), a_run(38, "chunk", "backfill", severity="drop", base=30)), (), None),
-    # Whoever dropped rows since has taken them out; others have not looked.
-    ((OLD, DROPPED, a_run(39, "next", "run")), (FIRST, refresh(), a_run(40, "next", "increment", severity="drop")), (), None),
-    ((OLD, DROPPED), (FIRST, refresh(), a_run(40, "next", "increment", severity="fail"), a_run(41, "again", "replay")),
-     ("old",), {"new", "next", "again"}),
-    ((OLD, DROPPED, a_run(39, "next", "run")), (FIRST, refresh()), ("next", "old"), {"new", "next"}),
-    # What writes all rows, and drops none again.
-    ((OLD,), (FIRST, refresh("index")), (), None),
-    ((OLD,), (FIRST, a_run(30, "new", "whole_table", severity="drop")), (), None),
-], ids=[
-    "cleared", "killed before it", "that dropped nothing", "without checks", "killed before its commit", "a chunk from before",
-    "a chunk at work", "a chunk since", "a run since", "others since", "a run at work", "an index made", "all read again",
-])
+@pytest.mark.parametrize(
+    ("quarantine", "target", "hidden", "left"),
+    [
+        ((OLD, DROPPED, CLEARED), (FIRST, refresh()), (), None),
+        ((OLD, DROPPED), (FIRST, refresh()), ("old",), {"new"}),
+        ((OLD,), (FIRST, refresh()), ("old",), {"new"}),
+        ((OLD,), (FIRST, refresh(severity="")), ("old",), {"new"}),
+        ((OLD, DROPPED), (FIRST,), ("new",), None),
+        # A chunk beside it, of which a row was dropped before the refresh and not published by then.
+        ((OLD, CHUNK, DROPPED), (FIRST, refresh(), CHUNK_DONE), ("old",), {"new", "chunk"}),
+        ((OLD, CHUNK, DROPPED), (FIRST, refresh()), ("chunk", "old"), {"new", "chunk"}),
+        (
+            (OLD, DROPPED, a_run(37, "chunk", "chunk")),
+            (FIRST, refresh(), a_run(38, "chunk", "backfill", severity="drop", base=30)),
+            (),
+            None,
+        ),
+        # Whoever dropped rows since has taken them out; others have not looked.
+        (
+            (OLD, DROPPED, a_run(39, "next", "run")),
+            (FIRST, refresh(), a_run(40, "next", "increment", severity="drop")),
+            (),
+            None,
+        ),
+        (
+            (OLD, DROPPED),
+            (FIRST, refresh(), a_run(40, "next", "increment", severity="fail"), a_run(41, "again", "replay")),
+            ("old",),
+            {"new", "next", "again"},
+        ),
+        ((OLD, DROPPED, a_run(39, "next", "run")), (FIRST, refresh()), ("next", "old"), {"new", "next"}),
+        # What writes all rows, and drops none again.
+        ((OLD,), (FIRST, refresh("index")), (), None),
+        ((OLD,), (FIRST, a_run(30, "new", "whole_table", severity="drop")), (), None),
+    ],
+    ids=[
+        "cleared",
+        "killed before it",
+        "that dropped nothing",
+        "without checks",
+        "killed before its commit",
+        "a chunk from before",
+        "a chunk at work",
+        "a chunk since",
+        "a run since",
+        "others since",
+        "a run at work",
+        "an index made",
+        "all read again",
+    ],
+)
 def test_what_a_full_refresh_takes_out_of_the_quarantine_counts_no_more(
-    quarantine: tuple[Loaded, ...], target: tuple[Loaded, ...], hidden: tuple[str, ...], left: set[str] | None,
+    quarantine: tuple[Loaded, ...],
+    target: tuple[Loaded, ...],
+    hidden: tuple[str, ...],
+    left: set[str] | None,
 ) -> None:
     """Kind: a refresh that was killed, or could not take the quarantine's lease, between its commit and the clearing."""
     spec = a_spec()
@@ -131,5 +172,14 @@ def test_a_quarantine_that_holds_what_was_sent_is_whole() -> None:
     assert seen((a_run(15, "y", "run"),), sent(12, "one", 4), archived=(one,)) == []
     assert seen(None, sent(12, "one", 0)) == []
     assert seen(None, sent(9, "other", 4, **{PIPELINE_KEY: "refunds"}), sent(12, "one", 0)) == []
-    assert seen(None, sent(12, "one", 4), (refresh(severity="")[0], replace(
-        refresh(severity="")[1], extra={**refresh(severity="")[1].extra, **encode(a_checkpoint(10))}))) == []
+    assert (
+        seen(
+            None,
+            sent(12, "one", 4),
+            (
+                refresh(severity="")[0],
+                replace(refresh(severity="")[1], extra={**refresh(severity="")[1].extra, **encode(a_checkpoint(10))}),
+            ),
+        )
+        == []
+    )

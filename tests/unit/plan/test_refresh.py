@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import MAIN, Checkpoint
+from freshet.hudi.options import NO_ENTRIES
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.checks import CheckBatch, CheckTable
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_text
-from freshet.plan.options import NO_ENTRIES
-from freshet.plan.reads import ReadIncrement
 from freshet.plan.stages import Commit, MergeColumns, Plan
-from freshet.spec.model import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader, WriteSpec
-from freshet.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
-from freshet.state.checkpoint import MAIN, Checkpoint
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
+from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader, WriteSpec
+from freshet.sources.hudi.reads import ReadIncrement
 from tests.kit.memory import (
     CITIES,
     SOURCE,
@@ -33,8 +33,10 @@ from tests.kit.memory import (
 
 def refreshed(spec: PipelineSpec | None = None, **changes: TableState | None) -> Plan:
     lake: dict[str, TableState | None] = {
-        "source": a_table_state([a_commit(10), a_commit(20)]), "target": a_target((22, a_checkpoint(20))),
-        "cities": a_table_state([a_commit(1)], ref=CITIES), **changes,
+        "source": a_table_state([a_commit(10), a_commit(20)]),
+        "target": a_target((22, a_checkpoint(20))),
+        "cities": a_table_state([a_commit(1)], ref=CITIES),
+        **changes,
     }
     state = MemoryState({table.ref.path: table for table in lake.values() if table})
     return compile_plan(spec or a_spec(), state, RunRequest(full_refresh=True))
@@ -92,14 +94,17 @@ def test_a_table_that_was_made_otherwise_is_refused_as_by_every_run() -> None:
     assert refused.value.code == "KEY_CHANGED"
 
 
-@pytest.mark.parametrize(("changes", "code"), [
-    ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"),
-    ({"write": WriteSpec("partial_update", ("fare",))}, "COLUMNS_NOT_OWNED"),
-    ({"write": WriteSpec("merge", ("fare", "rides"), insert_missing=False)}, "COLUMNS_NOT_OWNED"),
-    ({"operation": "delete"}, "NOT_RECOMPUTABLE"),
-    ({"inputs": (InputSpec("before", TARGET, "snapshot", 7),)}, "READS_ITS_TARGET"),
-    ({"write_options": {"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}}, "OVERWRITES_BESIDE_WRITERS"),
-])
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"),
+        ({"write": WriteSpec("partial_update", ("fare",))}, "COLUMNS_NOT_OWNED"),
+        ({"write": WriteSpec("merge", ("fare", "rides"), insert_missing=False)}, "COLUMNS_NOT_OWNED"),
+        ({"operation": "delete"}, "NOT_RECOMPUTABLE"),
+        ({"inputs": (InputSpec("before", TARGET, "snapshot", 7),)}, "READS_ITS_TARGET"),
+        ({"write_options": {"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}}, "OVERWRITES_BESIDE_WRITERS"),
+    ],
+)
 def test_what_holds_more_than_a_recompute_gives_is_refused(changes: dict[str, Any], code: str) -> None:
     with pytest.raises(StateError) as refused:
         refreshed(a_spec(**changes))
@@ -121,8 +126,7 @@ def test_checks_of_the_table_are_freshets_own_and_an_insert_keeps_its_keys_apart
     plan = refreshed(a_spec(operation="insert", checks=(CheckSpec("same", "fail", 3, rule),)))
     first, second = (stage for stage in plan.stages if isinstance(stage, CheckTable))
     assert [one.by for one in (*first.checks, *second.checks)] == ["freshet", "freshet"]
-    assert (first.operation, first.exists, second.operation, second.exists) == (
-        "insert_overwrite_table", True, "insert", False)
+    assert (first.operation, first.exists, second.operation, second.exists) == ("insert_overwrite_table", True, "insert", False)
 
 
 def test_an_inserts_batch_is_computed_once_though_its_keys_are_checked() -> None:
@@ -154,4 +158,3 @@ def test_readers_are_told_whether_they_see_what_goes() -> None:
     assert "freshet run after --full-refresh" in told.message
     (told,) = refreshed(spec, target=a_target((22, a_checkpoint(20)), records_changes=True)).notices
     assert "DELETES_NOT_SEEN" not in told.message
-

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.table import TableState
 from freshet.plan.stages import SchemaChange
 from freshet.plan.target import compare_target
-from freshet.spec.model import IndexSpec
-from freshet.spec.types import Array, Atomic, Column, Struct
-from freshet.state.table import TableState
+from freshet.project.model.pipeline import IndexSpec
+from freshet.types.columns import Array, Atomic, Column, Struct
 from tests.kit.memory import AVRO_TYPES, BUCKETS, COLUMNS, TARGET, a_commit, a_spec, a_table_state, a_target
 
 BY_RECORD = IndexSpec("RECORD_INDEX", {})
@@ -34,13 +34,16 @@ def test_a_table_made_as_declared_has_no_changes() -> None:
     assert compare_target(a_spec(), a_target()) == ()
 
 
-@pytest.mark.parametrize(("code", "config", "before", "after"), [
-    ("KEY_CHANGED", {"record_key": ("trip_id", "leg")}, "trip_id,leg", "trip_id"),
-    ("PARTITIONING_CHANGED", {"partition_by": ()}, "", "day"),
-    ("PARTITIONING_CHANGED", {"partition_by": ("hour",)}, "hour", "day"),
-    ("ORDERING_CHANGED", {"ordering_field": "rides"}, "rides", "updated_at"),
-    ("TABLE_TYPE_CHANGED", {"table_type": "MERGE_ON_READ"}, "MERGE_ON_READ", "COPY_ON_WRITE"),
-])
+@pytest.mark.parametrize(
+    ("code", "config", "before", "after"),
+    [
+        ("KEY_CHANGED", {"record_key": ("trip_id", "leg")}, "trip_id,leg", "trip_id"),
+        ("PARTITIONING_CHANGED", {"partition_by": ()}, "", "day"),
+        ("PARTITIONING_CHANGED", {"partition_by": ("hour",)}, "hour", "day"),
+        ("ORDERING_CHANGED", {"ordering_field": "rides"}, "rides", "updated_at"),
+        ("TABLE_TYPE_CHANGED", {"table_type": "MERGE_ON_READ"}, "MERGE_ON_READ", "COPY_ON_WRITE"),
+    ],
+)
 def test_a_table_made_otherwise_is_refused(code: str, config: dict[str, Any], before: str, after: str) -> None:
     error = refusal(a_target(**config))
     assert error.code == code

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import FreshetError
-from freshet.plan.reads import Version
+from freshet.hudi import actions, properties
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.stages import Commit
-from freshet.sources.held import hold_target
-from freshet.sources.missing import hold_version
-from freshet.state import actions, properties
-from freshet.state.timeline import TimelineState
+from freshet.sources.hudi.read.held import hold_target
+from freshet.sources.hudi.read.missing import hold_version
+from freshet.sources.hudi.reads import Version
 from tests.kit.memory import at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
 
@@ -47,8 +47,10 @@ def listed(root: Path, of_table: str = LISTED) -> tuple[HandMade, HandMade]:
 
 def wrote(metadata: HandMade, times: str, name: str, action: str = "deltacommit", folder: str = "files") -> None:
     operation = "COMPACT" if action == "commit" else "UPSERT_PREPPED"
-    metadata.put(f"{times}.{action}", commit(
-        operation=operation, partition=folder, fileId="files-0000-0", path=f"{folder}/{name}", fileSizeInBytes=9))
+    metadata.put(
+        f"{times}.{action}",
+        commit(operation=operation, partition=folder, fileId="files-0000-0", path=f"{folder}/{name}", fileSizeInBytes=9),
+    )
     (Path(metadata.ref.path) / folder).mkdir(exist_ok=True)
     (Path(metadata.ref.path) / folder / name).write_bytes(b"x" * 9)
 
@@ -88,10 +90,21 @@ def settings(text: str | None) -> Callable[[HandMade], None]:
 
 
 DAMAGE = [
-    *((f"{what} {name}", then, code, f"files/{name}") for name in WHOLE for what, then, code in (
-        ("empty", cut(name, 0), "FILE_CORRUPT"), ("half", cut(name, 4), "FILE_CORRUPT"), ("gone", gone(name), "FILE_MISSING"))),
-    ("cleaned", lambda m: (gone(NEWEST)(m), m.done(40, clean(at(29), NEWEST, partition="files"), "clean")),
-     "FILE_MISSING", NEWEST),
+    *(
+        (f"{what} {name}", then, code, f"files/{name}")
+        for name in WHOLE
+        for what, then, code in (
+            ("empty", cut(name, 0), "FILE_CORRUPT"),
+            ("half", cut(name, 4), "FILE_CORRUPT"),
+            ("gone", gone(name), "FILE_MISSING"),
+        )
+    ),
+    (
+        "cleaned",
+        lambda m: (gone(NEWEST)(m), m.done(40, clean(at(29), NEWEST, partition="files"), "clean")),
+        "FILE_MISSING",
+        NEWEST,
+    ),
     ("settings empty", settings(""), "FILE_CORRUPT", "hoodie.properties"),
     ("settings garbled", settings("\x01\x02 no setting"), "FILE_CORRUPT", "hoodie.properties"),
     ("settings gone", settings(None), "FILE_CORRUPT", "hoodie.properties"),
@@ -153,8 +166,12 @@ def no_table(metadata: HandMade) -> None:
 
 
 HEALTHY = [
-    ("whole", lambda m: None), ("grown", cut(NEWEST, 12)), ("compacted", compacted), ("index dropped", overtaken),
-    ("begun", begun), ("archiving", archiving),
+    ("whole", lambda m: None),
+    ("grown", cut(NEWEST, 12)),
+    ("compacted", compacted),
+    ("index dropped", overtaken),
+    ("begun", begun),
+    ("archiving", archiving),
     ("of another version", settings(OF_METADATA.replace("version=8", "version=6"))),
     ("only its folder", no_table),
 ]
@@ -199,12 +216,19 @@ ROWS = "record-index-{:04d}-0"
 
 
 def entries(
-    metadata: HandMade, group: int, requested: str, completed: int, log: bool = False, folder: str = "record_index",
+    metadata: HandMade,
+    group: int,
+    requested: str,
+    completed: int,
+    log: bool = False,
+    folder: str = "record_index",
 ) -> str:
     """Write a file of the record index, as a commit of the metadata table; return its path."""
     name = f".{ROWS.format(group)}_{requested}.log.1_0-3-4" if log else f"{ROWS.format(group)}_0-1-2_{requested}.hfile"
-    metadata.put(f"{requested}_{at(completed)}.deltacommit", commit(
-        partition=folder, fileId=ROWS.format(group), path=f"{folder}/{name}", fileSizeInBytes=9))
+    metadata.put(
+        f"{requested}_{at(completed)}.deltacommit",
+        commit(partition=folder, fileId=ROWS.format(group), path=f"{folder}/{name}", fileSizeInBytes=9),
+    )
     place = Path(metadata.ref.path) / folder / name
     place.parent.mkdir(exist_ok=True)
     place.write_bytes(b"x" * 9)
