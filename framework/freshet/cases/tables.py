@@ -186,9 +186,8 @@ def _land_target(spark: SparkSession, spec: PipelineSpec, rows: Sequence[Mapping
     read = Checkpoint({MAIN: Position(source.commits[-1].completed, spec.source.table.path)})
     stage = commit_stage(spec, Window("override", reason="rows of a test case"), read, creates=True)
     # Whatever the pipeline itself does with its rows, these are to stand there.
-    options = {**stage.options, "hoodie.datasource.write.operation": "upsert"}
     batch = frame_of(spark, spec.target.columns, rows)
-    write_commit(batch, replace(stage, options=options), new_run_id())
+    write_commit(batch, replace(stage, operation="upsert"), new_run_id())
 
 
 def _of_error(error: FreshetError | None) -> list[dict[str, object]]:

@@ -67,6 +67,9 @@ LEFT_TO_THE_RUNS: Mapping[str, str] = {
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 #: Hudi's operation that replaces every row of a table.
 REPLACES_ALL: Operation = "insert_overwrite_table"
+INDEX_CLASS = "hoodie.index.class"
+#: freshet's own class in the place of Hudi's record index.
+MERGES_MOVES = "freshet.index.Records"
 #: Hudi's index that has no entries, of which a commit would tell it.
 NO_ENTRIES = "GLOBAL_SIMPLE"
 
@@ -136,13 +139,18 @@ def compaction_is_due(spec: PipelineSpec, target: TableState | None) -> bool:
     return since + 1 >= int(spec.write_options.get(_EVERY_COMMITS, "5"))
 
 
+def operation_of(spec: PipelineSpec, overwrite: Sequence[str] = (), whole_table: bool = False) -> Operation:
+    """Return the operation by which a commit of a pipeline is written; the arguments are those of ``writer_options``."""
+    return "insert_overwrite" if overwrite or (whole_table and spec.operation != REPLACES_ALL) else spec.operation
+
+
 def writer_options(
     spec: PipelineSpec,
     overwrite: Sequence[str] = (),
     whole_table: bool = False,
     creates: bool = False,
 ) -> dict[str, str]:
-    """Return every option of the Hudi writer for one pipeline, without the commit's metadata.
+    """Return every option of the Hudi writer for one pipeline, without the operation and the commit's metadata.
 
     Args:
         spec: The pipeline.
@@ -161,7 +169,6 @@ def writer_options(
         **spec.write_options,
         "hoodie.table.name": target.ref.name.split(".")[-1],
         "hoodie.datasource.write.table.type": target.table_type,
-        "hoodie.datasource.write.operation": spec.operation,
         "hoodie.datasource.write.recordkey.field": ",".join(target.record_key),
         "hoodie.datasource.write.partitionpath.field": ",".join(target.partition_by),
         "hoodie.datasource.write.precombine.field": target.ordering_field,
@@ -170,7 +177,9 @@ def writer_options(
         **spec.index.parameters,
     }
     if spec.index.type == "RECORD_INDEX":
-        options[RECORD_INDEX_ENABLE] = "true"
+        # It merges the rows that move to another partition by freshet's ``Moves``: Hudi 1.0.2 reads and sorts all rows of the
+        # file groups that they leave. 1,000 that moved out of 30 of them, a million rows, took 20 s, and take 3 s.
+        options |= {RECORD_INDEX_ENABLE: "true", INDEX_CLASS: MERGES_MOVES}
     if spec.index.hbase is not None:
         options |= hbase_options(spec.index.hbase)
     if concurrency_of(spec) != "SINGLE_WRITER":
@@ -180,15 +189,12 @@ def writer_options(
     if creates and concurrency_of(spec) == NON_BLOCKING:
         # Which Hudi takes for a table that exists only.
         options[CONCURRENCY] = "OPTIMISTIC_CONCURRENCY_CONTROL"
-    if whole_table and spec.operation != REPLACES_ALL:
-        options["hoodie.datasource.write.operation"] = "insert_overwrite"
     if overwrite:
-        options["hoodie.datasource.write.operation"] = "insert_overwrite"
         # Hudi replaces the partitions that the batch holds; these it replaces by a batch without rows.
         styled = spec.write_options.get("hoodie.datasource.write.hive_style_partitioning", "").lower() == "true"
         head = f"{target.partition_by[0]}=" if styled else ""
         options["hoodie.static.overwrite.partition.paths"] = ",".join(f"{head}{value}" for value in overwrite)
-    if options["hoodie.datasource.write.operation"] == "insert_overwrite":
+    if operation_of(spec, overwrite, whole_table) == "insert_overwrite":
         # An overwrite would keep both rows of a key that stands twice in its batch.
         options["hoodie.combine.before.insert"] = "true"
     return dict(sorted(options.items()))
@@ -217,6 +223,7 @@ def bulk_insert_options(spec: PipelineSpec, options: Mapping[str, str]) -> dict[
         # The index is made afterwards. For one that learns of each row with the commit Hudi 1.0.2 keeps all keys in memory,
         # and brings them to the driver: of 64 million rows more than 6 GB. This one looks into the files instead.
         found |= {"hoodie.index.type": NO_ENTRIES, RECORD_INDEX_ENABLE: "false"}
+        found.pop(INDEX_CLASS, None)
     if _located(spec, _ROWS_MAY_DIFFER):
         found[_BY_ROWS] = "false"
     return dict(sorted(found.items()))

@@ -197,7 +197,8 @@ def landing_commit(
         LANDED_KEY: json.dumps(landed, sort_keys=True),
     }
     options = {**writer_options(spec, creates=table is None), **(HELD if held else {})}
-    return Commit(spec.target.ref, dict(sorted(options.items())), None, metadata), held
+    found = Commit(table=spec.target.ref, operation=spec.operation, options=dict(sorted(options.items())), metadata=metadata)
+    return found, held
 
 
 def _declared(name: str, asked: TableAsked, columns: Sequence[Column], problems: Problems) -> DdlTable | None:

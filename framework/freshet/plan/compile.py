@@ -176,10 +176,9 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
     merge, guard = merge_stages(spec, target)
     # Its rows were made when they were quarantined, by whatever the logic was then.
     commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
-    operation = "hoodie.datasource.write.operation"
-    if spec.write.strategy == "rows" and commit.options[operation] in ("insert", "insert_overwrite"):
+    if spec.write.strategy == "rows" and commit.operation in ("insert", "insert_overwrite"):
         # Of rows that were published by a replay that was killed, an insert would make a second one.
-        commit = replace(commit, options={**commit.options, operation: "upsert"})
+        commit = replace(commit, operation="upsert")
     return Plan(
         spec.name,
         spec.fingerprint,

@@ -78,7 +78,9 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
     if show_options:
         commits = [stage for stage in plan.stages if isinstance(stage, Commit)]
         lines += [
-            f"       {key} = {value}" for stage in commits for key, value in sorted({**stage.options, **stage.metadata}.items())
+            f"       {key} = {value}"
+            for stage in commits
+            for key, value in sorted({**stage.writer_options(), **stage.metadata}.items())
         ]
     return "\n".join(lines)
 
@@ -200,7 +202,7 @@ def _stage_text(stage: Stage) -> str:
             index = stage.options["hoodie.index.type"]
             if index == "HBASE":
                 index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
-            rows = "a checkpoint without rows" if stage.empty else stage.options["hoodie.datasource.write.operation"]
+            rows = "a checkpoint without rows" if stage.empty else stage.operation
             if index == NO_ENTRIES:
                 index = "its index is made afterwards"
             return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COLUMNS_KEY, FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
-from freshet.hudi.options import IS_DELETED, columns_record, writer_options
+from freshet.hudi.options import IS_DELETED, columns_record, operation_of, writer_options
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.checks import REPLAYED, check_stages, located_by, validator_options
 from freshet.plan.index_record import index_record
@@ -167,10 +167,9 @@ def checked_stages(
         commit: The commit.
         overwritten: Values of the partitions that it replaces; a row of any other is refused.
     """
-    operation = commit.options["hoodie.datasource.write.operation"]
-    of_batch, of_table = check_stages(spec, target, window, operation, overwritten)
+    of_batch, of_table = check_stages(spec, target, window, commit.operation, overwritten)
     if of_table is not None:
-        commit = replace(commit, options=dict(sorted({**commit.options, **validator_options(of_table.checks)}.items())))
+        commit = replace(commit, validators=validator_options(of_table.checks))
     conform = replace(conform_stage(spec), only=tuple(overwritten))
     if window.kind == "replay":
         # What does not fit yet stays where it is; nothing of it is needed twice.
@@ -228,7 +227,12 @@ def commit_stage(
         ORIGIN_KEY: window.kind,
         **(encode(kept(spec, after)) if after else {}),
     }
-    options = writer_options(
-        spec, overwrite, whole_table=spec.write.strategy == "full_outer_join" and not empty, creates=creates
+    whole_table = spec.write.strategy == "full_outer_join" and not empty
+    return Commit(
+        table=spec.target.ref,
+        operation=operation_of(spec, overwrite, whole_table),
+        options=writer_options(spec, overwrite, whole_table, creates),
+        checkpoint=after,
+        metadata=dict(sorted(metadata.items())),
+        empty=empty,
     )
-    return Commit(spec.target.ref, options, after, dict(sorted(metadata.items())), empty)

@@ -46,7 +46,6 @@ from freshet.transform.python import Context, run_python
 from freshet.transform.sql import run_sql
 
 Phase = Callable[[str], None]
-_VALIDATORS = "hoodie.precommit.validators"
 _FEW_DROPPED = 100_000
 
 
@@ -56,7 +55,7 @@ class Batch:
 
     Args:
         rows: Rows that fit the target.
-        commit: The commit, without the validators where there is no row that they could look at.
+        commit: The commit.
         gated: What the checks of the batch found; None where the pipeline has none.
         outcomes: Of every check, those that Hudi evaluates within the commit as passed.
         table_checks: The checks of the table; None where there are none.
@@ -69,6 +68,11 @@ class Batch:
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None
     older: Older = field(default_factory=Older)
+
+    @property
+    def has_rows(self) -> bool:
+        """Return False where the checks have seen that there is no row to write."""
+        return self.gated is None or not self.gated.is_empty
 
 
 def make_batch(
@@ -174,10 +178,7 @@ def _walked(
             case Commit():
                 if stage.empty:
                     return Batch(empty_batch(spark, spec.target.columns), stage)
-                if gated is not None and gated.is_empty:
-                    # A rule that names a column fails on an empty batch, which Hudi 1.0 gives no columns.
-                    stage = replace(stage, options={k: v for k, v in stage.options.items() if not k.startswith(_VALIDATORS)})
-                if stage.options["hoodie.datasource.write.operation"] in ("bulk_insert", REPLACES_ALL):
+                if stage.operation in ("bulk_insert", REPLACES_ALL):
                     target = spec.target
                     use_large_tasks(spark)
                     inputs[MAIN] = newest_of_each_key(inputs[MAIN], target.record_key, target.ordering_field)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ from freshet.errors import FreshetError, RetryableError, SyncError, unforeseen
 from freshet.hudi.checkpoint import RUN_ID_KEY
 from freshet.hudi.instants import readable
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
-from freshet.index.hbase.opening import open_index, with_index
+from freshet.index.hbase.opening import open_index
 from freshet.jvm.at_work import at_work
 from freshet.jvm.session import start_session, use_settings
 from freshet.jvm.submit import archive_path, write_archive
-from freshet.plan.stages import Commit, Plan
+from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quality.older import Older
 from freshet.quality.outcome import Outcome, metadata_of, refuse_failed
@@ -114,8 +114,18 @@ def execute(
             mark_due(spec)
             quarantined = keep_apart(plan, spec, spark, batch, state, target, run_id, phase)
             try:
-                commit = _with_results(batch, quarantined)
-                write_commit(batch.rows, with_index(spark, spec, opened, commit), run_id, tables_read(plan))
+                found_out = _results(batch, quarantined) | (opened.metadata() if opened is not None else {})
+                # A first load asks its index nothing, which is made afterwards.
+                rates = opened.options(batch.commit.options) if opened is not None and not plan.index_follows else {}
+                write_commit(
+                    batch.rows,
+                    batch.commit,
+                    run_id,
+                    tables_read(plan),
+                    has_rows=batch.has_rows,
+                    rates=rates,
+                    metadata=found_out,
+                )
             except FreshetError as error:
                 service_error = _explained(spec, spark, batch, error)
             found = _find_commit(state.table(plan.target), run_id)
@@ -155,11 +165,10 @@ def execute(
     return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, quarantine_error, batch.older)
 
 
-def _with_results(batch: Batch, quarantined: int) -> Commit:
+def _results(batch: Batch, quarantined: int) -> dict[str, str]:
     if batch.gated is None:
-        return batch.commit
-    found = metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older.kept)
-    return replace(batch.commit, metadata={**batch.commit.metadata, **found})
+        return {}
+    return dict(metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older.kept))
 
 
 def _explained(spec: PipelineSpec, spark: SparkSession, batch: Batch, error: FreshetError) -> FreshetError:

@@ -29,7 +29,6 @@ from freshet.sinks.failures import in_words
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.sources.hudi.reads import counted
 
-_OPERATION = "hoodie.datasource.write.operation"
 #: The kinds of which rows are shown.
 SHOWN = ("updated", "moved", "inserted", "deleted", "older", "unsure")
 
@@ -134,7 +133,7 @@ def _compared(
 ) -> Preview:
     commit, gated = batch.commit, batch.gated
     overwritten = commit.guard.partitions if commit.guard is not None and commit.guard.after_write else ()
-    stage = table_after(spec, exists, commit.options[_OPERATION], overwritten)
+    stage = table_after(spec, exists, commit.operation, overwritten)
     # What was checked is kept already; what is joined with the target after that is not.
     rows = batch.rows if gated is not None and spec.write.strategy == "rows" else keep_rows(batch.rows)
     changes = keep_rows(_selected(changes_of(stage, rows, standing(spark, stage)), where))

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, StateError
 from freshet.events.event import Event, Listener
-from freshet.hudi.options import excludes_runs, writer_options
+from freshet.hudi.options import INDEX_CLASS, excludes_runs, writer_options
 from freshet.hudi.shares import rate_options
 from freshet.hudi.table import StateReader, TableState
 from freshet.index.hbase.opening import open_index
@@ -217,7 +217,9 @@ def service_client(spark: SparkSession, spec: PipelineSpec) -> Iterator[tuple[An
     options = jvm.java.util.HashMap()
     # Every option of the table's writer: without those of its index, a service would drop the record index (Hudi 1.0.2).
     for key, value in {**writer_options(spec), "hoodie.compact.inline.max.delta.commits": "1"}.items():
-        options.put(key, value)
+        # A service moves no row from one partition to another.
+        if key != INDEX_CLASS:
+            options.put(key, value)
     scala_options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(options)
     nothing = jvm.scala.Option.empty()
     client = jvm.org.apache.hudi.HoodieCLIUtils.createHoodieWriteClient(

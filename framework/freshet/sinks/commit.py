@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from freshet.hudi.checkpoint import RUN_ID_KEY
-from freshet.hudi.options import IS_DELETED
+from freshet.hudi.options import INDEX_CLASS, IS_DELETED, MERGES_MOVES
+from freshet.index.hbase.classes import load_classes
 from freshet.plan.stages import Commit
 from freshet.project.model.pipeline import TableRef
 from freshet.project.rules.sync import without_sync
@@ -78,7 +79,16 @@ def _as_stored(batch: DataFrame) -> DataFrame:
     return batch.withColumns({name: F.col(f"`{name}`").cast(str(kind)) for name, kind in narrow.items()}) if narrow else batch
 
 
-def write_commit(batch: DataFrame, stage: Commit, run_id: str, reads: Collection[TableRef] = ()) -> None:
+def write_commit(
+    batch: DataFrame,
+    stage: Commit,
+    run_id: str,
+    reads: Collection[TableRef] = (),
+    *,
+    has_rows: bool = True,
+    rates: Mapping[str, str] | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
     """Write the batch as one commit that carries the checkpoint.
 
     Args:
@@ -86,13 +96,24 @@ def write_commit(batch: DataFrame, stage: Commit, run_id: str, reads: Collection
         stage: Target, options, metadata.
         run_id: Written into the commit, so that the run can be told by the table alone.
         reads: The tables that the batch is read from, for the words of a failure.
+        has_rows: False where the batch is known to be without rows.
+        rates: What an HBase index may be asked, by Hudi's options.
+        metadata: What only the run knows: the generation of its index, and what its checks found.
 
     Raises:
         DataError: A row was refused: NULL_VALUE, OVERFLOW, PRECOMMIT_FAILED, SQL_RUNTIME_ERROR or PYTHON_ERROR.
         RetryableError: COMMIT_CONFLICT, LOCK_NOT_TAKEN, CLUSTERING_PENDING, SOURCE_CHANGED_UNDER_READ.
         FreshetError: WRITE_FAILED or READ_FAILED.
     """
-    options = {**without_sync(stage.options), **stage.metadata, RUN_ID_KEY: run_id}
+    options = {
+        **without_sync(stage.writer_options(has_rows)),
+        **(rates or {}),
+        **stage.metadata,
+        **(metadata or {}),
+        RUN_ID_KEY: run_id,
+    }
+    if options.get(INDEX_CLASS) == MERGES_MOVES:
+        load_classes(batch.sparkSession)
     try:
         _as_stored(batch).write.format("hudi").options(**options).mode("append").save(stage.table.path)
     except (Py4JJavaError, PySparkException) as error:

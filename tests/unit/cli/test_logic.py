@@ -47,7 +47,12 @@ def renewed(root: Path, target: HandMade, moment: int) -> None:
     """Put a commit of a full load by the present logic."""
     spec = load_project(root, environ={}).pipelines[0]
     vector = encode(a_checkpoint(10, str(root / "data/raw/events")))
-    stage = Commit(spec.target.ref, {}, None, {**vector, PIPELINE_KEY: "payments", ORIGIN_KEY: "whole_table"})
+    stage = Commit(
+        table=spec.target.ref,
+        operation="upsert",
+        options={},
+        metadata={**vector, PIPELINE_KEY: "payments", ORIGIN_KEY: "whole_table"},
+    )
     found = with_logic(stage, spec, TimelineState().table(spec.target.ref), whole=True)
     target.done(moment, commit(dict(found.metadata), numInserts=3))
 
@@ -110,7 +115,12 @@ def test_a_chunk_tells_the_logic_of_the_runs(freshet: Freshet, root: Path, targe
 
     told = metadata()["streamer.freshet.logic"]
     run = load_project(root, environ={}).pipelines[0]
-    stage = with_logic(Commit(run.target.ref, {}, None, {}), run, TimelineState().table(run.target.ref), renews=("2026-08-01",))
+    stage = with_logic(
+        Commit(table=run.target.ref, operation="upsert", options={}),
+        run,
+        TimelineState().table(run.target.ref),
+        renews=("2026-08-01",),
+    )
     assert told == stage.metadata["streamer.freshet.logic"]
     file.write_text(file.read_text().replace("{% if start is defined %}", "").replace("{% endif %}", ""))
     assert "streamer.freshet.logic" not in metadata()

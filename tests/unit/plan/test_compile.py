@@ -312,7 +312,6 @@ class TestCommit:
             k: options[k]
             for k in (
                 "hoodie.table.name",
-                "hoodie.datasource.write.operation",
                 "hoodie.datasource.write.recordkey.field",
                 "hoodie.datasource.write.partitionpath.field",
                 "hoodie.datasource.write.precombine.field",
@@ -322,7 +321,6 @@ class TestCommit:
             )
         } == {
             "hoodie.table.name": "earnings",
-            "hoodie.datasource.write.operation": "upsert",
             "hoodie.datasource.write.recordkey.field": "trip_id",
             "hoodie.datasource.write.partitionpath.field": "day",
             "hoodie.datasource.write.precombine.field": "updated_at",
@@ -352,14 +350,14 @@ class TestCommit:
     )
     def test_a_global_index_is_made_after_a_bulk_load_and_not_with_it(self, index: IndexSpec) -> None:
         commit = stage(compile_bootstrap(a_spec(index=index), MemoryState(tables(target=None))), Commit)
-        assert commit.options["hoodie.datasource.write.operation"] == "bulk_insert"
+        assert commit.operation == "bulk_insert"
         assert commit.options["hoodie.metadata.record.index.enable"] == "false"
         assert commit.options["hoodie.index.type"] == "GLOBAL_SIMPLE", "which keeps no key in memory until the commit"
         assert f'"type": "{index.type}"' in commit.metadata[INDEX_KEY], "the table's index is the one of the files"
 
     def test_buckets_are_where_the_rows_of_a_bulk_load_go(self) -> None:
         commit = stage(compile_bootstrap(a_spec(), MemoryState(tables(target=None))), Commit)
-        assert (commit.options["hoodie.datasource.write.operation"], commit.options["hoodie.index.type"]) == (
+        assert (commit.operation, commit.options["hoodie.index.type"]) == (
             "bulk_insert",
             "BUCKET",
         )

@@ -69,7 +69,7 @@ class Table:
     def planned(self, logic: str, origin: str = "increment", **record: Any) -> dict[str, str]:
         """Return the metadata of a commit that is planned now."""
         spec = spec_of(logic)
-        commit = Commit(TARGET, {}, None, {PIPELINE_KEY: spec.name, ORIGIN_KEY: origin})
+        commit = Commit(table=TARGET, operation="upsert", options={}, metadata={PIPELINE_KEY: spec.name, ORIGIN_KEY: origin})
         return dict(with_logic(commit, spec, self.state() if self.commits else None, **record).metadata)
 
     def run(self, logic: str, *partitions: str, origin: str = "increment", operation: str = "UPSERT", **record: Any) -> None:

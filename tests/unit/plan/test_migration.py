@@ -109,7 +109,7 @@ def test_the_load_reads_what_the_old_table_has_read_and_says_what_it_takes_the_p
     (read,) = (stage for stage in plan.stages if isinstance(stage, ReadIncrement))
     assert at(10) <= read.as_of < at(19)
     commit = commit_of(plan)
-    assert (commit.table, commit.options["hoodie.datasource.write.operation"]) == (NEW, "bulk_insert")
+    assert (commit.table, commit.operation) == (NEW, "bulk_insert")
     assert commit.checkpoint is not None
     assert commit.checkpoint.main is not None
     assert commit.checkpoint.main.instant == at(10), "from where its runs go on"
@@ -184,7 +184,7 @@ def test_a_copy_takes_the_rows_as_they_stand_and_their_checkpoint() -> None:
     assert isinstance(conform, Conform)
     assert conform.columns == columns, "whole rows, whatever the pipeline owns of them"
     assert isinstance(commit, Commit)
-    assert (commit.checkpoint, commit.options["hoodie.datasource.write.operation"]) == (a_checkpoint(10), "bulk_insert")
+    assert (commit.checkpoint, commit.operation) == (a_checkpoint(10), "bulk_insert")
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_it_reads_all_and_replaces_all_though_nothing_is_new(strategy: str) -> N
     assert (plan.window.kind, plan.window.end_inclusive, read.before) == ("whole_table", at(20), ())
     assert plan.replaces_all
     assert not plan.first_run
-    assert commit_of(plan).options["hoodie.datasource.write.operation"] == "insert_overwrite_table"
+    assert commit_of(plan).operation == "insert_overwrite_table"
     # What the fence holds it against, and what the commit carries.
     assert plan.checkpoint_before == a_checkpoint(20)
     assert commit_of(plan).checkpoint is not None
@@ -84,7 +84,7 @@ def test_a_first_run_and_a_source_without_commits_are_what_they_always_are() -> 
     first = refreshed(target=None)
     assert first.first_run
     assert not first.replaces_all
-    assert commit_of(first).options["hoodie.datasource.write.operation"] == "upsert"
+    assert commit_of(first).operation == "upsert"
     assert refreshed(source=a_table_state()).stages == ()
 
 
@@ -118,7 +118,7 @@ def test_a_strategy_that_owns_all_columns_makes_its_rows_of_nothing(strategy: An
     (merge,) = (stage for stage in plan.stages if isinstance(stage, MergeColumns))
     assert not merge.target_exists
     assert commit_of(plan).guard is None
-    assert commit_of(plan).options["hoodie.datasource.write.operation"] == "insert_overwrite_table"
+    assert commit_of(plan).operation == "insert_overwrite_table"
 
 
 def test_checks_of_the_table_are_freshets_own_and_an_insert_keeps_its_keys_apart() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from freshet.errors import Problem, SpecError
 from freshet.project.load.project import load_project
+from freshet.project.rules.fingerprint import APART
 from tests.kit.project import BASE, DDL, PIPELINE, SQL, a_project
 from tests.kit.work import calls
 from tests.unit.project.conftest import Check, seen
@@ -325,6 +327,13 @@ def test_what_changes_the_fingerprint(tmp_path: Path) -> None:
     assert fingerprint({YML_FILE: yml("owner: me", "tags: x", "schedule: '* * * * *'", "lease: {wait_seconds: 3}")}) == first
     assert fingerprint({YML_FILE: yml("  hoodie.compact.inline: true")}) != first
     assert fingerprint({YML_FILE: YML, "transformers/payments.sql": SQL + "WHERE id > 1"}) != first
+
+
+def test_what_stands_apart_of_the_fingerprint_is_a_field() -> None:
+    """A field that was renamed would be part of it again, unseen."""
+    assert {kind.__name__: apart - {one.name for one in fields(kind)} for kind, apart in APART.items()} == {
+        kind.__name__: set() for kind in APART
+    }
 
 
 def test_the_work_of_loading_grows_with_the_number_of_pipelines(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def tables(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> MemoryState:
     target = replace(a_target((22, a_checkpoint(20))), ref=spec.target.ref)
     held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)]), spec.target.ref.path: target}
 
-    def write_commit(rows: object, commit: Any, run_id: str, read: object) -> None:
+    def write_commit(rows: object, commit: Any, run_id: str, read: object, **_: object) -> None:
         extra = {RUN_ID_KEY: run_id, PIPELINE_KEY: spec.name, ORIGIN_KEY: commit.metadata[ORIGIN_KEY]}
         before = [(i, target.info(i)) for i in target.commits]
         held[spec.target.ref.path] = a_table_state([*before, a_commit(40, extra=extra)], ref=spec.target.ref)
@@ -61,8 +61,7 @@ def tables(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> MemoryState:
 def replaying(plan: Plan) -> Plan:
     commit = plan.stages[-1]
     assert isinstance(commit, Commit)
-    options = {**commit.options, "hoodie.datasource.write.operation": "upsert"}
-    return replace(plan, window=Window("replay"), stages=(replace(commit, options=options),))
+    return replace(plan, window=Window("replay"), stages=(replace(commit, operation="upsert"),))
 
 
 @pytest.mark.parametrize("error", [BUSY, OSError(28, "No space left on device")], ids=["busy", "foreign"])

@@ -10,8 +10,7 @@ from freshet.events.event import Event
 from freshet.hudi.shares import rate_options
 from freshet.hudi.table import MemoryState
 from freshet.index.hbase.opening import Opened
-from freshet.plan.stages import Commit
-from freshet.project.model.pipeline import HBaseSpec, IndexSpec, TableRef
+from freshet.project.model.pipeline import HBaseSpec, IndexSpec
 from freshet.run import service
 from tests.kit.memory import a_spec, a_table_spec
 
@@ -31,6 +30,5 @@ def test_a_service_keeps_to_the_rate_that_a_run_keeps_to(tasks: int, jvms: int, 
     events: list[Event] = []
     found = service._at_its_rate(None, spec, MemoryState({}), events.append)  # type: ignore[arg-type]
     wanted = rate_options(4000.0, jvms)
-    commit = Commit(TableRef("t", "/t"), {}, None, {})
     assert {key: found.write_options[key] for key in wanted} == wanted
-    assert {key: opened.commit(commit).options[key] for key in wanted} == wanted
+    assert {key: opened.options({})[key] for key in wanted} == wanted

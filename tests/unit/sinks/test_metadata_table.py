@@ -69,7 +69,7 @@ def looks(table: HandMade, **options: str) -> dict[str, FreshetError | None]:
     return {
         "whole": seen(lambda: hold_version(table.ref, Version(""), NOTHING)),
         "at a version": seen(lambda: hold_version(table.ref, Version(at(20)), NOTHING)),
-        "written": seen(lambda: hold_target(state, Commit(table.ref, options, None, {}))),
+        "written": seen(lambda: hold_target(state, Commit(table=table.ref, operation="upsert", options=options))),
     }
 
 

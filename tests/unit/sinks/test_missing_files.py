@@ -187,7 +187,7 @@ def test_what_a_clean_may_delete_excuses_no_file_of_the_newest_version(
     ref, state = table.ref, TimelineState().table(table.ref)
     assert state is not None
     assert code_of(lambda: hold_version(ref, LATEST, NOTHING)) == of_latest
-    assert code_of(lambda: hold_target(state, Commit(ref, {}, None, {}))) == of_latest
+    assert code_of(lambda: hold_target(state, Commit(table=ref, operation="upsert", options={}))) == of_latest
     assert code_of(lambda: hold_files(ref, (at(29),), "", NOTHING)) == of_latest
     assert in_words(TARGET, TEXT.format(f"{ref.path}/{DAY}/{NEW}"), (ref,)).code == of_latest
     assert code_of(lambda: hold_version(ref, EARLIER, NOTHING)) == of_earlier
@@ -207,7 +207,7 @@ def test_a_cleaner_between_the_plan_and_the_read_is_no_loss(tmp_path: Path, then
     newest.write_bytes(seen)
     then(table)
     assert code_of(lambda: hold_version(planned, LATEST, NOTHING)) == "SOURCE_CHANGED_UNDER_READ"
-    assert code_of(lambda: hold_target(planned, Commit(table.ref, {}, None, {}))) == "COMMIT_CONFLICT"
+    assert code_of(lambda: hold_target(planned, Commit(table=table.ref, operation="upsert", options={}))) == "COMMIT_CONFLICT"
     hold_version(table.ref, LATEST, NOTHING)
     hold_files(table.ref, (at(29),), "", NOTHING)
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.hudi.checkpoint import GENERATION_KEY, INDEX_ROWS_KEY
-from freshet.hudi.options import NO_ENTRIES
 from freshet.hudi.shares import rate_options, rows_of, shares
 from freshet.hudi.table import StateReader, TableState
-from freshet.index.hbase.classes import load_classes
 from freshet.index.hbase.cluster import HBase, IndexTable, connect, new_generation
-from freshet.plan.stages import Commit
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec
 
+_MERGED_BY = "hoodie.global.index.reconcile.parallelism"
 _UNTOUCHED = "Nothing was read or written, and the checkpoint stays."
 # Hudi's rollback puts the version before a commit's back.
 _LEAST_VERSIONS = 2
@@ -47,22 +45,19 @@ class Opened:
     tasks: int
     jvms: int
 
-    def commit(self, commit: Commit) -> Commit:
-        """Return the commit with the index's rates and generation."""
-        return replace(
-            commit,
-            options=dict(
-                sorted(
-                    {
-                        # Over which keys that move are merged: Hudi's default is 60, for a few rows.
-                        "hoodie.global.index.reconcile.parallelism": str(self.tasks),
-                        **commit.options,
-                        **rate_options(self.requests_per_second, self.jvms),
-                    }.items()
-                )
-            ),
-            metadata={**commit.metadata, GENERATION_KEY: self.generation, INDEX_ROWS_KEY: str(self.rows)},
-        )
+    def options(self, planned: Mapping[str, str]) -> dict[str, str]:
+        """Return Hudi's options that keep a commit to what it may ask of the cluster.
+
+        Args:
+            planned: The commit's own options.
+        """
+        # Over which keys that move are merged: Hudi's default is 60, for a few rows.
+        merged = {_MERGED_BY: planned.get(_MERGED_BY, str(self.tasks))}
+        return {**merged, **rate_options(self.requests_per_second, self.jvms)}
+
+    def metadata(self) -> dict[str, str]:
+        """Return what a commit says of the index that it was written through."""
+        return {GENERATION_KEY: self.generation, INDEX_ROWS_KEY: str(self.rows)}
 
     def in_words(self) -> str:
         """Return what the pipeline may ask of the cluster."""
@@ -136,23 +131,6 @@ def allowed(
         parallel_tasks(spark),
         parallel_jvms(spark),
     )
-
-
-def with_index(spark: SparkSession, spec: PipelineSpec, opened: Opened | None, commit: Commit) -> Commit:
-    """Return the commit with what its index needs besides the plan: of an HBASE index what ``open_index`` found.
-
-    A first load asks no index, and carries the generation of the one that is made afterwards.
-    A record index merges the rows that move to another partition by freshet's ``Moves``: Hudi 1.0.2 reads and sorts all rows
-    of the file groups that they leave. 1,000 that moved out of 30 of them, a million rows, took 20 s, and take 3 s.
-    """
-    if commit.options["hoodie.index.type"] == NO_ENTRIES:
-        return commit if opened is None else replace(commit, metadata=opened.commit(commit).metadata)
-    if opened is not None:
-        return opened.commit(commit)
-    if spec.index.type != "RECORD_INDEX":
-        return commit
-    load_classes(spark)
-    return replace(commit, options=dict(sorted({**commit.options, "hoodie.index.class": "freshet.index.Records"}.items())))
 
 
 def parallel_tasks(spark: SparkSession) -> int:

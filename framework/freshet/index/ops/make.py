@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 from freshet.errors import FreshetError, StateError
 from freshet.events.event import Event, Listener
 from freshet.hudi.checkpoint import INDEX_KEY
-from freshet.hudi.keys.options import OPERATION
 from freshet.hudi.table import StateReader, TableState
 from freshet.index.hbase.building import Built, Layout, build_index
 from freshet.index.hbase.cluster import connect, new_generation
@@ -223,7 +222,7 @@ def make_record_index(work: Work, reason: str) -> None:
     commit = commit_stage(work.spec, Window("index", reason=reason), None, empty=True)
     # An upsert looks keys up, though there are none; where the index is only being made, Hudi reads the whole table for that.
     # So the index of 4 million rows took 153 to 173 s, and takes 111 to 118 s (2 cores).
-    commit = replace(commit, options={**commit.options, OPERATION: "insert"})
+    commit = replace(commit, operation="insert")
     with jvm_lock(work.spark, work.lease.writer_file):
         write_commit(empty_batch(work.spark, work.spec.target.columns), commit, new_run_id())
 
@@ -240,7 +239,13 @@ def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout)
         opened: Opened = replace(rates, rows=built.entries)
         commit = commit_stage(spec, Window("index", reason="index made"), None, empty=True)
         # Killed before this commit, the next run is refused: it knows another generation.
-        write_commit(empty_batch(work.spark, spec.target.columns), opened.commit(commit), new_run_id())
+        write_commit(
+            empty_batch(work.spark, spec.target.columns),
+            commit,
+            new_run_id(),
+            rates=opened.options(commit.options),
+            metadata=opened.metadata(),
+        )
     return built
 
 

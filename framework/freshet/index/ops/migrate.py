@@ -23,8 +23,6 @@ from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.reads import Window
 
-_OPERATION = "hoodie.datasource.write.operation"
-
 
 def migrate_index(
     project: Project,
@@ -70,15 +68,9 @@ def migrate_index(
             work.phase(f"writing {spec.target.ref.name} into buckets")
             commit = commit_stage(spec, Window("index", reason=f"migrated to {to}"), None, empty=True)
             rows = load_table(work.spark, spec.target.ref.path).select(*(f"`{c.name}`" for c in spec.target.columns))
-            commit = replace(
-                commit,
-                options={
-                    **commit.options,
-                    _OPERATION: REPLACES_ALL,
-                    # Its keys stand once each.
-                    "hoodie.combine.before.insert": "false",
-                },
-            )
+            # Its keys stand once each.
+            options = {**commit.options, "hoodie.combine.before.insert": "false"}
+            commit = replace(commit, operation=REPLACES_ALL, options=options)
             with jvm_lock(work.spark, work.lease.writer_file):
                 write_commit(rows, commit, new_run_id())
         else:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from freshet.hudi.keys import options
 from freshet.problems import Problems, did_you_mean
@@ -18,6 +15,7 @@ from freshet.project.model.paths import normal_path, places_before, quarantine_o
 from freshet.project.model.pipeline import PipelineSpec, Reader, TableRef
 from freshet.project.rules import source, target
 from freshet.project.rules.checks import read_checks
+from freshet.project.rules.fingerprint import fingerprint_of
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
@@ -243,24 +241,7 @@ def build(
     columns = [(c.name, str(c.type), c.nullable) for c in table.columns]
     located = [table.record_key, table.ordering_field, table.partition_by]
     written = [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering]
-    defining = {
-        "table": [ref.path, table.table_type, *located, columns],
-        "source": [main.table.path, main.incremental_format],
-        "inputs": [(i.name, i.table.path, i.read, i.lookback_seconds, i.drives, i.on, i.as_of) for i in inputs],
-        "transform": [(step.kind, text) for step, text in chain],
-        "vars": {
-            name: text_of(value)
-            for name, value in (one.context.var or {}).items()
-            if any(step.kind == "python" for step, _ in chain)
-        },
-        "operation": operation,
-        "write": written,
-        "index": [index.type, dict(index.parameters)],
-        **({"checks": [repr(replace(check, line=0)) for check in checks]} if checks else {}),
-        **({"on_drop": [check.name for check in checks if check.deletes]} if any(check.deletes for check in checks) else {}),
-        **({"schema_contract": settings.schema_contract} if settings.schema_contract != "nothing" else {}),
-        "write_options": write_options,
-    }
+    variables = {name: text_of(value) for name, value in (one.context.var or {}).items()}
     matters = {
         ddl.file: [*located, columns],
         **{
@@ -270,7 +251,7 @@ def build(
                 ("inputs", logic.of_inputs(inputs)),
                 ("write", [operation, *written]),
                 ("checks", logic.of_checks(checks)),
-                ("vars", defining["vars"]),
+                ("vars", variables if any(step.kind == "python" for step, _ in chain) else {}),
                 ("schema_contract", settings.schema_contract),
                 ("start and end", one.windowed),
             )
@@ -283,7 +264,7 @@ def build(
         *(item.table.path for item in inputs),
         *(index.parameters.values() if index.hbase else ()),
     )
-    return PipelineSpec(
+    spec = PipelineSpec(
         name=one.name,
         file=one.file,
         owner=settings.owner,
@@ -305,21 +286,14 @@ def build(
         quarantine=quarantine_of(one.name, ref),
         write_options=write_options,
         spark_conf=dict(sorted(settings.spark.items())),
-        variables={name: text_of(value) for name, value in (one.context.var or {}).items()},
+        variables=variables,
         lease_wait_seconds=settings.lease.wait_seconds,
         limits=settings.run.limits(),
-        fingerprint=_fingerprint(defining, files.root, one.secrets),
+        fingerprint="",
         logic=logic.logic_of(files.root, chain, matters, one.secrets),
         hidden={text: shown for text in kept if (shown := one.secrets.hidden(text)) != text},
     )
-
-
-def _fingerprint(defining: Mapping[str, Any], root: Path, secrets: Redactor) -> str:
-    # Only this pipeline's secrets: the process's redactor knows more or less of them by what else is loaded.
-    text = json.dumps(secrets.whole_tree(defining), sort_keys=True, ensure_ascii=False)
-    # The same project in another folder is the same pipeline.
-    text = text.replace(json.dumps(str(root), ensure_ascii=False)[1:-1], ".")
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return replace(spec, fingerprint=fingerprint_of(spec, [text for _, text in chain], files.root, one.secrets))
 
 
 def _target(ddl: DdlTable, one: Draft, root: Path, problems: Problems) -> TableRef | None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from freshet.errors import StateError
-from freshet.hudi.keys.options import INDEX_TYPE, METADATA_ENABLE, OPERATION
+from freshet.hudi.keys.options import INDEX_TYPE, METADATA_ENABLE
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.stages import Commit, MergeColumns, Plan, Stage
 from freshet.project.model.pipeline import TableRef
@@ -141,7 +141,7 @@ def hold_target(target: TableState, commit: Commit) -> None:
     # A write without one deletes it.
     if commit.options.get(METADATA_ENABLE, "true").lower() != "false":
         hold_metadata(target, _UNTOUCHED, commit.options.get(INDEX_TYPE) == "RECORD_INDEX")
-    if not commit.empty and not commit.options.get(OPERATION, "").startswith("insert_overwrite"):
+    if not commit.empty and not commit.operation.startswith("insert_overwrite"):
         hold_version(target, Version(""), _UNTOUCHED, changed="COMMIT_CONFLICT", is_listed=False)
 
 
