@@ -12,7 +12,8 @@ from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quarantine.table import ID, RUN, hidden_runs, origin_of, runs_left, unpublished_run
 from freshet.quarantine.write import quarantined_rows, removed_rows, waiting_rows, write_quarantine
-from freshet.run.batch import Batch, Phase
+from freshet.run.batch import Batch
+from freshet.run.steps.work import Phase
 from freshet.sources.hudi.reads import counted
 
 _WAIT_SECONDS = 600.0

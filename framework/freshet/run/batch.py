@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from py4j.protocol import Py4JJavaError
@@ -14,24 +13,20 @@ from freshet.backfill.read import read_range
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.options import REPLACES_ALL
-from freshet.plan.checks import CheckBatch, CheckTable, table_after
-from freshet.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql
-from freshet.project.model.checks import SqlRule, kind_of
+from freshet.plan.checks import CheckBatch, CheckTable
+from freshet.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
 from freshet.project.model.pipeline import PipelineSpec, TableRef
-from freshet.quality.contract import conform
-from freshet.quality.gate import Gated, check_batch
-from freshet.quality.older import Older, count_older
-from freshet.quality.outcome import Outcome, outcome
-from freshet.quality.preview import before, touched_partitions
-from freshet.quality.queries import check_table
-from freshet.quarantine import table as q
+from freshet.quality.gate import Gated
+from freshet.quality.older import Older
+from freshet.quality.outcome import Outcome
 from freshet.quarantine.read import read_quarantine
-from freshet.sinks.commit import empty_batch, newest_of_each_key, use_large_tasks, without_moved
+from freshet.run.steps import check, read
+from freshet.run.steps.work import Phase, Work
+from freshet.sinks.commit import empty_batch, newest_of_each_key, use_large_tasks
 from freshet.sinks.failures import in_words
-from freshet.sinks.merge import merge_columns
 from freshet.sources.hudi.read.held import hold_read
-from freshet.sources.hudi.read.inputs import drive_rows, read_lookback, read_partitions
-from freshet.sources.hudi.read.reader import IDENTITY, load_table, read_identified, read_snapshot
+from freshet.sources.hudi.read.inputs import read_lookback
+from freshet.sources.hudi.read.reader import read_snapshot
 from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
@@ -40,16 +35,12 @@ from freshet.sources.hudi.reads import (
     ReadQuarantine,
     ReadRange,
     ReadSnapshot,
-    counted,
 )
-from freshet.transform.python import Context, run_python
+from freshet.transform.python import run_python
 from freshet.transform.sql import run_sql
 
-Phase = Callable[[str], None]
-_FEW_DROPPED = 100_000
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Batch:
     """What is to be committed.
 
@@ -101,153 +92,70 @@ def make_batch(
     Raises:
         FreshetError: What the stages raise.
     """
+    work = Work(plan, spec, spark, root, env, phase, all_here)
     try:
-        return _walked(plan, spec, spark, root, env, phase, all_here)
+        for stage in plan.stages:
+            if isinstance(stage, Commit):
+                return _batch(work, stage)
+            _walk(work, stage)
     except (Py4JJavaError, PySparkException) as error:
         raise in_words(spec.target.ref, str(error), tables_read(plan), reading=True) from error
+    raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
+
+
+def _walk(work: Work, stage: Stage) -> None:
+    match stage:
+        case ReadIncrement():
+            read.read_main(work, stage)
+        case ReadRange():
+            work.view(stage.view, read_range(work.spark, stage))
+        case ReadQuarantine():
+            hold_read(stage)
+            work.batch = read_quarantine(work.spark, stage)
+        case DriveRows():
+            read.add_driven(work, stage)
+        case ReadSnapshot():
+            work.view(stage.view, read_snapshot(work.spark, stage))
+        case ReadLookback():
+            work.view(stage.view, read_lookback(work.spark, stage))
+        case ReadPartitions():
+            read.read_needed_partitions(work, stage)
+        case RunSql():
+            work.view(MAIN, run_sql(work.spark, stage, work.plan.window.end_inclusive))
+        case RunPython():
+            work.view(MAIN, run_python(work.root, stage.file, work.inputs, work.context))
+        case Conform():
+            check.hold_to_ddl(work, stage)
+        case CheckBatch():
+            check.hold_to_checks(work, stage)
+        case MergeColumns():
+            check.make_whole_rows(work, stage)
+        case CheckTable():
+            check.hold_table_to_checks(work, stage)
+        case Commit():
+            raise AssertionError("a commit ends the walk")
+        case _:
+            assert_never(stage)
+
+
+def _batch(work: Work, stage: Commit) -> Batch:
+    spec = work.spec
+    if stage.empty:
+        return Batch(rows=empty_batch(work.spark, spec.target.columns), commit=stage)
+    if stage.operation in ("bulk_insert", REPLACES_ALL):
+        use_large_tasks(work.spark)
+        work.batch = newest_of_each_key(work.batch, spec.target.record_key, spec.target.ordering_field)
+    return Batch(
+        rows=work.batch,
+        commit=stage,
+        gated=work.gated,
+        outcomes=check.in_order(work),
+        table_checks=work.table_checks,
+        older=check.older_rows(work),
+    )
 
 
 def tables_read(plan: Plan) -> tuple[TableRef, ...]:
     """Return the tables that a plan's batch is read from, each once."""
     reads = (ReadIncrement, ReadLookback, ReadPartitions, ReadQuarantine, ReadRange, ReadSnapshot)
     return tuple(dict.fromkeys(stage.table for stage in plan.stages if isinstance(stage, reads)))
-
-
-def _walked(
-    plan: Plan,
-    spec: PipelineSpec,
-    spark: SparkSession,
-    root: str,
-    env: str,
-    phase: Phase,
-    all_here: bool,
-) -> Batch:
-    inputs: dict[str, DataFrame] = {}
-    instant = plan.window.end_inclusive
-    context = Context(spark, spec.name, env, spec.variables, instant)
-    gated: Gated | None = None
-    outcomes: tuple[Outcome, ...] = ()
-    table_checks: CheckTable | None = None
-    keep = (q.ID,) if plan.window.kind == "replay" else ()
-
-    def view(name: str, rows: DataFrame) -> None:
-        inputs[name] = rows
-        rows.createOrReplaceTempView(name)
-
-    for stage in plan.stages:
-        match stage:
-            case ReadIncrement():
-                source = read_identified(spark, stage)
-                view(MAIN, source.drop(*IDENTITY))
-            case ReadRange():
-                view(stage.view, read_range(spark, stage))
-            case ReadQuarantine():
-                hold_read(stage)
-                inputs[MAIN] = read_quarantine(spark, stage)
-            case DriveRows():
-                source = drive_rows(spark, stage, source)
-                view(MAIN, source.drop(*IDENTITY))
-            case ReadSnapshot():
-                view(stage.view, read_snapshot(spark, stage))
-            case ReadLookback():
-                view(stage.view, read_lookback(spark, stage))
-            case ReadPartitions():
-                rows, names = read_partitions(spark, stage, inputs[MAIN])
-                view(stage.view, rows)
-                phase(f"reading {counted(len(names), 'partition')} of {stage.table.name} as {stage.view}")
-            case RunSql():
-                view(MAIN, run_sql(spark, stage, instant))
-            case RunPython():
-                view(MAIN, run_python(root, stage.file, inputs, context))
-            case Conform():
-                inputs[MAIN] = without_moved(conform(inputs[MAIN], stage, spec.target.file, keep), stage.alive_by)
-            case CheckBatch():
-                phase(f"checking the batch: {counted(len(stage.checks), 'check')}")
-                gated = check_batch(spark, stage, inputs[MAIN], keep)
-                inputs[MAIN], outcomes = gated.rows, gated.outcomes
-            case MergeColumns():
-                hold_read(stage)
-                inputs[MAIN] = merge_columns(spark, stage, inputs[MAIN], is_kept=gated is not None)
-            case CheckTable():
-                if any(one.status == "failed" for one in outcomes):
-                    # Nothing will be published: what it would make of the table is not worth the look.
-                    continue
-                table_checks = stage
-                empty = gated is not None and gated.is_empty
-                outcomes = (*outcomes, *_table_outcomes(spark, stage, inputs[MAIN], phase, all_here, empty))
-            case Commit():
-                if stage.empty:
-                    return Batch(empty_batch(spark, spec.target.columns), stage)
-                if stage.operation in ("bulk_insert", REPLACES_ALL):
-                    target = spec.target
-                    use_large_tasks(spark)
-                    inputs[MAIN] = newest_of_each_key(inputs[MAIN], target.record_key, target.ordering_field)
-                order = [check.name for check in spec.checks]
-                own = tuple(one for one in outcomes if one.name not in order and one.status == "failed")
-                told = sorted((one for one in outcomes if one.name in order), key=lambda one: order.index(one.name))
-                outcomes = (*own, *told)
-                older = _older(plan, spec, spark, gated, outcomes, phase)
-                return Batch(inputs[MAIN], stage, gated, outcomes, table_checks, older)
-            case _:
-                assert_never(stage)
-    raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
-
-
-def _table_outcomes(
-    spark: SparkSession,
-    stage: CheckTable,
-    rows: DataFrame,
-    phase: Phase,
-    all_here: bool,
-    empty: bool,
-) -> tuple[Outcome, ...]:
-    # No rows change nothing, unless partitions are replaced by them; and Hudi has nothing that its validators could look at.
-    replaces = bool(stage.overwritten) or stage.operation == REPLACES_ALL
-    idle = [
-        one
-        for one in stage.checks
-        if empty and not replaces and isinstance(one.check.rule, SqlRule) and one.check.rule.compare == "changed"
-    ]
-    before = [one for one in stage.checks if (all_here or empty or one.by == "freshet") and one not in idle]
-    later = [one for one in stage.checks if one not in (*idle, *before)]
-    found: tuple[Outcome, ...] = ()
-    if before:
-        phase(f"checking the table as it would stand: {counted(len(before), 'check')}")
-        found = check_table(spark, stage, before, rows, standing(spark, stage))
-    if later and any(one.status == "failed" for one in found):
-        # There will be no commit within which Hudi could evaluate the rest: the report names all that is wrong.
-        found, later = (*found, *check_table(spark, stage, later, rows, standing(spark, stage))), []
-    return (
-        *found,
-        *(outcome(one.check, False, seen="held within the commit") for one in later),
-        *(Outcome(one.check.name, kind_of(one.check.rule), one.check.severity, "skipped", seen="no row") for one in idle),
-    )
-
-
-def _older(
-    plan: Plan,
-    spec: PipelineSpec,
-    spark: SparkSession,
-    gated: Gated | None,
-    outcomes: tuple[Outcome, ...],
-    phase: Phase,
-) -> Older:
-    stage = next((one for one in plan.stages if isinstance(one, CheckBatch)), None)
-    if stage is None or not stage.located or gated is None or gated.dropped is None:
-        return Older()
-    none_is_kept = plan.first_run or gated.dropped_count == gated.deletes
-    if none_is_kept or any(one.status == "failed" for one in outcomes):
-        return Older(undeletable=gated.undeletable)
-    phase(f"looking what stands under the keys of {counted(gated.dropped_count, 'dropped row')}")
-    table = table_after(spec, True, "upsert")
-    # Of a global index the older row may lie elsewhere: to find it there, all of the table would have to be read.
-    there = replace(table, global_index=False)
-    partitions = touched_partitions(there, gated.dropped, gated.dropped) if table.partition_by else None
-    few = gated.dropped_count <= _FEW_DROPPED
-    kept = count_older(stage, gated.dropped, gated.rows, before(table, standing(spark, table), partitions), few=few)
-    return Older(kept, table.global_index and partitions is not None, gated.undeletable)
-
-
-def standing(spark: SparkSession, stage: CheckTable) -> DataFrame:
-    """Return the target as it stands; without rows before its first commit."""
-    return load_table(spark, stage.table.path) if stage.exists else empty_batch(spark, stage.columns)

@@ -25,9 +25,11 @@ from freshet.quality.older import Older
 from freshet.quality.outcome import Outcome, metadata_of, refuse_failed
 from freshet.quality.queries import check_table
 from freshet.quarantine.run import keep_apart, refuse_empty_replay, release, release_earlier
-from freshet.run.batch import Batch, Phase, make_batch, standing, tables_read
+from freshet.run.batch import Batch, make_batch, tables_read
 from freshet.run.catalogue import sync_if_due
 from freshet.run.fence import check_clock, fence, guard
+from freshet.run.steps.check import standing
+from freshet.run.steps.work import Phase
 from freshet.run.sync_due import mark_due
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.held import hold_target

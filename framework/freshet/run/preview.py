@@ -22,9 +22,10 @@ from freshet.quality.changes import CHANGED, KIND, ROWS, TIED, WAS, changes_of
 from freshet.quality.kept import keep_rows
 from freshet.quality.older import Older
 from freshet.quality.outcome import Outcome, refuse_failed
-from freshet.run.batch import Batch, make_batch, standing, tables_read
+from freshet.run.batch import Batch, make_batch, tables_read
 from freshet.run.executor import reading, session_for
 from freshet.run.runner import FEW_ROWS
+from freshet.run.steps.check import standing
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.sources.hudi.reads import counted

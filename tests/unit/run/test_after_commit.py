@@ -46,7 +46,7 @@ def tables(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> MemoryState:
         "session_for": lambda *_: None,
         "jvm_lock": lambda *_: nullcontext(),
         "at_work": nullcontext,
-        "make_batch": lambda plan, *_: Batch(None, plan.stages[-1]),  # type: ignore[arg-type]
+        "make_batch": lambda plan, *_: Batch(rows=None, commit=plan.stages[-1]),  # type: ignore[arg-type]
         "hold_target": lambda *_: None,
         "check_clock": lambda *_: None,
         "mark_due": lambda *_: None,
