@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from py4j.protocol import Py4JJavaError
 from pyspark import StorageLevel
@@ -84,12 +85,17 @@ def _not_outranked(
 ) -> DataFrame | None:
     rows = _kept(rows)
     order = _as_number(rows, ordering)
-    lowest, has_null = rows.agg(F.min(order), F.max(order.isNull())).collect()[0]
+    # Footers are read by the driver while Spark reads the logs.
+    with ThreadPoolExecutor(1) as pool:
+        standing = pool.submit(_highest_below, spark, stage, logs, ordering)
+        lowest, has_null = rows.agg(F.min(order), F.max(order.isNull())).collect()[0]
+        above = standing.result()
     if has_null or (lowest is not None and lowest < 0):
         # Hudi takes a null for a 0.
         rows.unpersist()
         return None
-    if lowest is None or not _may_outrank(spark, stage, logs, ordering, lowest):
+    # Mostly what is logged is newer than all that lies below.
+    if lowest is None or (above is not None and above <= lowest):
         return rows
     options = {"as.of.instant": stage.as_of} if stage.as_of else {}
     base = (
@@ -112,14 +118,12 @@ def _kept(rows: DataFrame) -> DataFrame:
     return rows.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def _may_outrank(spark: SparkSession, stage: ReadIncrement, logs: Sequence[str], ordering: str, lowest: int) -> bool:
-    # Mostly what is logged is newer than all that lies below.
+def _highest_below(spark: SparkSession, stage: ReadIncrement, logs: Sequence[str], ordering: str) -> int | None:
     try:
-        above = highest(spark, below(stage.table, logs), ordering)
+        return highest(spark, below(stage.table, logs), ordering)
     except (Py4JJavaError, ValueError):
         # A base file that is only being written has no footer.
-        return True
-    return above is None or above > lowest
+        return None
 
 
 def _as_number(rows: DataFrame, column: str) -> Column:
