@@ -152,7 +152,7 @@ class _Analysis:
                 match check.rule:
                     case RowRule(where):
                         batch.where(where)
-                    case SqlRule(query):
+                    case SqlRule(query=query):
                         self.spark.sql(query.replace("<TABLE_NAME>", _TARGET_VIEW))
                     case _:
                         continue

@@ -75,7 +75,7 @@ def show(
     """
     if at and since:
         raise click.UsageError("Say --at or --changes: rows as they stood, or what changed since.")
-    moments = _time(at, "--at"), _time(since, "--changes")
+    moments = {"at": _time(at, "--at"), "since": _time(since, "--changes")}
     project = load(root, env, overrides)
     spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
     state = TimelineState().table(ref)
@@ -92,7 +92,7 @@ def show(
         from freshet.jvm.session import start_session
         from freshet.run.show import Wanted, show_rows
 
-        wanted = Wanted(where, tuple(c.strip() for c in columns.split(",") if c.strip()), limit, *moments)
+        wanted = Wanted(where, tuple(c.strip() for c in columns.split(",") if c.strip()), limit, **moments)
         spark = start_session(spec.spark_conf, short=True).newSession()
         listen(Event("phase", name, f"reading {ref.name}"))
         shown = show_rows(spark, state, wanted)

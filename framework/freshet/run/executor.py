@@ -164,7 +164,17 @@ def execute(
         now = state.table(plan.target)
         assert now is not None
         guard(spec, now, held, found[0].completed, "The chunk was written, and what came between is overwritten.")
-    return Committed(*found, seconds, service_error, batch.outcomes, quarantined, sync_error, quarantine_error, batch.older)
+    return Committed(
+        instant=found[0],
+        info=found[1],
+        seconds=seconds,
+        service_error=service_error,
+        outcomes=batch.outcomes,
+        quarantined=quarantined,
+        sync_error=sync_error,
+        quarantine_error=quarantine_error,
+        older=batch.older,
+    )
 
 
 def _results(batch: Batch, quarantined: int) -> dict[str, str]:

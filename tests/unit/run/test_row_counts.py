@@ -40,7 +40,7 @@ BOTH = " (a row that moved to another partition counts as both; how many did is 
     ],
 )
 def test_what_is_said(index: IndexSpec, target: dict[str, object], rows: tuple[int, int, int], words: str) -> None:
-    found = row_counts(a_spec(index=index, target=target), CommitInfo("UPSERT", *rows))
+    found = row_counts(a_spec(index=index, target=target), CommitInfo("UPSERT", **dict(zip(("inserts", "updates", "deletes"), rows, strict=True))))
     said = RunResult(
         "a", "committed", "r", ("1",), found.inserts, found.updates, found.deletes, moves=found.moves, mixed=found.mixed
     )

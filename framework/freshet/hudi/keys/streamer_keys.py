@@ -48,8 +48,8 @@ HONOURED: Mapping[str, StreamerKey] = MappingProxyType(
             StreamerKey(NUM_INSTANTS, "At most this many data commits of the source are read by one run.", "int", "5"),
             StreamerKey(
                 MISSING_CHECKPOINT_STRATEGY,
-                "What a run without a checkpoint reads: READ_UPTO_LATEST_COMMIT the whole table, READ_LATEST only what comes "
-                "after the last commit; left out, such a run is an error.",
+                "What a run without a checkpoint reads: READ_UPTO_LATEST_COMMIT the whole table, READ_LATEST only what "
+                "comes after the last commit; left out, such a run is an error.",
                 "string",
                 None,
                 ("READ_UPTO_LATEST_COMMIT", "READ_LATEST"),

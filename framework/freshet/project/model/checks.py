@@ -123,7 +123,7 @@ class CheckSpec:
     rule: Rule
     most_rows: int | None = None
     most_share: float | None = None
-    # Not in the text of a check, by which a pipeline's fingerprint knows it: those that do not ask for it keep theirs.
+    # Not in the text of a check, by which a pipeline's logic is told: those that do not ask for it keep theirs.
     deletes: bool = field(default=False, repr=False)
 
 

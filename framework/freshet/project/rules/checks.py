@@ -108,9 +108,16 @@ def read_checks(
                 f"the quarantine has a column of its own for '{taken}' of {table.file}.",
                 "Rename the column.",
             )
+        most_rows, most_share = limit_of(check.limit)
         found.append(
             CheckSpec(
-                check.name, check.severity, reading.at.line, rule, *limit_of(check.limit), deletes=check.on_drop == "delete"
+                check.name,
+                check.severity,
+                reading.at.line,
+                rule,
+                most_rows=most_rows,
+                most_share=most_share,
+                deletes=check.on_drop == "delete",
             )
         )
     return tuple(found)
