@@ -73,7 +73,7 @@ class Exit(IntEnum):
     SYNC = 8
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, kw_only=True)
 class Problem:
     """One thing wrong with one place of one file.
 

@@ -25,7 +25,7 @@ class Problems:
             message: What is wrong.
             hint: What to write instead.
         """
-        self.found.append(Problem(file, line, code, message, hint))
+        self.found.append(Problem(file=file, line=line, code=code, message=message, hint=hint))
 
     def __len__(self) -> int:
         return len(self.found)

@@ -168,12 +168,12 @@ def test_an_event_time_is_a_timestamp_a_date_or_text(lake: Lake) -> None:
 
     def read(column: str, start: str, end: str) -> list[str]:
         stage = ReadRange(
-            "SRC",
-            TableRef("raw.times", lake.path("raw.times")),
-            lake.state("raw.times").commits[-1].completed,
-            column,
-            start,
-            end,
+            view="SRC",
+            table=TableRef("raw.times", lake.path("raw.times")),
+            as_of=lake.state("raw.times").commits[-1].completed,
+            column=column,
+            start=start,
+            end=end,
         )
         return sorted(row.id for row in read_range(lake.spark, stage).select("id").collect())
 

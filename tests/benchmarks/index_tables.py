@@ -51,7 +51,7 @@ class Bench:
 
     def index_table(self, name: str) -> HBaseSpec:
         """Return where an index table lies."""
-        return HBaseSpec(QUORUM, self.server.port, "/hbase", name, 1, {}, {})
+        return HBaseSpec(quorum=QUORUM, port=self.server.port, znode="/hbase", table=name, server_rate=1, shares={}, client={})
 
     def rows(self, count: int) -> DataFrame:
         """Return rows that are the same each time, their keys in no order."""

@@ -73,13 +73,13 @@ class _Story:
     def _lose(self) -> None:
         settings = dict(word.split("=", 1) for word in self.index if "=" in word)
         spec = HBaseSpec(
-            settings["hoodie.index.hbase.zkquorum"],
-            int(settings["hoodie.index.hbase.zkport"]),
-            settings["hoodie.index.hbase.zknode.path"],
-            settings["hoodie.index.hbase.table"],
-            1,
-            {},
-            {},
+            quorum=settings["hoodie.index.hbase.zkquorum"],
+            port=int(settings["hoodie.index.hbase.zkport"]),
+            znode=settings["hoodie.index.hbase.zknode.path"],
+            table=settings["hoodie.index.hbase.table"],
+            server_rate=1,
+            shares={},
+            client={},
         )
         self.place.say(f"hbase> disable '{spec.table}'; drop '{spec.table}'")
         with connect(self.place.spark, spec) as cluster:

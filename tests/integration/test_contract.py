@@ -31,11 +31,11 @@ def spark(quick: SparkSession) -> SparkSession:
 
 
 def columns(**more: str) -> tuple[Column, ...]:
-    return tuple(Column(name, parse_type(kind)) for name, kind in {**KINDS, **more}.items())
+    return tuple(Column(name=name, type=parse_type(kind)) for name, kind in {**KINDS, **more}.items())
 
 
 def stage(more: dict[str, str] | None = None, **how: Any) -> Conform:
-    return Conform(columns(**(more or {})), ("id", "ts", "day"), ("id",), **how)
+    return Conform(columns=columns(**(more or {})), required=("id", "ts", "day"), keys=("id",), **how)
 
 
 def batch(spark: SparkSession, **changed: str) -> DataFrame:
@@ -143,7 +143,7 @@ def test_the_write_names_column_and_row(spark: SparkSession, column: str, value:
 
 def test_two_keys_that_hudi_would_take_for_one_are_refused(spark: SparkSession) -> None:
     """Kind: keys of several parts whose one text can be cut in two places. With b last, what is in it can mislead nobody."""
-    two = Conform(columns(b="string"), ("id", "b", "ts", "day"), ("id", "b"))
+    two = Conform(columns=columns(b="string"), required=("id", "b", "ts", "day"), keys=("id", "b"))
     error = refusal(batch(spark, id="'1,b:2'", b="'3'"), two)
     assert (error.code, error.details["column"], error.details["row"]) == ("KEY_AMBIGUOUS", "id", "id=1,b:2, b=3")
     for fine in (("1", "2,b:3"), ("1,b", ",b:"), ("b:,", "3")):

@@ -50,7 +50,7 @@ def test_every_example_has_cases_and_they_hold(spark: SparkSession) -> None:
 def test_given_rows_are_what_spark_reads(spark: SparkSession) -> None:
     more = [("binary", bytearray(b"\xff")), ("double", float("inf")), ("date", date(2026, 1, 5)), ("map<int,string>", {1: "a"})]
     kinds = [(parse_type(kind), value) for kind, value in [*VALUES, *more]]
-    columns = [Column(f"c {number}", kind) for number, (kind, _) in enumerate(kinds)]
+    columns = [Column(name=f"c {number}", type=kind) for number, (kind, _) in enumerate(kinds)]
     given = RowSet(tuple(c.name for c in columns), ({c.name: value for c, (_, value) in zip(columns, kinds, strict=True)}, {}))
     # Once as one literal, and once as rows of Python, for the map's sake.
     for taken in (columns[:-1], columns):

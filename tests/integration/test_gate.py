@@ -47,7 +47,7 @@ DDL = {
     "at": "timestamp",
     "_hoodie_is_deleted": "boolean",
 }
-COLUMNS = tuple(Column(name, parse_type(kind)) for name, kind in DDL.items())
+COLUMNS = tuple(Column(name=name, type=parse_type(kind)) for name, kind in DDL.items())
 SCHEMA = "id string, ts string, amount string, day string, hours int, gone boolean"
 GOOD = (("a", "1", "1.00", "mon", 0, False), ("b", "2", "2.00", "tue", 0, None), ("c", "3", "3.00", None, 0, False))
 #: Rows that break one rule each; a deleted one breaks none, whatever it holds.
@@ -80,7 +80,9 @@ def rules(days: TableRef) -> dict[str, Rule]:
         "unique": UniqueRule(("amount",), "batch"),
         "references": ReferenceRule(days.name, days.path, (("day", "day"),)),
         "gx": SuiteRule(({"type": "expect_column_values_to_not_be_in_set", "kwargs": {"column": "ts", "value_set": [901]}},)),
-        "batch": SqlRule("select count(*) from <TABLE_NAME> where ts between 400 and 600", "0", "", "batch"),
+        "batch": SqlRule(
+            query="select count(*) from <TABLE_NAME> where ts between 400 and 600", expect="0", compare="", scope="batch"
+        ),
         "malformed": MalformedRule(),
         "freshness": FreshnessRule("at", 3600),
         "volume": VolumeRule(3, 0.5, 2.0),
@@ -98,7 +100,7 @@ def frame(spark: SparkSession, rows: tuple[Any, ...], marks: bool) -> DataFrame:
         F.col("gone").alias("_hoodie_is_deleted"),
     )
     # As the plan makes it: only where bad rows leave the batch are they marked.
-    how = Conform(COLUMNS, ("id",), ("id",), rule="malformed", marks=marks, keeps_original=marks)
+    how = Conform(columns=COLUMNS, required=("id",), keys=("id",), rule="malformed", marks=marks, keeps_original=marks)
     return conform(shaped, how, "ddl/copy.sql")
 
 
@@ -115,17 +117,21 @@ def checked(
     whole = ("batch", "freshness", "volume")
     made = tuple(
         CheckSpec(
-            name,
-            severity if severity != "drop" or name not in whole else "fail",
-            0,
-            rule,
+            name=name,
+            severity=severity if severity != "drop" or name not in whole else "fail",
+            line=0,
+            rule=rule,
             **(limits if name not in whole else {}),
         )
         for name, rule in rules(days).items()
         if not only or name in only
     )
     quarantine = TableRef("derived.q", "/q") if severity == "drop" else None
-    return check_batch(spark, CheckBatch(made, ("id",), history, quarantine), frame(spark, rows, severity == "drop"))
+    return check_batch(
+        spark,
+        CheckBatch(checks=made, record_key=("id",), history=history, quarantine=quarantine),
+        frame(spark, rows, severity == "drop"),
+    )
 
 
 def statuses(gated: Gated) -> dict[str, str]:
@@ -272,13 +278,15 @@ def test_an_empty_batch_fails_nothing(spark: SparkSession, days: TableRef, sever
         (RowRule("amuont < 0"), "amuont"),
         (RowRule("amount <"), "syntax"),
         (FreshnessRule("born", 60), "born"),
-        (SqlRule("select amuont from <TABLE_NAME>", "0", "", "batch"), "amuont"),
-        (SqlRule("select 1, 2", "0", "", "batch"), "2 columns"),
-        (SqlRule("select explode(array(1, 2))", "0", "", "batch"), "several"),
+        (SqlRule(query="select amuont from <TABLE_NAME>", expect="0", compare="", scope="batch"), "amuont"),
+        (SqlRule(query="select 1, 2", expect="0", compare="", scope="batch"), "2 columns"),
+        (SqlRule(query="select explode(array(1, 2))", expect="0", compare="", scope="batch"), "several"),
     ],
 )
 def test_a_check_that_cannot_be_evaluated_is_named(spark: SparkSession, rule: Rule, said: str) -> None:
-    made = CheckBatch((CheckSpec("odd", "fail", 0, rule),), ("id",), (), None)
+    made = CheckBatch(
+        checks=(CheckSpec(name="odd", severity="fail", line=0, rule=rule),), record_key=("id",), history=(), quarantine=None
+    )
     with pytest.raises(DataError) as refused:
         check_batch(spark, made, frame(spark, GOOD, False))
     assert (refused.value.code, refused.value.details["check"]) == ("CHECK_NOT_EVALUATED", "odd")
@@ -286,7 +294,12 @@ def test_a_check_that_cannot_be_evaluated_is_named(spark: SparkSession, rule: Ru
 
 
 def test_what_goes_along_is_kept_beside_the_rows(spark: SparkSession, days: TableRef) -> None:
-    made = CheckBatch((CheckSpec("where", "drop", 0, rules(days)["where"]),), ("id",), (), TableRef("derived.q", "/q"))
+    made = CheckBatch(
+        checks=(CheckSpec(name="where", severity="drop", line=0, rule=rules(days)["where"]),),
+        record_key=("id",),
+        history=(),
+        quarantine=TableRef("derived.q", "/q"),
+    )
     rows = frame(spark, (*GOOD, *BAD["where"]), True).withColumn("place", F.lit(7))
     found = check_batch(spark, replace(made, history=(1,)), rows, ("place",))
     assert "place" not in found.rows.columns

@@ -52,14 +52,26 @@ def spark(compiled: SparkSession) -> SparkSession:
 def window_of(lake: Lake, upto: str, commits: int = 100) -> Window:
     """Return the window that a run would read whose checkpoint is ``upto``."""
     ref = TableRef("raw.events", lake.path("raw.events"))
-    spec = SourceSpec(ref, commits, "ERROR", False, "auto")
-    return next_window("copy", lake.state("raw.events"), spec, Position(upto, ref.path))
+    spec = SourceSpec(
+        table=ref, max_commits=commits, missing_checkpoint="ERROR", full_scan_when_expired=False, incremental_format="auto"
+    )
+    return next_window("copy", lake.state("raw.events"), spec, Position(instant=upto, table=ref.path))
 
 
 def read(lake: Lake, window: Window) -> DataFrame:
     state = lake.state("raw.events")
     as_of = version_at_end(state, window.end_inclusive)
-    return read_increment(lake.spark, ReadIncrement(state.ref, window, False, (), as_of, touched_partitions(state, window)))
+    return read_increment(
+        lake.spark,
+        ReadIncrement(
+            table=state.ref,
+            window=window,
+            with_deletes=False,
+            before=(),
+            as_of=as_of,
+            partitions=touched_partitions(state, window),
+        ),
+    )
 
 
 def both(lake: Lake, window: Window) -> tuple[list[str], list[str]]:

@@ -163,7 +163,7 @@ def test_a_row_that_a_backfill_wrote_is_found(lake: Lake, write: str) -> None:
     )
     lake.land(events(1, 1, 2, 3))
     lake.run_ok()
-    asked = BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 6))
+    asked = BackfillRequest(start=datetime(2026, 1, 5), end=datetime(2026, 1, 6))
     done = run_backfill(
         lambda window: load_project(lake.project_root, None, (), names=("copy",), environ=os.environ, window=window),
         asked,

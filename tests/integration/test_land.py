@@ -55,7 +55,7 @@ class Files:
         return str(path)
 
     def land(self, table: str, *files: str, **more: Any) -> Landed:
-        return land(self.warehouse, Landing(table, files, **more), TimelineState(), self.lake.events.append)
+        return land(self.warehouse, Landing(table=table, files=files, **more), TimelineState(), self.lake.events.append)
 
 
 @pytest.fixture
@@ -135,7 +135,9 @@ def test_any_files_in_any_order(quick: SparkSession, lake: Lake) -> None:
     drawn, schema = random.Random(7), "id string, ts bigint, amount bigint, day string, _hoodie_is_deleted boolean"
     bare = bare_spec(load_warehouse(lake.project_root), TableRef("raw.t", lake.path("raw.t")))
     columns = (*parse_columns("raw.t", schema.rpartition(",")[0]), MARK)
-    spec = new_spec(bare, load_warehouse(lake.project_root), TableAsked(("id",), "ts", ("day",)), columns)
+    spec = new_spec(
+        bare, load_warehouse(lake.project_root), TableAsked(key=("id",), ordering="ts", partition_by=("day",)), columns
+    )
     held: dict[tuple[str, str], tuple[Any, ...]] = {}
     truth: dict[str, tuple[Any, ...]] = {}
     for number in range(10):
@@ -292,7 +294,14 @@ def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake:
     found = find_files([write(lake, "x.csv", "\n".join(lines).encode())])
     told: list[str] = []
     # Of a column whose type is said nothing is guessed, and the others' are.
-    columns = columns_for(quick, found, parse_columns("raw.t", "id STRING"), Asked(("id",), "at", (), False), "raw.t", told)
+    columns = columns_for(
+        quick,
+        found,
+        parse_columns("raw.t", "id STRING"),
+        Asked(key=("id",), ordering="at", partition_by=(), generated=False),
+        "raw.t",
+        told,
+    )
     kinds = {c.name: str(c.type) for c in columns if str(c.type) != "string"}
     assert kinds == {
         "whole": "bigint",
@@ -375,9 +384,14 @@ def looked_at(
     spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     warehouse, found = load_warehouse(lake.project_root), find_files([write(lake, name, data)])
     bare = bare_spec(warehouse, TableRef("raw.t", lake.path("raw.t")))
-    spec = new_spec(bare, warehouse, TableAsked(("id",), "at", partition_by), (*parse_columns("raw.t", columns), MARK))
+    spec = new_spec(
+        bare,
+        warehouse,
+        TableAsked(key=("id",), ordering="at", partition_by=partition_by),
+        (*parse_columns("raw.t", columns), MARK),
+    )
     try:
-        rows, _ = batch_of(spark, found, spec, Asked(("id",), "at", (), False))
+        rows, _ = batch_of(spark, found, spec, Asked(key=("id",), ordering="at", partition_by=(), generated=False))
         refuse_wrong(spec, counts(compare(rows, None, spec, FILE, False, False), spec, FILE))
         return sorted(tuple(row) for row in rows.drop(FILE, "_hoodie_is_deleted").collect())
     except (Py4JJavaError, PySparkException) as error:

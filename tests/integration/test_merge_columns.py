@@ -115,19 +115,19 @@ CELLS = [
 @pytest.mark.parametrize("how", CELLS, ids=lambda how: "-".join(map(str, vars(how).values())))
 def test_whole_rows(spark: SparkSession, tables: dict[bool, TableRef], how: How, exists: bool) -> None:
     stage = MergeColumns(
-        tables[how.partitioned],
-        tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items()),
-        ("at", "amount"),
-        ("id",),
-        ("day",) if how.partitioned else (),
-        "at",
-        "ts",
-        False,
-        how.insert_missing,
-        how.keep_others,
-        how.carries == "not null",
-        "changed" if how.carries == "named" else "",
-        exists,
+        table=tables[how.partitioned],
+        columns=tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items()),
+        owned=("at", "amount"),
+        record_key=("id",),
+        partition_by=("day",) if how.partitioned else (),
+        ordering="at",
+        table_ordering="ts",
+        global_index=False,
+        insert_missing=how.insert_missing,
+        keep_others=how.keep_others,
+        null_is_unchanged=how.carries == "not null",
+        changed_columns="changed" if how.carries == "named" else "",
+        target_exists=exists,
     )
     batch = frame(spark, ROWS, BATCH_SCHEMA).withColumnRenamed("gone", "_hoodie_is_deleted")
     found = sorted((tuple(row) for row in merge_columns(spark, stage, batch, is_kept=False).collect()), key=str)

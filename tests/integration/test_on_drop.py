@@ -131,10 +131,17 @@ SCHEMA = "id string, ts bigint, amount int, day string, _hoodie_is_deleted boole
 
 def stage(*, is_global: bool = False) -> CheckBatch:
     checks = (
-        CheckSpec("negative", "drop", 0, RowRule("amount < 0"), deletes=True),
-        CheckSpec("huge", "drop", 0, RowRule("amount > 9")),
+        CheckSpec(name="negative", severity="drop", line=0, rule=RowRule("amount < 0"), deletes=True),
+        CheckSpec(name="huge", severity="drop", line=0, rule=RowRule("amount > 9")),
     )
-    return CheckBatch(checks, ("id",), (), TableRef("derived.q", "/q"), ("id",) if is_global else ("id", "day"), "ts")
+    return CheckBatch(
+        checks=checks,
+        record_key=("id",),
+        history=(),
+        quarantine=TableRef("derived.q", "/q"),
+        located=("id",) if is_global else ("id", "day"),
+        ordering="ts",
+    )
 
 
 def test_which_rows_delete(quick: SparkSession) -> None:

@@ -60,18 +60,18 @@ def stage(
     checks: Iterable[TableCheck] = (),
     exists: bool = True,
 ) -> CheckTable:
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
     return CheckTable(
-        tuple(checks),
-        TableRef("derived.t", "/t"),
-        columns,
-        ("id",),
-        ("day",) if partitioned else (),
-        ordering,
-        operation,
-        is_global,
-        overwritten,
-        exists,
+        checks=tuple(checks),
+        table=TableRef("derived.t", "/t"),
+        columns=columns,
+        record_key=("id",),
+        partition_by=("day",) if partitioned else (),
+        ordering=ordering,
+        operation=operation,
+        global_index=is_global,
+        overwritten=overwritten,
+        exists=exists,
     )
 
 
@@ -171,7 +171,12 @@ def test_a_column_that_the_ddl_gained_is_null_in_rows_that_stand(spark: SparkSes
 
 
 def sql(query: str, expect: str = "", compare: Any = "", scope: Any = "partitions", severity: Severity = "fail") -> TableCheck:
-    return TableCheck(CheckSpec("asked", severity, 0, SqlRule(query, expect, compare, scope)), "freshet")
+    return TableCheck(
+        CheckSpec(
+            name="asked", severity=severity, line=0, rule=SqlRule(query=query, expect=expect, compare=compare, scope=scope)
+        ),
+        "freshet",
+    )
 
 
 def judged(spark: SparkSession, check: TableCheck, rows: Iterable[Row] = ROWS, **how: Any) -> Outcome:
@@ -196,8 +201,11 @@ def judged(spark: SparkSession, check: TableCheck, rows: Iterable[Row] = ROWS, *
         (sql("select count(*) from <TABLE_NAME> where amount > 9", compare="changed"), "passed"),
         (sql("select count(*) from <TABLE_NAME> where amount > 100", compare="changed"), "failed"),
         (sql("select id, amount from <TABLE_NAME>", compare="unchanged"), "failed"),
-        (TableCheck(CheckSpec("asked", "fail", 0, UniqueRule(("amount",), "table")), "freshet"), "passed"),
-        (TableCheck(CheckSpec("asked", "fail", 0, UniqueRule(("id",), "table")), "freshet"), "failed"),
+        (
+            TableCheck(CheckSpec(name="asked", severity="fail", line=0, rule=UniqueRule(("amount",), "table")), "freshet"),
+            "passed",
+        ),
+        (TableCheck(CheckSpec(name="asked", severity="fail", line=0, rule=UniqueRule(("id",), "table")), "freshet"), "failed"),
     ],
 )
 def test_what_is_asked_of_the_table(spark: SparkSession, check: TableCheck, status: str) -> None:

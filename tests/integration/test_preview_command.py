@@ -96,8 +96,19 @@ EXPECTED = {
 @pytest.mark.parametrize(("operation", "is_global"), EXPECTED)
 def test_what_becomes_of_each_row(quick: SparkSession, operation: str, is_global: bool) -> None:
     """Also: a key that stands elsewhere, by a bucket index and a global one; a map, which Spark does not compare."""
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
-    how = CheckTable((), TableRef("derived.t", "/t"), columns, ("id",), ("day",), "ts", operation, is_global, (), True)
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
+    how = CheckTable(
+        checks=(),
+        table=TableRef("derived.t", "/t"),
+        columns=columns,
+        record_key=("id",),
+        partition_by=("day",),
+        ordering="ts",
+        operation=operation,
+        global_index=is_global,
+        overwritten=(),
+        exists=True,
+    )
     # A delete brings what finds its rows, and no more.
     batch = frame(quick, BATCH, SCHEMA)
     batch = batch.select("id", "ts", "day") if operation == "delete" else batch
@@ -121,9 +132,20 @@ def test_what_becomes_of_each_row(quick: SparkSession, operation: str, is_global
 
 
 def test_partitions_that_are_replaced_whatever_the_batch_holds(quick: SparkSession) -> None:
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
     table = TableRef("derived.t", "/t")
-    how = CheckTable((), table, columns, ("id",), ("day",), "ts", "insert_overwrite", True, ("sun",), True)
+    how = CheckTable(
+        checks=(),
+        table=table,
+        columns=columns,
+        record_key=("id",),
+        partition_by=("day",),
+        ordering="ts",
+        operation="insert_overwrite",
+        global_index=True,
+        overwritten=("sun",),
+        exists=True,
+    )
     # Of a key that stands in another partition, that one is not replaced.
     batch = [row("new", 1, day="sat"), row("same", 6, day="sat")]
     found = changes_of(how, frame(quick, batch, SCHEMA), frame(quick, STANDS, SCHEMA))
@@ -132,8 +154,19 @@ def test_partitions_that_are_replaced_whatever_the_batch_holds(quick: SparkSessi
 
 
 def test_a_column_or_a_field_that_the_ddl_gained_is_null_in_what_stands(quick: SparkSession) -> None:
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
-    how = CheckTable((), TableRef("derived.t", "/t"), columns, ("id",), (), "ts", "upsert", False, (), True)
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
+    how = CheckTable(
+        checks=(),
+        table=TableRef("derived.t", "/t"),
+        columns=columns,
+        record_key=("id",),
+        partition_by=(),
+        ordering="ts",
+        operation="upsert",
+        global_index=False,
+        overwritten=(),
+        exists=True,
+    )
     batch = frame(quick, [row("same", 5), row("new", 1), row("gone", 5, gone=True)], SCHEMA)
     batch = batch.withColumn("more", F.lit(7)).withColumn("tags", F.expr("named_struct('a', 1, 'b', cast(null as string))"))
     older = frame(quick, STANDS, SCHEMA).drop("amount").withColumn("tags", F.expr("named_struct('a', 1)"))

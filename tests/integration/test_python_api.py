@@ -41,7 +41,7 @@ def test_the_page_runs_and_calls_are_the_commands(
     monkeypatch.chdir(tmp_path)
     if not WHOLE:
         # Its chunks are the subject of tests/backfill; the page does them at night.
-        done = api.BackfillResult("order_totals", "", 1, done=1)
+        done = api.BackfillResult(pipeline="order_totals", backfill="", chunks=1, done=1)
         monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: done)
     plan = api.Project.load("demo").plan("order_totals").as_json()
     assert json.loads(json.dumps(plan, default=str)) == freshet(lake, "plan", "order_totals")["plans"][0]

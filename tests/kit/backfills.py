@@ -30,7 +30,7 @@ def loading(lake: Lake, name: str = "copy") -> Callable[[tuple[str, str] | None]
 
 
 def asked(start: str, end: str, **request: Any) -> BackfillRequest:
-    return BackfillRequest(datetime.fromisoformat(start), datetime.fromisoformat(end), **request)
+    return BackfillRequest(start=datetime.fromisoformat(start), end=datetime.fromisoformat(end), **request)
 
 
 def backfill(

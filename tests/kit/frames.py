@@ -32,4 +32,4 @@ def frame(spark: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> Da
 def _columns(schema: str) -> tuple[Column, ...]:
     kind = parse_type(f"STRUCT<{schema}>")
     assert isinstance(kind, Struct), schema
-    return tuple(Column(name, inner) for name, inner in kind.fields)
+    return tuple(Column(name=name, type=inner) for name, inner in kind.fields)

@@ -204,15 +204,26 @@ class History:
     def _increment(self, upto: str) -> tuple[Counter[Row], Counter[Row]]:
         state, ref = self.state(), self._ref()
         commits = sum(self.position < i.completed <= (upto or "9") for i in state.data_commits)
-        spec = SourceSpec(ref, commits or 1, "ERROR", False, "auto")
-        position = Position(self.position, ref.path)
+        spec = SourceSpec(
+            table=ref,
+            max_commits=commits or 1,
+            missing_checkpoint="ERROR",
+            full_scan_when_expired=False,
+            incremental_format="auto",
+        )
+        position = Position(instant=self.position, table=ref.path)
         window = next_window("history", state, spec, position)
         if window.kind == "idle":
             return Counter(), Counter()
         # A run asks for the deletes of a table alone that records changes; what it would be told is the same of each.
         held = versions_held("history", state, window, Checkpoint({MAIN: position}))
         stage = ReadIncrement(
-            ref, window, True, held, version_at_end(state, window.end_inclusive), touched_partitions(state, window)
+            table=ref,
+            window=window,
+            with_deletes=True,
+            before=held,
+            as_of=version_at_end(state, window.end_inclusive),
+            partitions=touched_partitions(state, window),
         )
         rows = [tuple(row) for row in read_increment(self.spark, stage).select(*COLUMNS, IS_DELETED).collect()]
         self.position = window.end_inclusive

@@ -27,11 +27,11 @@ TARGET = TableRef("derived.earnings", "/lake/derived/earnings")
 CITIES = TableRef("raw.cities", "/lake/raw/cities")
 BUCKETS = IndexSpec("BUCKET", {"hoodie.bucket.index.num.buckets": "4"})
 COLUMNS = (
-    Column("trip_id", Atomic("string"), nullable=False),
-    Column("fare", Decimal(10, 2)),
-    Column("rides", Atomic("int")),
-    Column("updated_at", Atomic("timestamp")),
-    Column("day", Atomic("string")),
+    Column(name="trip_id", type=Atomic("string"), nullable=False),
+    Column(name="fare", type=Decimal(10, 2)),
+    Column(name="rides", type=Atomic("int")),
+    Column(name="updated_at", type=Atomic("timestamp")),
+    Column(name="day", type=Atomic("string")),
 )
 # What Hudi's schema converter writes for COLUMNS.
 AVRO_TYPES: dict[str, Any] = {
@@ -66,12 +66,14 @@ def a_commit(
     **info: Any,
 ) -> Loaded:
     """Return an instant and what it did: by default ten rows inserted."""
-    return an_instant(completed, requested, action), CommitInfo(operation, rows, 0, deletes, **info)
+    return an_instant(completed, requested, action), CommitInfo(
+        operation=operation, inserts=rows, updates=0, deletes=deletes, **info
+    )
 
 
 def a_checkpoint(completed: int | None, table: str = SOURCE.path, basis: Basis = "completed") -> Checkpoint:
     """Return a vector with the main source's position; the empty vector of a reset for None."""
-    return Checkpoint() if completed is None else Checkpoint({MAIN: Position(at(completed), table, basis)})
+    return Checkpoint() if completed is None else Checkpoint({MAIN: Position(instant=at(completed), table=table, basis=basis)})
 
 
 def a_table_state(
@@ -134,7 +136,16 @@ def an_avro_schema(types: dict[str, Any]) -> str:
 
 def a_source_spec(**changes: Any) -> SourceSpec:
     """Return the main source's settings: five commits a run, the whole table first, no full scan, format ``auto``."""
-    return replace(SourceSpec(SOURCE, 5, "READ_UPTO_LATEST_COMMIT", False, "auto"), **changes)
+    return replace(
+        SourceSpec(
+            table=SOURCE,
+            max_commits=5,
+            missing_checkpoint="READ_UPTO_LATEST_COMMIT",
+            full_scan_when_expired=False,
+            incremental_format="auto",
+        ),
+        **changes,
+    )
 
 
 def a_table_spec(**changes: Any) -> TableSpec:
@@ -171,13 +182,13 @@ def a_spec(**changes: Any) -> PipelineSpec:
             schedule="*/30 * * * *",
             target=a_table_spec(),
             source=a_source_spec(),
-            inputs=(InputSpec("cities", CITIES, "snapshot", 7),),
+            inputs=(InputSpec(name="cities", table=CITIES, read="snapshot", line=7),),
             transform=(
-                TransformSpec("transformers/earnings.sql", "sql", split_statements(sql)),
-                TransformSpec("transformers/earnings.py", "python"),
+                TransformSpec(file="transformers/earnings.sql", kind="sql", statements=split_statements(sql)),
+                TransformSpec(file="transformers/earnings.py", kind="python"),
             ),
             operation="upsert",
-            write=WriteSpec("rows", tuple(c.name for c in a_table_spec().columns)),
+            write=WriteSpec(strategy="rows", columns=tuple(c.name for c in a_table_spec().columns)),
             backfill=None,
             partners=(),
             readers=(),

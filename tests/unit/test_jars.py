@@ -252,11 +252,11 @@ def test_how_far_a_download_is(tmp_path: Path) -> None:
     """What Ivy has in its cache: whole jars, the one that it is at, and nothing else."""
     assert ivy.jar_counts() is None
     with ivy._under_way(tmp_path / "none yet", 2), ivy._under_way(tmp_path, 3):
-        assert ivy.jar_counts() == Counts("", 0, 5, unit="jar")
+        assert ivy.jar_counts() == Counts(doing="", done=0, of=5, unit="jar")
         for name, size in (("a/b/jars/b-1.jar", 10), ("a/c/jars/c-2.jar.part", 5), ("a/b/ivy-1.xml", 99), ("x.jar.part", 99)):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_bytes(b"x" * size)
-        assert ivy.jar_counts() == Counts("c-2.jar", 1, 5, bytes=15, unit="jar")
+        assert ivy.jar_counts() == Counts(doing="c-2.jar", done=1, of=5, bytes=15, unit="jar")
     assert ivy.jar_counts() is None
 
 

@@ -52,7 +52,9 @@ def asked_backfill(
     known = get_args(Reprocess)
     if reprocess not in known:
         raise Usage("USAGE", f"reprocess={reprocess!r} is none of {', '.join(known)}.", _NOTHING)
-    return BackfillRequest(_moment(start), _moment(end), chunk, reprocess, accept_changes)
+    return BackfillRequest(
+        start=_moment(start), end=_moment(end), chunk=chunk, reprocess=reprocess, accept_changes=accept_changes
+    )
 
 
 def _moment(given: date | str) -> datetime:

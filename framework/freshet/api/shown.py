@@ -60,7 +60,7 @@ def told_safely(listen: OnEvent | None) -> Listener:
             return
         fields: dict[str, Any] = redact_tree(dict(event.fields))
         try:
-            listen(Event(event.name, event.pipeline, redact(event.message), fields))
+            listen(Event(name=event.name, pipeline=event.pipeline, message=redact(event.message), fields=fields))
         except Exception as error:  # whatever the caller's own code does
             _LOG.warning("on_event failed at '%s' of %s; the run goes on: %r", event.name, event.pipeline, error)
 

@@ -31,7 +31,7 @@ class Chunk:
     end: datetime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BackfillRequest:
     """What the caller wants.
 

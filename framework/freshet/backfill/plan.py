@@ -30,7 +30,7 @@ ChunkStatus = Literal["todo", "done", "failed", "overwritten"]
 _TIME = "%Y-%m-%dT%H:%M:%S"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlannedChunk:
     """A chunk, what the table says of it, and whether it is to be done now; ``error`` is the code of one that failed."""
 
@@ -45,7 +45,7 @@ class PlannedChunk:
         return f"{self.chunk.start:%Y-%m-%dT%H:%M} to {self.chunk.end:%Y-%m-%dT%H:%M}".replace("T00:00", "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BackfillPlan:
     """What a backfill has done and will do.
 
@@ -112,7 +112,7 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
         tried = known.get((f"{chunk.start:{_TIME}}", f"{chunk.end:{_TIME}}"))
         status = _status(target, tried, _values(how, chunk))
         wanted = status in ("todo", "overwritten") or request.reprocess in ("all", status)
-        planned.append(PlannedChunk(chunk, status, wanted, tried.record.error if tried else ""))
+        planned.append(PlannedChunk(chunk=chunk, status=status, wanted=wanted, error=tried.record.error if tried else ""))
         if tried is not None and not wanted and not is_of(spec, tried, logic):
             kept.append(tried.fingerprint)
     # What is done again need not have been done by these files.
@@ -127,7 +127,16 @@ def plan_backfill(spec: PipelineSpec, state: StateReader, request: BackfillReque
             before=changed,
             now=spec.fingerprint,
         )
-    return BackfillPlan(spec.name, name, spec.fingerprint, how.write, mode, tuple(planned), logic, made_by(spec))
+    return BackfillPlan(
+        pipeline=spec.name,
+        name=name,
+        fingerprint=spec.fingerprint,
+        write=how.write,
+        concurrency=mode,
+        chunks=tuple(planned),
+        logic=logic,
+        made_by=made_by(spec),
+    )
 
 
 def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, chunk: Chunk) -> Plan:
@@ -145,7 +154,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
     how, target, source = _declared(spec), _target(spec, state), source_of(spec, state)
     changes = compare_target(spec := evolved(spec, target), target)
     version = source.commits[-1].completed if source.commits else ""
-    window = Window("backfill", end_inclusive=version, reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}}")
+    window = Window(kind="backfill", end_inclusive=version, reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}}")
     states = look_at_inputs(spec, state, None).states
     merge, guard = merge_stages(spec, target)
     commit = replace(_chunk_commit(spec, target, plan, chunk), guard=guard or _guard(how, plan, target, chunk))
@@ -172,35 +181,35 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
 
 def compile_failure(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, chunk: Chunk, code: str) -> Plan:
     """Compile the commit without rows that says a chunk failed."""
-    window = Window("backfill", reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}} failed: {code}")
+    window = Window(kind="backfill", reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}} failed: {code}")
     return Plan(
-        spec.name,
-        plan.fingerprint,
-        spec.target.ref,
-        False,
-        window,
-        None,
-        None,
-        (),
-        (),
-        (replace(_chunk_commit(spec, _target(spec, state), plan, chunk, code), empty=True),),
+        pipeline=spec.name,
+        fingerprint=plan.fingerprint,
+        target=spec.target.ref,
+        first_run=False,
+        window=window,
+        checkpoint_before=None,
+        checkpoint_after=None,
+        schema_changes=(),
+        notices=(),
+        stages=(replace(_chunk_commit(spec, _target(spec, state), plan, chunk, code), empty=True),),
     )
 
 
 def _chunk_commit(spec: PipelineSpec, target: TableState, plan: BackfillPlan, chunk: Chunk, error: str = "") -> Commit:
     """Return the commit stage of a chunk: done, or failed without rows."""
     record = ChunkRecord(
-        plan.name,
-        f"{chunk.start:{_TIME}}",
-        f"{chunk.end:{_TIME}}",
-        len(plan.chunks),
-        "failed" if error else "done",
-        target.commits[-1].completed if target.commits else "",
-        plan.write,
-        error,
+        backfill=plan.name,
+        start=f"{chunk.start:{_TIME}}",
+        end=f"{chunk.end:{_TIME}}",
+        chunks=len(plan.chunks),
+        state="failed" if error else "done",
+        base=target.commits[-1].completed if target.commits else "",
+        write=plan.write,
+        error=error,
     )
     overwritten = () if error else _overwritten(_declared(spec), plan, chunk)
-    stage = commit_stage(spec, Window("backfill"), None, overwrite=overwritten)
+    stage = commit_stage(spec, Window(kind="backfill"), None, overwrite=overwritten)
     metadata = {**stage.metadata, **encode_chunk(record), FINGERPRINT_KEY: plan.fingerprint, BACKFILL_LOGIC_KEY: plan.made_by}
     options = {**stage.options, **LEFT_TO_THE_RUNS}
     stage = replace(stage, metadata=dict(sorted(metadata.items())), options=dict(sorted(options.items())))
@@ -260,7 +269,15 @@ def _guard(how: BackfillSpec, plan: BackfillPlan, target: TableState, chunk: Chu
 
 
 def _range(view: str, table: TableRef, version: str, column: str, chunk: Chunk, deletes: bool = False) -> ReadRange:
-    return ReadRange(view, table, version, column, f"{chunk.start:{_TIME}}", f"{chunk.end:{_TIME}}", deletes)
+    return ReadRange(
+        view=view,
+        table=table,
+        as_of=version,
+        column=column,
+        start=f"{chunk.start:{_TIME}}",
+        end=f"{chunk.end:{_TIME}}",
+        with_deletes=deletes,
+    )
 
 
 def _input(spec: PipelineSpec, how: BackfillSpec, one: InputSpec, state: TableState | None, chunk: Chunk) -> Stage:
@@ -268,6 +285,12 @@ def _input(spec: PipelineSpec, how: BackfillSpec, one: InputSpec, state: TableSt
     if one.name in how.event_time:
         return _range(one.name, one.table, now, how.event_time[one.name], chunk)
     if one.read == "affected_partitions" and one.as_of != "checkpoint":
-        return ReadPartitions(one.name, one.table, one.on, now)
+        return ReadPartitions(view=one.name, table=one.table, on=one.on, as_of=now)
     empty = state is None or one.as_of == "checkpoint"
-    return ReadSnapshot(one.name, one.table, "" if empty else now, spec.target.columns if state is None else (), empty)
+    return ReadSnapshot(
+        view=one.name,
+        table=one.table,
+        as_of="" if empty else now,
+        columns=spec.target.columns if state is None else (),
+        empty=empty,
+    )

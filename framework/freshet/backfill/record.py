@@ -15,7 +15,7 @@ VERSION = 1
 ChunkState = Literal["done", "failed"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChunkRecord:
     """One chunk of a backfill, as its commit tells it.
 
@@ -40,7 +40,7 @@ class ChunkRecord:
     error: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChunkCommit:
     """A chunk's record with the commit that carries it, and by what it was done: see ``plan.made_by``; empty where unknown."""
 
@@ -70,11 +70,11 @@ def chunk_commits(target: TableState, pipeline: str, archived: bool = True) -> l
     walk = target.newest_first() if archived else ((i, target.info(i)) for i in reversed(target.commits))
     return [
         ChunkCommit(
-            _decode(info.extra[BACKFILL_KEY]),
-            instant,
-            info,
-            info.extra.get(FINGERPRINT_KEY, ""),
-            info.extra.get(BACKFILL_LOGIC_KEY, ""),
+            record=_decode(info.extra[BACKFILL_KEY]),
+            instant=instant,
+            info=info,
+            fingerprint=info.extra.get(FINGERPRINT_KEY, ""),
+            made_by=info.extra.get(BACKFILL_LOGIC_KEY, ""),
         )
         for instant, info in walk
         if BACKFILL_KEY in info.extra and info.extra.get(PIPELINE_KEY) == pipeline

@@ -48,7 +48,7 @@ _ALONE_SECONDS = 1800.0
 _LONGEST_PAUSE_SECONDS = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BackfillResult:
     """What became of a backfill.
 
@@ -151,7 +151,7 @@ def _under_lease(
     started = time.monotonic()
 
     def waiting(words: str) -> None:
-        listen(Event("waiting", spec.name, words))
+        listen(Event(name="waiting", pipeline=spec.name, message=words))
 
     with hold_lease(
         backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill", pipeline=spec.name
@@ -159,13 +159,13 @@ def _under_lease(
         remember_killed(spec.target.ref, lease.left)
         listen = lease.noting(listen)
         if clear_stale_lock(spec.target.ref, lease, waiting):
-            listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
+            listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
         plan = plan_backfill(spec, state, request, logic_of_runs(load))
         wanted = [one for one in plan.chunks if one.wanted]
         result = BackfillResult(
-            spec.name,
-            plan.name,
-            len(plan.chunks),
+            pipeline=spec.name,
+            backfill=plan.name,
+            chunks=len(plan.chunks),
             skipped=len(plan.chunks) - len(wanted),
             done=sum(not one.wanted and one.status == "done" for one in plan.chunks),
             failed={one.label: one.error for one in plan.chunks if one.status == "failed" and not one.wanted},
@@ -174,7 +174,10 @@ def _under_lease(
         for number, one in enumerate(wanted, 1):
             listen(
                 Event(
-                    "phase", spec.name, one.label, {"unit": "chunk", "number": number, "of": len(wanted), "seconds_left": left}
+                    name="phase",
+                    pipeline=spec.name,
+                    message=one.label,
+                    fields={"unit": "chunk", "number": number, "of": len(wanted), "seconds_left": left},
                 )
             )
             before = result.commits
@@ -182,17 +185,17 @@ def _under_lease(
                 result = _chunk(load, plan, one, state, listen, lease, max_conflicts, result)
             except FreshetError as error:
                 result = replace(result, error=error)
-                listen(Event("failed", spec.name, f"chunk {one.label}: {error}", error.as_json()))
+                listen(Event(name="failed", pipeline=spec.name, message=f"chunk {one.label}: {error}", fields=error.as_json()))
                 break
             left = (time.monotonic() - started) / number * (len(wanted) - number)
             expected = f", about {_in_words(left)} left" if number < len(wanted) else ""
             listen(
                 Event(
-                    "chunk",
-                    spec.name,
-                    f"chunk {number}/{len(wanted)} {one.label}: {counted(result.rows, 'row')} so far, "
+                    name="chunk",
+                    pipeline=spec.name,
+                    message=f"chunk {number}/{len(wanted)} {one.label}: {counted(result.rows, 'row')} so far, "
                     f"{counted(result.conflicts, 'conflict')}{expected}",
-                    {
+                    fields={
                         "number": number,
                         "of": len(wanted),
                         "rows": result.rows,
@@ -225,7 +228,9 @@ def _chunk(
         except DataError as error:
             if error.code not in _OF_THE_DATA:
                 raise
-            listen(Event("notice", spec.name, f"chunk {one.label} failed: {error}", error.as_json()))
+            listen(
+                Event(name="notice", pipeline=spec.name, message=f"chunk {one.label} failed: {error}", fields=error.as_json())
+            )
             _execute(compile_failure(spec, state, plan, one.chunk, error.code), spec, project, state, listen, lease)
             return replace(result, failed={**result.failed, one.label: error.code})
         except RetryableError as error:
@@ -233,7 +238,14 @@ def _chunk(
                 raise
             result = replace(result, conflicts=result.conflicts + 1)
             pause = min(_LONGEST_PAUSE_SECONDS, 0.5 * 2**attempt) * random.uniform(0.5, 1.0)
-            listen(Event("conflict", spec.name, f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s", error.as_json()))
+            listen(
+                Event(
+                    name="conflict",
+                    pipeline=spec.name,
+                    message=f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s",
+                    fields=error.as_json(),
+                )
+            )
             time.sleep(pause)
         else:
             # Each chunk's commit syncs the whole table: what the last one failed at is what is left.
@@ -262,10 +274,10 @@ def _execute(
             state,
             lease.writer_file,
             new_run_id(),
-            lambda words: told(Event("phase", spec.name, words)),
+            lambda words: told(Event(name="phase", pipeline=spec.name, message=words)),
         )
     if done.sync_error is not None:
-        listen(Event("notice", spec.name, str(done.sync_error), done.sync_error.as_json()))
+        listen(Event(name="notice", pipeline=spec.name, message=str(done.sync_error), fields=done.sync_error.as_json()))
     return done.instant.completed, done.info.rows, done.sync_error
 
 
@@ -279,7 +291,7 @@ def _beside_the_run(spec: PipelineSpec, lease: Lease, listen: Listener) -> Itera
         return
 
     def waiting(words: str) -> None:
-        listen(Event("waiting", spec.name, words))
+        listen(Event(name="waiting", pipeline=spec.name, message=words))
 
     with hold_lease(spec.target.ref, new_run_id(), _ALONE_SECONDS, waiting, chunk=True) as held:
         yield held
@@ -291,7 +303,7 @@ def _yield_to_the_run(spec: PipelineSpec, plan: BackfillPlan, listen: Listener) 
     deadline, told = time.monotonic() + _YIELD_SECONDS, False
     while is_running(spec.target.ref) and time.monotonic() < deadline:
         if not told:
-            listen(Event("waiting", spec.name, "the incremental run goes first"))
+            listen(Event(name="waiting", pipeline=spec.name, message="the incremental run goes first"))
             told = True
         time.sleep(0.1)
 

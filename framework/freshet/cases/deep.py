@@ -99,7 +99,9 @@ class _Analysis:
             rows.createOrReplaceTempView(name)
         self._settings()
         spec, instant = self.spec, "0"
-        context = Context(self.spark, spec.name, self.project.env, spec.variables, instant)
+        context = Context(
+            spark=self.spark, pipeline=spec.name, env=self.project.env, vars=spec.variables, source_instant=instant
+        )
         # Of the last step: where a column comes from that the DDL does not know.
         file, line = "", 0
         for stage in compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)).stages:

@@ -21,7 +21,7 @@ SOURCE = "SRC"
 TARGET = "target"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shape:
     """What the rows of a table look like, and what finds them.
 
@@ -37,7 +37,7 @@ class Shape:
     ordering: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Case:
     """One case of a pipeline.
 
@@ -169,7 +169,12 @@ def read_fixture(root: Path, spec: PipelineSpec, problems: Problems) -> FixtureT
                         f"{table} has no column '{one[:80]}'.",
                         did_you_mean(one, known),
                     )
-        tables[table] = Shape(columns, tuple(declared.key or ()), tuple(declared.partition or ()), declared.ordering or "")
+        tables[table] = Shape(
+            columns=columns,
+            record_key=tuple(declared.key or ()),
+            partition_by=tuple(declared.partition or ()),
+            ordering=declared.ordering or "",
+        )
     return FixtureText(tree, content, tables)
 
 
@@ -210,16 +215,16 @@ class _Cases:
         given = {key: rows for key in case.given if key != TARGET and (rows := self._given(name, key)) is not None}
         instant = str(case.source_instant or "")
         made = Case(
-            name,
-            Place(place.file, place.line),
-            given,
-            self._of_target(name, "given", TARGET),
-            {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in case.vars.items()},
-            instant,
-            self._of_target(name, "expect", "rows"),
-            self._of_target(name, "expect", "target"),
-            case.expect.error or "",
-            case.expect.checks,
+            name=name,
+            place=Place(place.file, place.line),
+            given=given,
+            target=self._of_target(name, "given", TARGET),
+            variables={key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in case.vars.items()},
+            source_instant=instant,
+            rows=self._of_target(name, "expect", "rows"),
+            after=self._of_target(name, "expect", "target"),
+            error=case.expect.error or "",
+            checks=case.expect.checks,
         )
         for check in case.expect.checks:
             if check not in {one.name for one in self.spec.checks}:
@@ -276,4 +281,4 @@ def _columns(text: str, node: Node, problems: Problems) -> tuple[Column, ...]:
             node.file, node.line, "BAD_VALUE", f"schema: {error}", error.hint or 'Write "id string, fare decimal(10,2)".'
         )
         return ()
-    return tuple(Column(name, kind) for name, kind in found.fields) if isinstance(found, Struct) else ()
+    return tuple(Column(name=name, type=kind) for name, kind in found.fields) if isinstance(found, Struct) else ()

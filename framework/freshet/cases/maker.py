@@ -74,10 +74,12 @@ def make_case(
         if table is not None and one.name in shapes:
             found = _matching(table, shapes[one.name], increment, shapes[SOURCE], rows)
             given[one.name] = _rows(found, shapes[one.name])
-    case = Case(name, Place(file, 0), given, None, {}, "", None, None)
+    case = Case(
+        name=name, place=Place(file, 0), given=given, target=None, variables={}, source_instant="", rows=None, after=None
+    )
     result = transformed(spark.newSession(), project, spec, case, shapes)
     columns = [c for c in spec.target.columns if c.name in result.columns]
-    expected = _rows(result, Shape(tuple(columns)))
+    expected = _rows(result, Shape(columns=tuple(columns)))
     lines = case_lines(name, {table: (shapes[table].columns, held) for table, held in given.items()}, columns, expected)
     tables = [table_line(table, shapes[table]) for table in given if table not in declared]
     made = with_case(file, text, name, lines, tables)

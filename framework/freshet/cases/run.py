@@ -33,7 +33,7 @@ from freshet.transform.sql import run_sql
 INSTANT = "20260101000000000"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CaseResult:
     """What became of one case.
 
@@ -98,7 +98,7 @@ def run_case(
         else:
             rows = transformed(small_session(spec.spark_conf).newSession(), project, spec, case, shapes)
             # Every column is computed, those too that nobody compares: a value that is refused is refused in any of them.
-            ran = Ran(rows.collect(), rows.columns)
+            ran = Ran(rows=rows.collect(), columns=rows.columns)
         found, reason = _compare(spec, case, ran)
     except Exception as unknown:  # one case must not end the others
         ran = Ran(error=_in_words(spec, unknown))
@@ -107,7 +107,7 @@ def run_case(
         # What a transformer cached belongs to the application, and the next case has other rows under the same names.
         if (running := SparkSession.getActiveSession()) is not None:
             running.catalog.clearCache()
-    return CaseResult(case, found, reason, ran.error, round(time.monotonic() - start, 3))
+    return CaseResult(case=case, differences=found, reason=reason, error=ran.error, seconds=round(time.monotonic() - start, 3))
 
 
 def transformed(
@@ -135,7 +135,7 @@ def transformed(
         inputs[name] = frame(spark, shapes[name].columns, case.given.get(name), marked=name == SOURCE)
         inputs[name].createOrReplaceTempView(name)
     instant = case.source_instant or INSTANT
-    context = Context(spark, spec.name, project.env, spec.variables, instant)
+    context = Context(spark=spark, pipeline=spec.name, env=project.env, vars=spec.variables, source_instant=instant)
     # Only what makes the rows: reads are what the case gives, and what comes after needs tables.
     for stage in compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)).stages:
         match stage:

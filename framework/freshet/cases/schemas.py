@@ -76,7 +76,9 @@ def passes_deletes_on(spec: PipelineSpec) -> bool:
 
 
 def _of_ddl(table: TableSpec) -> Shape:
-    return Shape(table.columns, table.record_key, table.partition_by, table.ordering_field)
+    return Shape(
+        columns=table.columns, record_key=table.record_key, partition_by=table.partition_by, ordering=table.ordering_field
+    )
 
 
 def _of_table(ref: TableRef, state: StateReader) -> Shape | None:
@@ -84,10 +86,15 @@ def _of_table(ref: TableRef, state: StateReader) -> Shape | None:
     schema = found.latest_extra("schema") if found else None
     if found is None or not schema:
         return None
-    return Shape(from_avro(schema), found.config.record_key, found.config.partition_by, found.config.ordering_field)
+    return Shape(
+        columns=from_avro(schema),
+        record_key=found.config.record_key,
+        partition_by=found.config.partition_by,
+        ordering=found.config.ordering_field,
+    )
 
 
 def _marked(shape: Shape) -> Shape:
     if any(c.name == IS_DELETED for c in shape.columns):
         return shape
-    return replace(shape, columns=(*shape.columns, Column(IS_DELETED, Atomic("boolean"))))
+    return replace(shape, columns=(*shape.columns, Column(name=IS_DELETED, type=Atomic("boolean"))))

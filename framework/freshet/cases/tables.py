@@ -44,7 +44,7 @@ _ONE_FILE_GROUP = {f"hoodie.metadata.record.index.{bound}.filegroup.count": "1" 
 _IN_PLACE_OF_HBASE = IndexSpec("RECORD_INDEX", {RECORD_INDEX_ENABLE: "true", RECORD_INDEX_MOVES: "true"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ran:
     """What a case gave.
 
@@ -93,7 +93,7 @@ def run_on_tables(project: Project, spec: PipelineSpec, case: Case, shapes: Mapp
         checks = {str(one["name"]): str(one["status"]) for one in (*result.checks, *_of_error(result.error))}
         # The tables go with the folder, so the rows are taken out of them here.
         found = load_table(spark, spec.target.ref.path)
-        return Ran(found.collect(), found.columns, result.error, checks)
+        return Ran(rows=found.collect(), columns=found.columns, error=result.error, checks=checks)
 
 
 def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
@@ -183,8 +183,8 @@ def _land(
 def _land_target(spark: SparkSession, spec: PipelineSpec, rows: Sequence[Mapping[str, Any]]) -> None:
     source = TimelineState().table(spec.source.table)
     assert source is not None
-    read = Checkpoint({MAIN: Position(source.commits[-1].completed, spec.source.table.path)})
-    stage = commit_stage(spec, Window("override", reason="rows of a test case"), read, creates=True)
+    read = Checkpoint({MAIN: Position(instant=source.commits[-1].completed, table=spec.source.table.path)})
+    stage = commit_stage(spec, Window(kind="override", reason="rows of a test case"), read, creates=True)
     # Whatever the pipeline itself does with its rows, these are to stand there.
     batch = frame_of(spark, spec.target.columns, rows)
     write_commit(batch, replace(stage, operation="upsert"), new_run_id())

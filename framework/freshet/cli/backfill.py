@@ -82,7 +82,7 @@ def backfill(
     def load(window: tuple[str, str] | None) -> Project:
         return load_project(root, env, overrides, names=(name,), environ=os.environ, window=window)
 
-    request = BackfillRequest(start, end, chunk, reprocess, accept_changes)
+    request = BackfillRequest(start=start, end=end, chunk=chunk, reprocess=reprocess, accept_changes=accept_changes)
     if dry_run:
         found = preview_backfill(load, request, TimelineState())
         output.result(str(found), found.as_json())

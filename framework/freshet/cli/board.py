@@ -23,7 +23,7 @@ _TOLD_FROM_SHARE, _TOLD_FROM_SECONDS = 0.1, 5.0
 _BAR = 16
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Row:
     words: str
     begun: float
@@ -53,8 +53,8 @@ class Board:
             return True
         if event.name == "phase":
             # What began last stands last.
-            before = self.rows.pop(event.pipeline, _Row("", 0.0))
-            self.rows[event.pipeline] = _Row(event.message, self.clock(), before.part, before.ends)
+            before = self.rows.pop(event.pipeline, _Row(words="", begun=0.0))
+            self.rows[event.pipeline] = _Row(words=event.message, begun=self.clock(), part=before.part, ends=before.ends)
         row = self.rows.get(event.pipeline)
         if row is not None and event.fields.get("seconds_left"):
             row.ends = self.clock() + float(str(event.fields["seconds_left"]))

@@ -22,7 +22,7 @@ _name = click.argument("name")
 
 
 def _telling(listen: Listener, name: str) -> Callable[[str], None]:
-    return lambda words: listen(Event("phase", name, words))
+    return lambda words: listen(Event(name="phase", pipeline=name, message=words))
 
 
 _where = click.option("--where", default="", metavar="SQL", help="Only rows for which this is true.")

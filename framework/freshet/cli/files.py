@@ -175,7 +175,7 @@ def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], l
     # What a file of cases declares cannot be known while it cannot be read.
     whole = tuple(spec for spec in project.pipelines if fixture_file(spec.name) not in broken)
     with progress() as listen:
-        listen(Event("phase", "validate", "starting Spark, which analyses what the pipelines say"))
+        listen(Event(name="phase", pipeline="validate", message="starting Spark, which analyses what the pipelines say"))
         found = analyse(replace(project, pipelines=whole), shapes)
     for notice in found.notices:
         message(f"{notice.code}: {notice.message}")

@@ -202,7 +202,7 @@ def _land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple
     from freshet.landing.outcome import Landing, in_words
     from freshet.landing.run import land
 
-    asked = Landing(source, (str(file),), (KEY,), ORDERING, columns=COLUMNS)
+    asked = Landing(table=source, files=(str(file),), key=(KEY,), ordering=ORDERING, columns=COLUMNS)
     with progress(output) as listen:
         landed = land(load_warehouse(folder), asked, TimelineState(), listen)
     return [f"{source}: committed {readable(landed.commit)}: {in_words(landed)}"], landed.as_json()

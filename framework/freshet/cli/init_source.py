@@ -22,7 +22,7 @@ _GRANULARITIES: tuple[Granularity, ...] = ("day", "month", "hour")
 _NO_PARTITION = (Atomic("timestamp"), Atomic("binary"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Beginning:
     """What the files of a new pipeline are made of.
 
@@ -49,8 +49,8 @@ class Beginning:
 
 
 EXAMPLE = Beginning(
-    tuple(
-        Column(name, kind)
+    columns=tuple(
+        Column(name=name, type=kind)
         for name, kind in (
             ("id", Atomic("string")),
             ("amount", Decimal(10, 2)),
@@ -59,10 +59,10 @@ EXAMPLE = Beginning(
             ("datestr", Atomic("string")),
         )
     ),
-    ("id",),
-    ("datestr",),
-    "updated_at",
-    "day",
+    record_key=("id",),
+    partition_by=("datestr",),
+    ordering="updated_at",
+    granularity="day",
 )
 
 
@@ -99,7 +99,14 @@ def _of_table(state: TableState) -> Beginning | None:
         return None
     config = state.config
     columns = _marked(from_avro(schema), config.records_changes)
-    found = Beginning(columns, config.record_key, config.partition_by, config.ordering_field, _granularity(state), of="table")
+    found = Beginning(
+        columns=columns,
+        record_key=config.record_key,
+        partition_by=config.partition_by,
+        ordering=config.ordering_field,
+        granularity=_granularity(state),
+        of="table",
+    )
     if config.partition_by and not config.plain_paths:
         return replace(
             found,
@@ -130,11 +137,11 @@ def _of_ddl(folder: Path, env: str | None, warehouse: Warehouse, ref: TableRef) 
     target, how = spec.target, spec.backfill
     known = how is not None and target.partition_by == (how.partition,)
     return Beginning(
-        _marked(target.columns, _records_changes(target)),
-        target.record_key,
-        target.partition_by,
-        target.ordering_field,
-        how.granularity if how is not None and known else "",
+        columns=_marked(target.columns, _records_changes(target)),
+        record_key=target.record_key,
+        partition_by=target.partition_by,
+        ordering=target.ordering_field,
+        granularity=how.granularity if how is not None and known else "",
         of="ddl",
         writer=writer,
     )
@@ -147,7 +154,7 @@ def _records_changes(target: TableSpec) -> bool:
 def _marked(columns: tuple[Column, ...], records_changes: bool) -> tuple[Column, ...]:
     """Return columns with the mark of deleted rows, which go along where a table keeps change data."""
     marked = any(column.name == IS_DELETED for column in columns)
-    return (*columns, Column(IS_DELETED, Atomic("boolean"))) if records_changes and not marked else columns
+    return (*columns, Column(name=IS_DELETED, type=Atomic("boolean"))) if records_changes and not marked else columns
 
 
 def _fitting(found: Beginning, source: str) -> Beginning:

@@ -60,7 +60,7 @@ def fetch(output: Output, hbase: bool) -> Exit:
     missing = {jar.name for jar in missing_jars(wanted)}
     with progress(output) as listen:
         if missing:
-            listen(Event("phase", "jars", f"fetching {counted(len(missing), 'jar')} into {jar_dir()}"))
+            listen(Event(name="phase", pipeline="jars", message=f"fetching {counted(len(missing), 'jar')} into {jar_dir()}"))
         paths = resolve_jars(wanted)
     fetched = sum(path.stat().st_size for path in paths if path.name in missing)
     done = f"fetched {counted(len(missing), 'jar')} ({size(fetched)})" if missing else "nothing to fetch"

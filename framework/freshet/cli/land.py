@@ -120,17 +120,17 @@ def land(
 
     warehouse = load_warehouse(root, env, overrides)
     asked = Landing(
-        name,
-        files,
-        _names(key),
-        ordering.strip(),
-        None if partition_by is None else _names(partition_by),
-        columns,
-        form or "",
-        delimiter,
-        kind or "",
-        delete_missing,
-        None if size is None else int(size_of(size)),
+        table=name,
+        files=files,
+        key=_names(key),
+        ordering=ordering.strip(),
+        partition_by=None if partition_by is None else _names(partition_by),
+        columns=columns,
+        format=form or "",
+        delimiter=delimiter,
+        table_type=kind or "",
+        whole=delete_missing,
+        partition_bytes=None if size is None else int(size_of(size)),
     )
     with progress(output) as listen:
         landed = land_files(warehouse, asked, TimelineState(), listen)

@@ -177,7 +177,7 @@ def _readers(everything: Callable[[], Project], found: Migration, root: str) -> 
         # What is wrong with another pipeline keeps nobody from migrating this one.
         unknown = "mend the project's files, and see how"
         return tuple(
-            ReaderNote(one.name, unknown, f"freshet validate; freshet migrate {found.spec.name} --dry-run")
+            ReaderNote(name=one.name, edit=unknown, command=f"freshet validate; freshet migrate {found.spec.name} --dry-run")
             for one in found.spec.readers
         )
 

@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from freshet.cli.samples import files_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pattern:
     """A pattern.
 
@@ -30,36 +30,40 @@ class Pattern:
 #: By name.
 PATTERNS = {
     "fact": Pattern(
-        "one row an event, corrected and deleted as its source is",
-        "derived.sale_facts",
-        {"sales": '--key sale_id --ordering updated_at --columns "amount DECIMAL(10,2)"'},
+        says="one row an event, corrected and deleted as its source is",
+        target="derived.sale_facts",
+        landings={"sales": '--key sale_id --ordering updated_at --columns "amount DECIMAL(10,2)"'},
         seeds=True,
     ),
     "dimension": Pattern(
-        "one row a thing, with columns that two pipelines own",
-        "derived.dim_customer",
-        {"customers": "--key customer_id --ordering profile_at", "points": "--key customer_id --ordering points_at"},
+        says="one row a thing, with columns that two pipelines own",
+        target="derived.dim_customer",
+        landings={"customers": "--key customer_id --ordering profile_at", "points": "--key customer_id --ordering points_at"},
     ),
     "daily_aggregate": Pattern(
-        "sums of each group and day, exact when a row changes its day",
-        "derived.daily_deliveries",
-        {"deliveries": '--key delivery_id --ordering updated_at --partition-by day --columns "day STRING, fee DECIMAL(10,2)"'},
+        says="sums of each group and day, exact when a row changes its day",
+        target="derived.daily_deliveries",
+        landings={
+            "deliveries": '--key delivery_id --ordering updated_at --partition-by day --columns "day STRING, fee DECIMAL(10,2)"'
+        },
     ),
     "late_join": Pattern(
-        "two tables joined, either of which may come late, change or go",
-        "derived.ride_income",
-        {
+        says="two tables joined, either of which may come late, change or go",
+        target="derived.ride_income",
+        landings={
             "rides": '--key ride_id --ordering updated_at --columns "fare DECIMAL(10,2)"',
             "tips": '--key tip_id --ordering tipped_at --columns "amount DECIMAL(10,2)"',
         },
     ),
     "moving_rows": Pattern(
-        "rows that go from partition to partition", "derived.team_tickets", {"tickets": "--key ticket_id --ordering updated_at"}
+        says="rows that go from partition to partition",
+        target="derived.team_tickets",
+        landings={"tickets": "--key ticket_id --ordering updated_at"},
     ),
     "history": Pattern(
-        "every version of a row, with the days from and until which it holds",
-        "derived.price_history",
-        {"prices": '--key product_id,valid_from --ordering recorded_at --columns "price DECIMAL(10,2)"'},
+        says="every version of a row, with the days from and until which it holds",
+        target="derived.price_history",
+        landings={"prices": '--key product_id,valid_from --ordering recorded_at --columns "price DECIMAL(10,2)"'},
     ),
 }
 

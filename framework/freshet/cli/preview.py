@@ -98,7 +98,9 @@ def preview(
     state = TimelineState()
     if start is not None and end is not None:
         project = load_project(root, env, overrides, names=(name,), environ=os.environ, window=window_of(start, end))
-        backfill = plan_backfill(project.pipelines[0], state, BackfillRequest(start, end, reprocess="all", accept_changes=True))
+        backfill = plan_backfill(
+            project.pipelines[0], state, BackfillRequest(start=start, end=end, reprocess="all", accept_changes=True)
+        )
         # All of the range at once: its chunks write the same rows.
         plan = compile_chunk(project.pipelines[0], state, backfill, Chunk(start, end))
     else:
@@ -126,7 +128,7 @@ def _previewed(output: Output, project: Project, plan: Plan, where: str, limit: 
             project.pipelines[0],
             TimelineState(),
             plan,
-            lambda words: listen(Event("phase", plan.pipeline, words)),
+            lambda words: listen(Event(name="phase", pipeline=plan.pipeline, message=words)),
             where=where,
             limit=limit,
         )

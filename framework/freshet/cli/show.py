@@ -88,13 +88,13 @@ def show(
             path=ref.path,
         )
     with progress(output) as listen:
-        listen(Event("phase", name, "starting Spark"))
+        listen(Event(name="phase", pipeline=name, message="starting Spark"))
         from freshet.jvm.session import start_session
         from freshet.run.show import Wanted, show_rows
 
-        wanted = Wanted(where, tuple(c.strip() for c in columns.split(",") if c.strip()), limit, **moments)
+        wanted = Wanted(where=where, columns=tuple(c.strip() for c in columns.split(",") if c.strip()), limit=limit, **moments)
         spark = start_session(spec.spark_conf, short=True).newSession()
-        listen(Event("phase", name, f"reading {ref.name}"))
+        listen(Event(name="phase", pipeline=name, message=f"reading {ref.name}"))
         shown = show_rows(spark, state, wanted)
     if output.as_csv:
         output.result(_csv(shown), None)

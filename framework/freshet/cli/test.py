@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from freshet.cases.run import CaseResult
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Suite:
     spec: PipelineSpec
     text: FixtureText | None
@@ -169,7 +169,7 @@ def _suite(project: Project, spec: PipelineSpec, declared: Mapping[str, TableSpe
     cases = build_cases(Path(project.root), spec, text, shapes, problems) if text else ()
     if text:
         check_reads_of_cases(spec, text, cases, shapes, problems)
-    return _Suite(spec, text, shapes, cases)
+    return _Suite(spec=spec, text=text, shapes=shapes, cases=cases)
 
 
 def _run(project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output) -> Exit:
@@ -209,15 +209,19 @@ def _results(
     if not cases:
         return every
     with progress(output) as listen, _folder() as folder:
-        listen(Event("phase", cases[0][0].spec.name, "starting Spark"))
+        listen(Event(name="phase", pipeline=cases[0][0].spec.name, message="starting Spark"))
         # PySpark takes a second to import: wrong files are told before that.
         from freshet.cases.run import run_case
 
         for number, (suite, case) in enumerate(cases, 1):
             name = suite.spec.name
-            listen(Event("phase", name, case.name, {"unit": "case", "number": number, "of": len(cases)}))
+            listen(
+                Event(
+                    name="phase", pipeline=name, message=case.name, fields={"unit": "case", "number": number, "of": len(cases)}
+                )
+            )
             every.setdefault(name, []).append(run_case(project, suite.spec, case, suite.shapes, overrides, folder))
-            listen(Event("done", name, case.name))
+            listen(Event(name="done", pipeline=name, message=case.name))
     return every
 
 
@@ -257,7 +261,7 @@ def _make(
     known = {name for name, ref in tables_of(suite.spec).items() if same_place(ref.path) in declared}
     known |= set(suite.text.tables) if suite.text else set()
     with progress(output) as listen:
-        listen(Event("phase", suite.spec.name, "starting Spark, and reading real rows"))
+        listen(Event(name="phase", pipeline=suite.spec.name, message="starting Spark, and reading real rows"))
         file = make_case(project, suite.spec, suite.shapes, known, case, rows, TimelineState())
     message(f"{file} holds real values now: look at them before you commit the file.")
     output.result(f"wrote case {case} to {file}", {"file": file, "case": case, "pipeline": suite.spec.name})

@@ -64,7 +64,7 @@ class Known:
 NONE_KNOWN = Known()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Position:
     """How far one Hudi table has been read.
 
@@ -193,7 +193,7 @@ def _decode_streamer(text: str, basis: Basis, of: str, name: str) -> Position:
             f"Set one of the new source: freshet checkpoint set {name} INSTANT",
             text=text[:200],
         )
-    return Position(text, basis=basis)
+    return Position(instant=text, basis=basis)
 
 
 # One step per version that ever was: from its JSON to the next version's JSON.
@@ -244,7 +244,13 @@ def _decode_position(name: str, raw: dict[str, Any]) -> Position:
             kind=kind[:40],
             position=name,
         )
-    position = Position(raw["instant"], raw["table"], raw["basis"], _decode_known(raw.get("known")), raw.get("digest", ""))
+    position = Position(
+        instant=raw["instant"],
+        table=raw["table"],
+        basis=raw["basis"],
+        known=_decode_known(raw.get("known")),
+        digest=raw.get("digest", ""),
+    )
     texts = (position.instant, position.table, position.digest)
     if not all(isinstance(text, str) for text in texts) or position.basis not in get_args(Basis):
         raise ValueError("a position is an instant, a table and a basis")

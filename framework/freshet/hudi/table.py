@@ -17,7 +17,7 @@ from freshet.project.model.pipeline import TableRef
 COMMIT_ACTIONS = ("commit", "deltacommit", "replacecommit")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableConfig:
     """The part of ``hoodie.properties`` that matters to a reader or writer.
 
@@ -69,7 +69,7 @@ class Instant:
     action: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CommitInfo:
     """What one commit did, from its own metadata.
 
@@ -107,7 +107,7 @@ class CommitInfo:
         return self.inserts + self.updates + self.deletes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableState:
     """One table at the moment it was looked at.
 

@@ -109,7 +109,7 @@ def train(java_options: str, class_path: str) -> None:
 def _load_hbase(spark: SparkSession) -> None:
     """Load HBase's client, which asks for a cluster where none is; freshet's own Java classes are compiled by the way."""
     classes = load_classes(spark)
-    nowhere = HBaseSpec("127.0.0.1", 1, "/hbase", "none", 1, {}, {})
+    nowhere = HBaseSpec(quorum="127.0.0.1", port=1, znode="/hbase", table="none", server_rate=1, shares={}, client={})
     with suppress(Py4JJavaError):
         classes.Cluster({**client_settings(nowhere), "zookeeper.recovery.retry": "0"}).describe(nowhere.table)
 

@@ -143,7 +143,7 @@ def jar_counts() -> Counts | None:
                     size += file.stat().st_size
                     done += file.suffix == ".jar"
                     doing = file.name.removesuffix(_PART) if file.suffix == _PART else doing
-    return Counts(doing, done, of, bytes=size, unit="jar")
+    return Counts(doing=doing, done=done, of=of, bytes=size, unit="jar")
 
 
 def pyspark_jar_dir() -> Path | None:

@@ -35,7 +35,7 @@ def columns_of(spark: SparkSession, files: Files, group: Group) -> tuple[Column,
         ValueError: A type is none that a table can hold.
     """
     if files.format == "csv":
-        return tuple(Column(name, Atomic("string")) for name in group.columns)
+        return tuple(Column(name=name, type=Atomic("string")) for name in group.columns)
     rows = (
         _reader(spark, files, group).parquet(*_paths(group))
         if files.format == "parquet"
@@ -44,7 +44,9 @@ def columns_of(spark: SparkSession, files: Files, group: Group) -> tuple[Column,
     found = from_spark(rows.schema.json())
     if files.format == "parquet":
         # Times without a zone are taken for UTC, as everywhere.
-        return tuple(Column(c.name, Atomic("timestamp") if c.type == Atomic("timestamp_ntz") else c.type) for c in found)
+        return tuple(
+            Column(name=c.name, type=Atomic("timestamp") if c.type == Atomic("timestamp_ntz") else c.type) for c in found
+        )
     return found
 
 

@@ -49,7 +49,7 @@ class Group:
     whole: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Files:
     """Files of one format.
 
@@ -103,7 +103,7 @@ def find_files(names: Sequence[str], wanted: str = "", delimiter: str = "") -> F
         grouped.setdefault(_key(path, found, delimiter), []).append(path)
     groups = tuple(Group(tuple(files), columns, whole) for (columns, whole, _), files in grouped.items())
     _compare(groups)
-    return Files(found, groups, delimiter, sum(map(os.path.getsize, paths)))
+    return Files(format=found, groups=groups, delimiter=delimiter, size=sum(map(os.path.getsize, paths)))
 
 
 def shown(path: str) -> str:

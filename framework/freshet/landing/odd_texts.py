@@ -14,7 +14,7 @@ KINDS = {"numbers": "numbers", "times": "dates or times", "truths": "true or fal
 TYPES = {"numbers": "DOUBLE", "dates or times": "TIMESTAMP", "true or false": "BOOLEAN"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OddTexts:
     """A column of texts that a few values have made one.
 
@@ -47,5 +47,12 @@ def odd_texts_of(column: str, counts: Mapping[str, Any]) -> OddTexts | None:
         fits, example = counts[kind], counts[f"not_{kind}"]
         # A column of codes is text by what it means.
         if fits < counts["values"] < 2 * fits and not (kind == "numbers" and counts["codes"]):
-            return OddTexts(column, words, counts["values"], counts["values"] - fits, example["text"], example["file"])
+            return OddTexts(
+                column=column,
+                most=words,
+                values=counts["values"],
+                odd=counts["values"] - fits,
+                example=example["text"],
+                file=example["file"],
+            )
     return None

@@ -14,7 +14,7 @@ from freshet.project.model.pipeline import PipelineSpec
 from freshet.sources.hudi.reads import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Landing:
     """Files to land, and the table to land them in.
 
@@ -46,7 +46,7 @@ class Landing:
     remember: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Landed:
     """What became of files.
 

@@ -31,7 +31,7 @@ from freshet.types.from_json import from_avro
 ORIGIN, LANDED_KEY = "landing", "streamer.freshet.landed"
 #: Ordering column of a table whose files have none.
 GENERATED = "landed_at"
-MARK = Column(IS_DELETED, Atomic("boolean"))
+MARK = Column(name=IS_DELETED, type=Atomic("boolean"))
 UNTOUCHED = "Nothing was written."
 _WHERE = "the command line"
 _CDC = "hoodie.table.cdc.enabled"
@@ -44,7 +44,7 @@ _KEPT = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableAsked:
     """What is asked of the table; where it stands, what is named must be what it has.
 
@@ -76,32 +76,48 @@ def bare_spec(warehouse: Warehouse, ref: TableRef) -> PipelineSpec:
     writers = warehouse.writers.get(place_of(ref), ())
     if writers:
         raise _of_a_pipeline(ref, writers[0])
-    table = TableSpec(ref, _WHERE, (), (), (), "", "COPY_ON_WRITE", {}, {})
+    table = TableSpec(
+        ref=ref,
+        file=_WHERE,
+        columns=(),
+        partition_by=(),
+        record_key=(),
+        ordering_field="",
+        table_type="COPY_ON_WRITE",
+        properties={},
+        column_lines={},
+    )
     return PipelineSpec(
-        ref.name,
-        _WHERE,
-        "",
-        "",
-        (),
-        "",
-        table,
-        SourceSpec(ref, 1, "ERROR", False, "latest_state"),
-        (),
-        (),
-        "upsert",
-        WriteSpec("rows", ()),
-        None,
-        (),
-        warehouse.readers.get(place_of(ref), ()),
-        IndexSpec("BUCKET", {}),
-        (),
-        "nothing",
-        TableRef(f"{ref.name}_quarantine", f"{ref.path}_quarantine"),
-        {},
-        warehouse.spark_conf,
-        {},
-        warehouse.lease_wait_seconds,
-        "",
+        name=ref.name,
+        file=_WHERE,
+        owner="",
+        description="",
+        tags=(),
+        schedule="",
+        target=table,
+        source=SourceSpec(
+            table=ref,
+            max_commits=1,
+            missing_checkpoint="ERROR",
+            full_scan_when_expired=False,
+            incremental_format="latest_state",
+        ),
+        inputs=(),
+        transform=(),
+        operation="upsert",
+        write=WriteSpec(strategy="rows", columns=()),
+        backfill=None,
+        partners=(),
+        readers=warehouse.readers.get(place_of(ref), ()),
+        index=IndexSpec("BUCKET", {}),
+        checks=(),
+        evolution="nothing",
+        quarantine=TableRef(f"{ref.name}_quarantine", f"{ref.path}_quarantine"),
+        write_options={},
+        spark_conf=warehouse.spark_conf,
+        variables={},
+        lease_wait_seconds=warehouse.lease_wait_seconds,
+        fingerprint="",
     )
 
 
@@ -159,15 +175,15 @@ def standing_spec(bare: PipelineSpec, warehouse: Warehouse, asked: TableAsked, t
     values = {key: setting for key, setting in warehouse.hoodie.items() if key not in target.OWN_KEYS}
     values |= {key: _said(config.properties[key]) for key in _KEPT if key in config.properties}
     spec = TableSpec(
-        ref,
-        _WHERE,
-        columns,
-        config.partition_by,
-        config.record_key,
-        config.ordering_field,
-        cast(TableType, config.table_type),
-        {},
-        {},
+        ref=ref,
+        file=_WHERE,
+        columns=columns,
+        partition_by=config.partition_by,
+        record_key=config.record_key,
+        ordering_field=config.ordering_field,
+        table_type=cast(TableType, config.table_type),
+        properties={},
+        column_lines={},
     )
     return replace(
         bare, target=spec, write_options=_write_options(values), index=IndexSpec(recorded["type"], dict(recorded["parameters"]))
@@ -220,7 +236,7 @@ def _declared(name: str, asked: TableAsked, columns: Sequence[Column], problems:
 
 
 def _said(value: str) -> Setting:
-    return Setting(value, _WHERE, 0)
+    return Setting(value=value, file=_WHERE, line=0)
 
 
 def _write_options(values: Mapping[str, Setting]) -> dict[str, str]:

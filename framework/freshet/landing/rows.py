@@ -39,7 +39,7 @@ _TO_DO = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked:
     """What is said of columns besides their types.
 
@@ -127,9 +127,13 @@ def columns_for(
         guessed, odd = guess_types(texts, open_ones, files.format == "json", FILE)
         kinds |= guessed
         told += told_of(odd, files, table)
-    found = [Column(said[n.lower()].name if n.lower() in said else n, k) for n, k in kinds.items() if n.lower() != IS_DELETED]
+    found = [
+        Column(name=said[n.lower()].name if n.lower() in said else n, type=k)
+        for n, k in kinds.items()
+        if n.lower() != IS_DELETED
+    ]
     if asked.generated:
-        found.append(Column(GENERATED, Atomic("timestamp")))
+        found.append(Column(name=GENERATED, type=Atomic("timestamp")))
     return (*found, MARK)
 
 

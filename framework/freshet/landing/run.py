@@ -76,7 +76,7 @@ def land(
     wait = bare.lease_wait_seconds if wait_seconds is None else wait_seconds
 
     def waiting(words: str) -> None:
-        listen(Event("waiting", bare.name, words))
+        listen(Event(name="waiting", pipeline=bare.name, message=words))
 
     with (
         hold_lease(bare.target.ref, run_id, wait, waiting, what="landing") as lease,
@@ -84,7 +84,7 @@ def land(
     ):
         landed = _Work(warehouse, landing, state, files, bare, told, lease, run_id).done(said)
     landed = replace(landed, seconds=round(time.monotonic() - begun, 3))
-    listen(Event(landed.outcome, bare.name, in_words(landed), landed.as_json()))
+    listen(Event(name=landed.outcome, pipeline=bare.name, message=in_words(landed), fields=landed.as_json()))
     return landed
 
 
@@ -110,13 +110,13 @@ class _Work:
         ref, landing = self.bare.target.ref, self.landing
         table = self.state.table(ref)
         asked = TableAsked(
-            landing.key,
-            landing.ordering,
-            landing.partition_by,
-            landing.table_type,
-            said,
-            self._buckets(),
-            landing.partition_bytes is not None,
+            key=landing.key,
+            ordering=landing.ordering,
+            partition_by=landing.partition_by,
+            table_type=landing.table_type,
+            columns=said,
+            buckets=self._buckets(),
+            exactly=landing.partition_bytes is not None,
         )
         if table is not None and table.commits:
             spec = standing_spec(self.bare, self.warehouse, asked, table)
@@ -240,31 +240,33 @@ class _Work:
                 f"other values, took the place of what stood, as {found['replaced'].example}"
             )
         return Landed(
-            target.ref.name,
-            target.ref.path,
-            "idle",
-            self.files.paths,
-            sum(one.rows for one in found.values()),
-            keys("inserted"),
-            keys("updated", "replaced"),
-            keys("deleted", "missing"),
-            keys("unchanged"),
-            keys("older"),
-            replaced,
-            moved,
-            keys("absent"),
-            made,
-            "",
-            tuple((c.name, str(c.type)) for c in target.columns),
-            target.record_key,
-            target.ordering_field,
-            target.partition_by,
-            tuple(reader.name for reader in spec.readers),
+            table=target.ref.name,
+            path=target.ref.path,
+            outcome="idle",
+            files=self.files.paths,
+            rows=sum(one.rows for one in found.values()),
+            inserted=keys("inserted"),
+            updated=keys("updated", "replaced"),
+            deleted=keys("deleted", "missing"),
+            unchanged=keys("unchanged"),
+            older=keys("older"),
+            replaced=replaced,
+            moved=moved,
+            absent=keys("absent"),
+            made=made,
+            commit="",
+            columns=tuple((c.name, str(c.type)) for c in target.columns),
+            key=target.record_key,
+            ordering=target.ordering_field,
+            partition_by=target.partition_by,
+            readers=tuple(reader.name for reader in spec.readers),
         )
 
     def _asked(self) -> Asked:
         landing = self.landing
-        return Asked(landing.key, landing.ordering, landing.partition_by or (), landing.generated)
+        return Asked(
+            key=landing.key, ordering=landing.ordering, partition_by=landing.partition_by or (), generated=landing.generated
+        )
 
     def _buckets(self) -> int:
         size = self.landing.partition_bytes
@@ -272,9 +274,9 @@ class _Work:
         return buckets_for(size if size is not None else 0 if self.landing.partition_by else self.files.size)
 
     def _phase(self, words: str) -> None:
-        self.listen(Event("phase", self.bare.name, words))
+        self.listen(Event(name="phase", pipeline=self.bare.name, message=words))
 
     def _tell(self, *notices: str) -> None:
         for words in notices:
             self.notices.append(words)
-            self.listen(Event("notice", self.bare.name, words))
+            self.listen(Event(name="notice", pipeline=self.bare.name, message=words))

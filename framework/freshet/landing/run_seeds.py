@@ -44,7 +44,7 @@ def land_seeds(
             results.append(_land(warehouse, seed, state, listen, wait_seconds))
         except Exception as unknown:  # whatever one seed fails by
             error = java_ended(unknown, seed.table) or unforeseen(unknown, seed.table)
-            listen(Event("failed", seed.table, str(error), error.as_json()))
+            listen(Event(name="failed", pipeline=seed.table, message=str(error), fields=error.as_json()))
             results.append(error)
     return results
 
@@ -71,19 +71,19 @@ def _land(
     table = state.table(ref)
     newest = table.info(table.data_commits[-1]).extra if table is not None and table.data_commits else {}
     if json.loads(newest.get(LANDED_KEY, "{}")).get(_DIGEST) == digest:
-        listen(Event("idle", seed.table, "nothing to do: the file is as it was when it was landed"))
-        return Landed(ref.name, ref.path, "idle", (str(path),))
+        listen(Event(name="idle", pipeline=seed.table, message="nothing to do: the file is as it was when it was landed"))
+        return Landed(table=ref.name, path=ref.path, outcome="idle", files=(str(path),))
     # A second of imports, and Spark behind it.
     from freshet.landing.run import land
 
     said = seed.declared
     landing = Landing(
-        seed.table,
-        (str(path),),
-        tuple(said.key),
-        said.ordering or GENERATED,
-        tuple(said.partition_by),
-        seed.columns,
+        table=seed.table,
+        files=(str(path),),
+        key=tuple(said.key),
+        ordering=said.ordering or GENERATED,
+        partition_by=tuple(said.partition_by),
+        columns=seed.columns,
         delimiter=said.delimiter,
         table_type=said.type,
         whole=True,

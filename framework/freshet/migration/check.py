@@ -13,7 +13,7 @@ from pyspark.sql.types import ArrayType, MapType, StructType
 _OLD, _NEW, _THERE = "o", "n", "__freshet_there"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Compared:
     """What a comparison found.
 
@@ -68,7 +68,7 @@ def compare_rows(
         columns: The other columns that both have, by both names.
     """
     if not key:
-        return Compared(old.count(), new.count(), by_key=False)
+        return Compared(old_rows=old.count(), new_rows=new.count(), by_key=False)
     joined = _side(old, _OLD).join(_side(new, _NEW), _same_key(old, new, key), "full_outer")
     there, here = F.col(f"{_OLD}.{_THERE}").isNotNull(), F.col(f"{_NEW}.{_THERE}").isNotNull()
     apart = {name: there & here & ~_equal(old, new, before, name) for before, name in columns}
@@ -89,14 +89,14 @@ def compare_rows(
     keys = [F.min(F.when(condition, named)).alias(f"k_{name}") for name, condition in kinds.items()]
     row = joined.agg(*counts, *each, *keys).collect()[0].asDict()
     return Compared(
-        row["old_rows"] or 0,
-        row["new_rows"] or 0,
-        True,
-        row["only_old"] or 0,
-        row["only_new"] or 0,
-        row["differing"] or 0,
-        {name: row[f"c{number}"] for number, name in enumerate(apart) if row[f"c{number}"]},
-        tuple(row[f"k_{name}"] for name in kinds if row[f"k_{name}"]),
+        old_rows=row["old_rows"] or 0,
+        new_rows=row["new_rows"] or 0,
+        by_key=True,
+        only_old=row["only_old"] or 0,
+        only_new=row["only_new"] or 0,
+        differing=row["differing"] or 0,
+        columns={name: row[f"c{number}"] for number, name in enumerate(apart) if row[f"c{number}"]},
+        keys=tuple(row[f"k_{name}"] for name in kinds if row[f"k_{name}"]),
     )
 
 

@@ -196,7 +196,9 @@ def _paths(spec: PipelineSpec) -> tuple[str, ...]:
 
 
 def _held(table: TableRef, listen: Listener, name: str) -> AbstractContextManager[Lease]:
-    return hold_lease(table, new_run_id(), 0, lambda words: listen(Event("waiting", name, words)), what="migration")
+    return hold_lease(
+        table, new_run_id(), 0, lambda words: listen(Event(name="waiting", pipeline=name, message=words)), what="migration"
+    )
 
 
 def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Listener) -> tuple[str, ...]:
@@ -205,7 +207,7 @@ def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Li
     for one in (table, quarantine):
         if one == quarantine and state.table(one) is None:
             continue
-        listen(Event("phase", spec.name, f"deleting {one.path}"))
+        listen(Event(name="phase", pipeline=spec.name, message=f"deleting {one.path}"))
         if _delete(one.path, spec):
             done.append(one.path)
     return tuple(done)

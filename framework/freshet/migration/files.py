@@ -24,7 +24,7 @@ _SOURCE_LINE = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReaderNote:
     """A pipeline that reads a table which gets a successor.
 
@@ -152,9 +152,9 @@ def reader_notes(root: str, pipelines: Iterable[PipelineSpec], old: str) -> tupl
         if same_place(one.target.ref.path) == same_place(old):
             continue
         if same_place(one.source.table.path) == same_place(old):
-            found.append(ReaderNote(one.name, _edit(root, one), _reload(one)))
+            found.append(ReaderNote(name=one.name, edit=_edit(root, one), command=_reload(one)))
         elif mine := [other for other in one.inputs if same_place(other.table.path) == same_place(old)]:
-            found.append(ReaderNote(one.name, rereads=any(other.drives for other in mine)))
+            found.append(ReaderNote(name=one.name, rereads=any(other.drives for other in mine)))
     return tuple(found)
 
 

@@ -178,21 +178,21 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
     origin = origins(columns, stands.values(), renames)
     empty = {c.name: f"CAST({'false' if c.name == IS_DELETED else 'NULL'} AS {c.type})" for c in columns}
     read = ", ".join(f"{f'`{origin[c.name]}`' if c.name in origin else empty[c.name]} AS `{c.name}`" for c in columns)
-    window = Window("whole_table", end_inclusive=checkpoint.main.instant, reason=f"the rows of {old.ref.path}")
+    window = Window(kind="whole_table", end_inclusive=checkpoint.main.instant, reason=f"the rows of {old.ref.path}")
     commit = commit_stage(spec, window, checkpoint, creates=True)
     commit = _noted(replace(commit, options=bulk_insert_options(spec, commit.options)), note)
     return Plan(
-        spec.name,
-        spec.fingerprint,
-        spec.target.ref,
-        True,
-        window,
-        None,
-        checkpoint,
-        (),
-        (),
-        (
-            ReadSnapshot(MAIN, old.ref, version_at_end(old, old.commits[-1].completed)),
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=True,
+        window=window,
+        checkpoint_before=None,
+        checkpoint_after=checkpoint,
+        schema_changes=(),
+        notices=(),
+        stages=(
+            ReadSnapshot(view=MAIN, table=old.ref, as_of=version_at_end(old, old.commits[-1].completed)),
             RunSql(f"the copy of {old.ref.path}", (Statement(f"SELECT {read} FROM `{MAIN}`", 1),)),
             conform_stage(spec),
             commit,
@@ -209,11 +209,22 @@ def compile_verdict(spec: PipelineSpec, target: TableState, verdict: Verdict) ->
         verdict: What was found.
     """
     # Rows as they are, as by the making of an index.
-    window = Window("index", reason="compared with the table before it")
+    window = Window(kind="index", reason="compared with the table before it")
     commit = commit_stage(evolved(spec, target), window, None, empty=True)
     commit = replace(commit, metadata=dict(sorted({**commit.metadata, COMPARED_KEY: verdict.encode()}.items())))
     before = checkpoint_of(spec, target)
-    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, (), (), (commit,))
+    return Plan(
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=False,
+        window=window,
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=(),
+        notices=(),
+        stages=(commit,),
+    )
 
 
 def check_renames(spec: PipelineSpec, stands: Mapping[str, str], renames: Mapping[str, str]) -> None:

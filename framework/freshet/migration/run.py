@@ -24,7 +24,7 @@ Reload = Callable[[Mapping[str, str]], Project]
 _UNTOUCHED = "Nothing was read or written."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Migration:
     """A table, its successor, and what is to be done.
 
@@ -163,16 +163,16 @@ def prepare(
     check_renames(new, names, renames or {})
     made = _made(new, stands, state.table(new.target.ref), copy)
     return Migration(
-        spec,
-        after,
-        new,
-        stands,
-        found,
-        made.copied if made is not None else copy,
-        renames or {},
-        made is not None,
-        (text, changed),
-        location,
+        spec=spec,
+        project=after,
+        after=new,
+        old=stands,
+        differences=found,
+        copy=made.copied if made is not None else copy,
+        renames=renames or {},
+        loaded=made is not None,
+        texts=(text, changed),
+        location=location,
     )
 
 
@@ -209,7 +209,7 @@ def _made(new: PipelineSpec, old: TableState, there: TableState | None, copy: bo
     return note
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MigrationResult:
     """What a migration has done.
 
@@ -258,7 +258,12 @@ def migrate(one: Migration, root: str, state: StateReader, listen: Listener, acc
     _load_missing(one, state, listen, load)
     found = settle(one, root, state, listen, accept)
     return MigrationResult(
-        one.spec.name, one.old.ref.path, one.after.target.ref.path, found.words, found.differs, one.texts[0] != one.texts[1]
+        pipeline=one.spec.name,
+        before=one.old.ref.path,
+        after=one.after.target.ref.path,
+        compared=found.words,
+        differs=found.differs,
+        switched=one.texts[0] != one.texts[1],
     )
 
 
@@ -273,7 +278,14 @@ def _load_missing(
     if one.loaded and not follows:
         return
     if not one.loaded:
-        listen(Event("phase", one.spec.name, "loading the new table", {"unit": "step", "number": 1, "of": 2}))
+        listen(
+            Event(
+                name="phase",
+                pipeline=one.spec.name,
+                message="loading the new table",
+                fields={"unit": "step", "number": 1, "of": 2},
+            )
+        )
     try:
         load(one, state, listen, lambda: one.plan(state))
     except FreshetError as error:

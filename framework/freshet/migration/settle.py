@@ -43,7 +43,7 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
     """
 
     def phase(words: str, progress: Mapping[str, object] | None = None) -> None:
-        listen(Event("phase", one.after.name, words, progress or {}))
+        listen(Event(name="phase", pipeline=one.after.name, message=words, fields=progress or {}))
 
     with _all_held(one, listen) as lease:
         old, new = state.table(one.old.ref), state.table(one.after.target.ref)
@@ -78,7 +78,7 @@ def record(one: Migration, new: TableState, verdict: Verdict, state: StateReader
 @contextmanager
 def _all_held(one: Migration, listen: Listener) -> Iterator[Lease]:
     def waiting(words: str) -> None:
-        listen(Event("waiting", one.after.name, words))
+        listen(Event(name="waiting", pipeline=one.after.name, message=words))
 
     seconds = max(one.after.lease_wait_seconds, _WAIT_SECONDS)
     with ExitStack() as stack:

@@ -37,7 +37,7 @@ from freshet.sources.hudi.look.window import next_window
 from freshet.sources.hudi.reads import ReadIncrement, ReadQuarantine, Window
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunRequest:
     """What the caller wants of the plan.
 
@@ -69,7 +69,7 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         StateError: The tables forbid the run; the code says why.
     """
     if not request.look_at_tables:
-        window = Window("deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
+        window = Window(kind="deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
     before = checkpoint_of(spec, target) if target else None
@@ -136,7 +136,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         seen=position_by_hand(state, spec.source.table, seen.instant) if seen else None,
     )
     reason = "reset by hand" if instant is None else "set by hand"
-    window = Window("override", end_inclusive=instant or "", reason=reason)
+    window = Window(kind="override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)
 
 
@@ -167,12 +167,18 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
             f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
         )
     before = checkpoint_of(spec, target) if target else None
-    window = Window("replay", reason=f"rows of {spec.quarantine.name}")
+    window = Window(kind="replay", reason=f"rows of {spec.quarantine.name}")
     if target is None or quarantine_of(spec, state, target) is None:
         return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
     spec = evolved(spec, target)
     changes = compare_target(spec, target)
-    read = ReadQuarantine(spec.quarantine, conform_stage(spec).columns, where, repairs, hidden_runs(spec, state))
+    read = ReadQuarantine(
+        table=spec.quarantine,
+        columns=conform_stage(spec).columns,
+        where=where,
+        repairs=repairs,
+        hidden_runs=hidden_runs(spec, state),
+    )
     merge, guard = merge_stages(spec, target)
     # Its rows were made when they were quarantined, by whatever the logic was then.
     commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
@@ -180,21 +186,32 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         # Of rows that were published by a replay that was killed, an insert would make a second one.
         commit = replace(commit, operation="upsert")
     return Plan(
-        spec.name,
-        spec.fingerprint,
-        spec.target.ref,
-        False,
-        window,
-        before,
-        None,
-        changes,
-        (),
-        (read, *checked_stages(spec, target, window, merge, commit)),
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=False,
+        window=window,
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=changes,
+        notices=(),
+        stages=(read, *checked_stages(spec, target, window, merge, commit)),
     )
 
 
 def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
-    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, Window("idle", reason=reason), before, None, (), (), ())
+    return Plan(
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=False,
+        window=Window(kind="idle", reason=reason),
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=(),
+        notices=(),
+        stages=(),
+    )
 
 
 def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
@@ -248,7 +265,9 @@ def _plan(
         others = positions(spec, looked_at[1], window, before) if looked_at else {}
         kept = before.positions if before else {}
         began = before.main if before and window.kind in ("increment", "driven") else None
-        position = position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(window.end_inclusive)
+        position = (
+            position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(instant=window.end_inclusive)
+        )
         after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
     stages, notices = tuple[Stage, ...](), tuple[Notice, ...]()
     if window.kind in ("start_at_latest", "override"):
@@ -288,7 +307,14 @@ def _plan(
 def _read(spec: PipelineSpec, window: Window, source: TableState | None, before: Checkpoint | None) -> ReadIncrement:
     deletes = with_deletes(spec, source)
     if source is None or window.kind == "driven":
-        return ReadIncrement(spec.source.table, window, deletes)
+        return ReadIncrement(table=spec.source.table, window=window, with_deletes=deletes)
     held = versions_held(spec.name, source, window, before) if deletes and before else ()
     as_of = version_at_end(source, window.end_inclusive)
-    return ReadIncrement(spec.source.table, window, deletes, held, as_of, touched_partitions(source, window))
+    return ReadIncrement(
+        table=spec.source.table,
+        window=window,
+        with_deletes=deletes,
+        before=held,
+        as_of=as_of,
+        partitions=touched_partitions(source, window),
+    )

@@ -180,32 +180,36 @@ def read_inputs(
             looked = look_back(one, state, source, window, driving.get(one.name), read_upto)
             others.append(
                 ReadLookback(
-                    one.name, one.table, looked, touched_partitions(state, looked), version_at_end(state, looked.end_inclusive)
+                    view=one.name,
+                    table=one.table,
+                    window=looked,
+                    partitions=touched_partitions(state, looked),
+                    as_of=version_at_end(state, looked.end_inclusive),
                 )
             )
         elif one.read == "affected_partitions" and window.kind != "whole_table" and not empty:
             known = known_partitions(one, source, window)
             others.append(
                 ReadPartitions(
-                    one.name,
-                    one.table,
-                    one.on,
-                    version.as_of,
-                    None if driving else known,
-                    known or () if driving else (),
-                    version.overtakers,
+                    view=one.name,
+                    table=one.table,
+                    on=one.on,
+                    as_of=version.as_of,
+                    known=None if driving else known,
+                    also=known or () if driving else (),
+                    overtakers=version.overtakers,
                 )
             )
         else:
             own = one.table.path == spec.target.ref.path and (state is None or not state.commits)
             others.append(
                 ReadSnapshot(
-                    one.name,
-                    one.table,
-                    version.as_of,
-                    spec.target.columns if own else (),
-                    empty,
-                    version.overtakers,
+                    view=one.name,
+                    table=one.table,
+                    as_of=version.as_of,
+                    columns=spec.target.columns if own else (),
+                    empty=empty,
+                    overtakers=version.overtakers,
                 )
             )
     return (*drive, *others)
@@ -213,20 +217,26 @@ def read_inputs(
 
 def deferred_inputs(spec: PipelineSpec) -> tuple[Stage, ...]:
     """Return the stages as far as the files alone tell them."""
-    later = Window("deferred", reason="decided when the run looks at the tables")
+    later = Window(kind="deferred", reason="decided when the run looks at the tables")
     found: list[Stage] = [
-        DriveRows(ReadIncrement(one.table, later, False), one.drives, spec.source.table, "", ())
+        DriveRows(
+            changes=ReadIncrement(table=one.table, window=later, with_deletes=False),
+            on=one.drives,
+            source=spec.source.table,
+            as_of="",
+            partition_by=(),
+        )
         for one in spec.inputs
         if one.drives
     ]
     for one in spec.inputs:
         match one.read:
             case "incremental":
-                found.append(ReadLookback(one.name, one.table, later))
+                found.append(ReadLookback(view=one.name, table=one.table, window=later))
             case "affected_partitions":
-                found.append(ReadPartitions(one.name, one.table, one.on))
+                found.append(ReadPartitions(view=one.name, table=one.table, on=one.on))
             case "snapshot":
-                found.append(ReadSnapshot(one.name, one.table))
+                found.append(ReadSnapshot(view=one.name, table=one.table))
     return tuple(found)
 
 
@@ -234,11 +244,11 @@ def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Posit
     # Of a table that the input did not read before, all is news.
     known = position if position is not None and position.table == one.table.path else None
     source = SourceSpec(
-        one.table,
-        spec.source.max_commits,
-        "READ_UPTO_LATEST_COMMIT",
-        spec.source.full_scan_when_expired,
-        "auto",
+        table=one.table,
+        max_commits=spec.source.max_commits,
+        missing_checkpoint="READ_UPTO_LATEST_COMMIT",
+        full_scan_when_expired=spec.source.full_scan_when_expired,
+        incremental_format="auto",
     )
     name = f"{spec.name}: input {one.name}"
     try:
@@ -283,16 +293,23 @@ def _drive(
     as_of = version_at_end(source, window.end_inclusive)
     refuse_cleaned(name, source, Version(as_of))
     end = version_at_end(state, changes.end_inclusive)
-    read = ReadIncrement(one.table, changes, False, then, end, touched_partitions(state, changes))
+    read = ReadIncrement(
+        table=one.table,
+        window=changes,
+        with_deletes=False,
+        before=then,
+        as_of=end,
+        partitions=touched_partitions(state, changes),
+    )
     return DriveRows(
-        read,
-        one.drives,
-        source.ref,
-        as_of,
-        source.config.partition_by,
-        window.requested,
-        tuple((drive.changes, drive.on) for drive in earlier),
-        expired and not then,
+        changes=read,
+        on=one.drives,
+        source=source.ref,
+        as_of=as_of,
+        partition_by=source.config.partition_by,
+        held=window.requested,
+        earlier=tuple((drive.changes, drive.on) for drive in earlier),
+        every_row=expired and not then,
     )
 
 

@@ -68,10 +68,10 @@ def with_logic(
             standing = found.standing if found else standing
         except FreshetError:
             # A history that cannot be read keeps nobody from writing.
-            standing = Standing(None, False)
+            standing = Standing(held=None, whole=False)
     base = target.commits[-1].completed if target is not None and target.commits else ""
     digest, parts = (digest_of(made_by), digests_by_name(made_by)) if computes and not commit.empty else ("", {})
-    record = LogicRecord(digest, base, standing, parts, whole, renews, ranged)
+    record = LogicRecord(digest=digest, base=base, standing=standing, parts=parts, whole=whole, renews=renews, ranged=ranged)
     return replace(commit, metadata=dict(sorted({**commit.metadata, LOGIC_KEY: encode_record(record)}.items())))
 
 
@@ -103,7 +103,7 @@ def known_logic(spec: PipelineSpec, target: TableState, search: bool = False) ->
             return None
         newest = list(target.newest_first())
         first = newest[-1][1] if newest else CommitInfo()
-        standing = Standing({}, first.extra.get(ORIGIN_KEY) in _FIRST)
+        standing = Standing(held={}, whole=first.extra.get(ORIGIN_KEY) in _FIRST)
     else:
         standing = record.standing
     parts: dict[str, str] = {}

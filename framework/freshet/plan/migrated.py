@@ -24,7 +24,7 @@ _GOES_ON = ("increment", "driven", "index")
 _COMPUTED = ("whole_table", "backfill")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Note:
     """What the first commit of a migrated table says of its making.
 
@@ -79,7 +79,11 @@ def a_note(spec: PipelineSpec, before: str, commit: str, copied: bool) -> Note:
         before, commit, copied: See ``Note``.
     """
     shown = spec.hidden.get(before)
-    return Note(shown, commit, copied, digest_of(before, shown)) if shown else Note(before, commit, copied)
+    return (
+        Note(before=shown, commit=commit, copied=copied, digest=digest_of(before, shown))
+        if shown
+        else Note(before=before, commit=commit, copied=copied)
+    )
 
 
 def shown_before(spec: PipelineSpec, note: Note) -> str:

@@ -94,23 +94,23 @@ def conform_stage(spec: PipelineSpec) -> Conform:
     if spec.write.strategy != "rows":
         columns = tuple(c for c in columns if c.name in (*located, *spec.write.columns))
         if spec.write.changed_columns:
-            carried = (Column(spec.write.changed_columns, Array(Atomic("string"))),)
+            carried = (Column(name=spec.write.changed_columns, type=Array(Atomic("string"))),)
         if spec.source.incremental_format == "cdc" and IS_DELETED not in spec.write.columns:
-            carried = (*carried, Column(IS_DELETED, Atomic("boolean")))
+            carried = (*carried, Column(name=IS_DELETED, type=Atomic("boolean")))
     partial = spec.write.strategy == "partial_update"
     required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
     ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
     malformed = next((check for check in spec.checks if isinstance(check.rule, MalformedRule)), None)
     return Conform(
-        (*columns, *carried),
-        required,
-        target.record_key,
-        ignored,
-        malformed.name if malformed else "",
-        malformed is not None and malformed.severity == "drop",
-        any(check.severity == "drop" for check in spec.checks),
-        spec.evolution,
-        _optional(spec),
+        columns=(*columns, *carried),
+        required=required,
+        keys=target.record_key,
+        ignored=ignored,
+        rule=malformed.name if malformed else "",
+        marks=malformed is not None and malformed.severity == "drop",
+        keeps_original=any(check.severity == "drop" for check in spec.checks),
+        evolution=spec.evolution,
+        optional=_optional(spec),
         paths=_paths(spec),
     )
 
@@ -183,19 +183,19 @@ def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[M
     if write.strategy == "rows":
         return (), None
     merge = MergeColumns(
-        table.ref,
-        table.columns,
-        write.columns,
-        table.record_key,
-        table.partition_by,
-        write.ordering or table.ordering_field,
-        table.ordering_field,
-        spec.index.is_global,
-        write.insert_missing,
-        write.strategy == "full_outer_join",
-        write.strategy == "partial_update" and not write.changed_columns,
-        write.changed_columns,
-        target is not None,
+        table=table.ref,
+        columns=table.columns,
+        owned=write.columns,
+        record_key=table.record_key,
+        partition_by=table.partition_by,
+        ordering=write.ordering or table.ordering_field,
+        table_ordering=table.ordering_field,
+        global_index=spec.index.is_global,
+        insert_missing=write.insert_missing,
+        keep_others=write.strategy == "full_outer_join",
+        null_is_unchanged=write.strategy == "partial_update" and not write.changed_columns,
+        changed_columns=write.changed_columns,
+        target_exists=target is not None,
     )
     # Whole rows are joined with the target as it stands, so that nothing may come between.
     return (merge,), Guard(target.commits[-1].completed if target is not None and target.commits else "", (), False)

@@ -113,7 +113,7 @@ def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkp
                 stages.append(replace(stage, target_exists=False))
             case Conform() if spec.operation == "insert" and not any(isinstance(one, CheckBatch) for one in plan.stages):
                 # The check of keys reads the batch, which is computed once.
-                stages += (stage, CheckBatch((), spec.target.record_key, (), None))
+                stages += (stage, CheckBatch(checks=(), record_key=spec.target.record_key, history=(), quarantine=None))
             case Commit():
                 if spec.operation == "insert":
                     stages.append(key_check(spec))

@@ -56,7 +56,7 @@ class Paths:
     encoded: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Conform:
     """Project and cast the result to the target's columns; refuse what does not fit.
 
@@ -90,7 +90,7 @@ class Conform:
     only: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeColumns:
     """Make whole rows of a batch that owns only some columns: the others come from the target as it stands.
 
@@ -193,7 +193,7 @@ Stage = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SchemaChange:
     """A difference between the table as it stands and its DDL that the run will make."""
 
@@ -211,7 +211,7 @@ class Notice:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What one run of one pipeline will do.
 

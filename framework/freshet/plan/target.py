@@ -237,7 +237,7 @@ def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[Sc
         elif stored(declared[name].type) != stored(column.type):
             now = declared[name].type
             if may_widen(column.type, now):
-                changes.append(SchemaChange(column.name, "widen", str(column.type), str(now)))
+                changes.append(SchemaChange(column=column.name, change="widen", before=str(column.type), after=str(now)))
             else:
                 refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
         elif narrow is not None and not _may_hold(declared[name].type, column.type, narrow.get(name)):
@@ -247,7 +247,7 @@ def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[Sc
     for name, column in declared.items():
         if name not in stands:
             if column.nullable:
-                changes.append(SchemaChange(column.name, "add", "", str(column.type)))
+                changes.append(SchemaChange(column=column.name, change="add", before="", after=str(column.type)))
             else:
                 refused.append(f"new column {column.name} is NOT NULL, and the rows that stand there have no value for it")
     return tuple(changes), refused

@@ -68,7 +68,7 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
             wrong.append(f"column {column.name} ({column.type}) is missing from the batch")
             continue
         if stage.evolution == "widen" and kind != column.type and may_widen(column.type, kind):
-            column = Column(column.name, kind, column.nullable, column.comment)
+            column = Column(name=column.name, type=kind, nullable=column.nullable, comment=column.comment)
         how = fit(kind, column.type)
         if how is Fit.NO and stage.rule and kind == Atomic("string") and not isinstance(column.type, Array | Map | Struct):
             how = Fit.CHECKED

@@ -29,7 +29,7 @@ _ABOUT_NULLS = ("column_values.null", "column_values.nonnull")
 _PATCHING = Lock()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowCondition:
     """An expectation of single rows, as columns to evaluate on the batch that it was made for.
 
@@ -117,7 +117,11 @@ def row_conditions(expectations: Sequence[object], batch: DataFrame) -> list[Row
         except AnalysisException as error:
             wrong.append(f"{name} (number {index + 1}): {foreign_text(error)}")
         shown = about if isinstance(about, str) else ", ".join(about)
-        found.append(RowCondition(index, name, shown, float(expectation.mostly), condition, counted))
+        found.append(
+            RowCondition(
+                index=index, name=name, column=shown, mostly=float(expectation.mostly), condition=condition, nonnull=counted
+            )
+        )
     _refuse(wrong)
     return found
 

@@ -24,7 +24,7 @@ RULES = "__freshet_rules"
 _VIEW = "batch"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gated:
     """A batch after its checks.
 
@@ -130,14 +130,14 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         if totals["deletes"]:
             clean = clean.unionByName(delete_rows(stage, dropped, visible))
     return Gated(
-        clean,
-        kept.select(*own, *keep),
-        dropped,
-        int(totals["rows"]),
-        int(totals["dropped"]),
-        tuple(sorted(outcomes, key=lambda one: order.index(one.name))),
-        int(totals["deletes"]),
-        int(totals["undeletable"]),
+        rows=clean,
+        kept=kept.select(*own, *keep),
+        dropped=dropped,
+        count=int(totals["rows"]),
+        dropped_count=int(totals["dropped"]),
+        outcomes=tuple(sorted(outcomes, key=lambda one: order.index(one.name))),
+        deletes=int(totals["deletes"]),
+        undeletable=int(totals["undeletable"]),
     )
 
 

@@ -154,4 +154,4 @@ def _unique_query(rule: UniqueRule) -> SqlRule:
     there = " AND ".join(f"{name} IS NOT NULL" for name in names)
     listed = ", ".join(names)
     query = f"SELECT count(*) FROM (SELECT 1 FROM {_TABLE} WHERE {there} GROUP BY {listed} HAVING count(*) > 1)"
-    return SqlRule(query, "0", "", "table")
+    return SqlRule(query=query, expect="0", compare="", scope="table")

@@ -20,7 +20,7 @@ _BAD, _OF = "__freshet_bad_", "__freshet_of_"
 FITS = "values that the columns can hold"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowCheck:
     """One rule over rows, evaluated as a column of the batch.
 
@@ -67,7 +67,14 @@ def with_row_checks(spark: SparkSession, stage: CheckBatch, batch: DataFrame) ->
         try:
             for number, (bad, counted, mostly, said, condition) in enumerate(_columns(spark, check, rows, batch)):
                 suffix = f"{len(found)}_{number}"
-                one = RowCheck(check, _BAD + suffix, _OF + suffix if counted is not None else "", mostly, said, condition)
+                one = RowCheck(
+                    check=check,
+                    bad=_BAD + suffix,
+                    counted=_OF + suffix if counted is not None else "",
+                    mostly=mostly,
+                    said=said,
+                    condition=condition,
+                )
                 flag = F.coalesce(bad, F.lit(False))
                 flag = flag if isinstance(check.rule, MalformedRule) else flag & eligible
                 if isinstance(check.rule, ReferenceRule):

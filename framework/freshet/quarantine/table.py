@@ -32,12 +32,12 @@ _NEWEST = 20
 
 def columns_of(spec: PipelineSpec) -> tuple[Column, ...]:
     """Return the quarantine's columns: the target's, and why and whence a row is here."""
-    own = [Column(c.name, c.type) for c in spec.target.columns if c.name != IS_DELETED]
+    own = [Column(name=c.name, type=c.type) for c in spec.target.columns if c.name != IS_DELETED]
     added = [
-        Column(name, Atomic("bigint" if name == VERSION else "string"))
+        Column(name=name, type=Atomic("bigint" if name == VERSION else "string"))
         for name in (ID, RULE, REASON, RUN, POSITION, ROW, VERSION, DATE)
     ]
-    return (*own, *added, Column(IS_DELETED, Atomic("boolean")))
+    return (*own, *added, Column(name=IS_DELETED, type=Atomic("boolean")))
 
 
 def options_of(spec: PipelineSpec, run_id: str, origin: str) -> Mapping[str, str]:

@@ -36,7 +36,7 @@ from freshet.sources.hudi.read.held import hold_target
 from freshet.sources.hudi.reads import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Committed:
     """What a run published.
 

@@ -19,7 +19,7 @@ _OF_HUDI = {"COMPACT": "compaction", "LOG_COMPACT": "compaction", "CLUSTER": "cl
 _OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill", "index": "index"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """One run, or some of them that were idle one after the other.
 
@@ -149,9 +149,9 @@ def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     failed = chunk.get("state") == "failed"
     error = {"code": chunk["error"], "message": f"chunk {chunk['start']} to {chunk['end']}"} if failed else None
     return Entry(
-        instant.requested,
-        what,
-        "failed" if failed else "done" if service else "committed",
+        begun=instant.requested,
+        what=what,
+        outcome="failed" if failed else "done" if service else "committed",
         rows=rows,
         checks=checks,
         error=error,

@@ -19,7 +19,7 @@ from freshet.status.logic_report import LogicReport, logic_lines, report_logic
 from freshet.status.upstream import waits_for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunPlan:
     """What the next run of a pipeline will do.
 
@@ -81,5 +81,5 @@ def plan_run(
         error = unforeseen(unknown, spec.name)
         missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")
         before = waits_for(project, spec, state, more) if missing else ()
-        return RunPlan(spec.name, waits_for=before) if before else RunPlan(spec.name, error=error)
-    return RunPlan(spec.name, made, report_logic(spec, state))
+        return RunPlan(pipeline=spec.name, waits_for=before) if before else RunPlan(pipeline=spec.name, error=error)
+    return RunPlan(pipeline=spec.name, plan=made, logic=report_logic(spec, state))

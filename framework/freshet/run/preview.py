@@ -47,7 +47,7 @@ class Changed:
     was: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Preview:
     """What a run would do.
 
@@ -154,16 +154,16 @@ def _compared(
         error = failed
     dropped = gated.dropped_count if gated is not None and plan.window.kind != "replay" else 0
     return Preview(
-        reading(plan),
-        counts,
-        gated.count if gated is not None and not where else written,
-        written - sum(int(row[3]) for row in told),
-        shown,
-        batch.outcomes,
-        dropped,
-        batch.older,
-        _unknown(spec, counts, sum(int(row[4]) for row in told)),
-        error,
+        reads=reading(plan),
+        counts=counts,
+        batch=gated.count if gated is not None and not where else written,
+        superseded=written - sum(int(row[3]) for row in told),
+        rows=shown,
+        outcomes=batch.outcomes,
+        quarantined=dropped,
+        older=batch.older,
+        unknown=_unknown(spec, counts, sum(int(row[4]) for row in told)),
+        error=error,
     )
 
 

@@ -17,7 +17,7 @@ from freshet.sources.hudi.reads import counted
 Outcome = Literal["committed", "idle", "failed", "skipped"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunResult:
     """What became of one pipeline.
 
@@ -149,7 +149,7 @@ def _rows_in_words(result: RunResult) -> str:
     return ", ".join(found) + (both if "deletes" in result.mixed else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowCounts:
     """What a commit did to rows, as far as Hudi's metadata tell: see ``RunResult``."""
 
@@ -182,31 +182,31 @@ def row_counts(spec: PipelineSpec, info: CommitInfo) -> RowCounts:
         mixed = ("inserts", "deletes")
     if to_logs and updates:
         mixed = ("updates", *mixed)
-    return RowCounts(inserts, updates, deletes, moves, mixed)
+    return RowCounts(inserts=inserts, updates=updates, deletes=deletes, moves=moves, mixed=mixed)
 
 
 def summed(first: RunResult, then: RunResult) -> RunResult:
     """Return what two runs of one pipeline, one after the other, have done together."""
     return RunResult(
-        then.pipeline,
+        pipeline=then.pipeline,
         # A drain that ended idle has still committed.
-        "committed" if then.outcome == "idle" and first.commits else then.outcome,
-        then.run_id or first.run_id,
-        (*first.commits, *then.commits),
-        first.inserts + then.inserts,
-        first.updates + then.updates,
-        first.deletes + then.deletes,
-        then.checkpoint or first.checkpoint,
-        then.waiting_commits,
-        then.seconds or first.seconds,
-        then.checks or first.checks,
-        first.quarantined + then.quarantined,
-        then.error,
-        then.reason,
-        first.moves + then.moves,
-        tuple(sorted({*first.mixed, *then.mixed})),
-        then.zone or first.zone,
-        first.older_kept + then.older_kept,
-        first.undeletable + then.undeletable,
-        then.replaced_all or first.replaced_all,
+        outcome="committed" if then.outcome == "idle" and first.commits else then.outcome,
+        run_id=then.run_id or first.run_id,
+        commits=(*first.commits, *then.commits),
+        inserts=first.inserts + then.inserts,
+        updates=first.updates + then.updates,
+        deletes=first.deletes + then.deletes,
+        checkpoint=then.checkpoint or first.checkpoint,
+        waiting_commits=then.waiting_commits,
+        seconds=then.seconds or first.seconds,
+        checks=then.checks or first.checks,
+        quarantined=first.quarantined + then.quarantined,
+        error=then.error,
+        reason=then.reason,
+        moves=first.moves + then.moves,
+        mixed=tuple(sorted({*first.mixed, *then.mixed})),
+        zone=then.zone or first.zone,
+        older_kept=first.older_kept + then.older_kept,
+        undeletable=first.undeletable + then.undeletable,
+        replaced_all=then.replaced_all or first.replaced_all,
     )

@@ -123,17 +123,17 @@ def _under_lease(
 ) -> RunResult:
     start = time.monotonic()
     wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
-    result = RunResult(spec.name, "idle")
+    result = RunResult(pipeline=spec.name, outcome="idle")
 
     def waiting(words: str) -> None:
-        listen(Event("waiting", spec.name, words))
+        listen(Event(name="waiting", pipeline=spec.name, message=words))
 
     try:
         with hold_lease(spec.target.ref, new_run_id(), wait, waiting, pipeline=spec.name) as lease:
             remember_killed(spec.target.ref, lease.left)
             listen = lease.noting(listen)
             if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
-                listen(Event("notice", spec.name, "STALE_LOCK: a killed writer's lock was removed"))
+                listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
             conflicts = 0
             while True:
                 try:
@@ -143,7 +143,14 @@ def _under_lease(
                     if lost.code not in CONFLICTS or conflicts > _MOST_CONFLICTS:
                         raise
                     # A backfill that was faster yields to this run from now on.
-                    listen(Event("conflict", spec.name, f"{lost.code}: {lost.message} Repeating.", lost.as_json()))
+                    listen(
+                        Event(
+                            name="conflict",
+                            pipeline=spec.name,
+                            message=f"{lost.code}: {lost.message} Repeating.",
+                            fields=lost.as_json(),
+                        )
+                    )
                     continue
                 result = summed(result, done)
                 if done.outcome == "committed":
@@ -152,8 +159,8 @@ def _under_lease(
                     break
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
         error = java_ended(unknown, spec.name) or unforeseen(unknown, spec.name)
-        result = summed(result, RunResult(spec.name, "failed", error=error))
-        listen(Event("failed", spec.name, str(error), error.as_json()))
+        result = summed(result, RunResult(pipeline=spec.name, outcome="failed", error=error))
+        listen(Event(name="failed", pipeline=spec.name, message=str(error), fields=error.as_json()))
     whole = round(time.monotonic() - start, 3)
     return RunResult(**{**vars(result), "seconds": {**(result.seconds or {}), "total": whole}})
 
@@ -183,14 +190,14 @@ def run_once(
     """
     plan = planned()
     for notice in plan.notices:
-        listen(Event("notice", spec.name, f"{notice.code}: {notice.message}"))
+        listen(Event(name="notice", pipeline=spec.name, message=f"{notice.code}: {notice.message}"))
     before = plan.checkpoint_before.main if plan.checkpoint_before else None
     if not plan.stages:
-        listen(Event("idle", spec.name, f"nothing to do: {plan.window.reason}"))
+        listen(Event(name="idle", pipeline=spec.name, message=f"nothing to do: {plan.window.reason}"))
         error = _told_later(project, spec, listen) if is_due(spec) and state.table(spec.target.ref) is not None else None
         return RunResult(
-            spec.name,
-            "idle",
+            pipeline=spec.name,
+            outcome="idle",
             checkpoint=before.instant if before else "",
             reason=plan.window.reason,
             error=error,
@@ -210,12 +217,19 @@ def run_once(
             state,
             lease.writer_file,
             run_id,
-            lambda words: told(Event("phase", spec.name, words)),
+            lambda words: told(Event(name="phase", pipeline=spec.name, message=words)),
             _is_short(project, spec, plan, state),
         )
     if done.service_error is not None:
         words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
-        listen(Event("notice", spec.name, words + done.service_error.message, done.service_error.as_json()))
+        listen(
+            Event(
+                name="notice",
+                pipeline=spec.name,
+                message=words + done.service_error.message,
+                fields=done.service_error.as_json(),
+            )
+        )
     if done.quarantine_error is not None:
         left = (
             "the same command takes them out of the quarantine"
@@ -223,29 +237,36 @@ def run_once(
             else "what the quarantine held before counts no more, and the next run that drops rows takes it out"
         )
         words = f"QUARANTINE_NOT_CLEARED: the rows are published; {left}: "
-        listen(Event("notice", spec.name, words + done.quarantine_error.message, done.quarantine_error.as_json()))
+        listen(
+            Event(
+                name="notice",
+                pipeline=spec.name,
+                message=words + done.quarantine_error.message,
+                fields=done.quarantine_error.as_json(),
+            )
+        )
     for one in done.outcomes:
         if one.status in ("warned", "dropped"):
             words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"
-            listen(Event("check", spec.name, words, one.as_json()))
+            listen(Event(name="check", pipeline=spec.name, message=words, fields=one.as_json()))
     if done.sync_error is not None:
-        listen(Event("notice", spec.name, str(done.sync_error), done.sync_error.as_json()))
+        listen(Event(name="notice", pipeline=spec.name, message=str(done.sync_error), fields=done.sync_error.as_json()))
     rows = row_counts(spec, done.info)
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
     result = RunResult(
-        spec.name,
-        "committed",
-        run_id,
-        (done.instant.completed,),
-        rows.inserts,
-        rows.updates,
-        rows.deletes,
-        after.instant if after else "",
-        plan.window.waiting_commits,
-        done.seconds,
-        tuple(one.as_json() for one in done.outcomes),
-        done.quarantined,
-        done.sync_error,
+        pipeline=spec.name,
+        outcome="committed",
+        run_id=run_id,
+        commits=(done.instant.completed,),
+        inserts=rows.inserts,
+        updates=rows.updates,
+        deletes=rows.deletes,
+        checkpoint=after.instant if after else "",
+        waiting_commits=plan.window.waiting_commits,
+        seconds=done.seconds,
+        checks=tuple(one.as_json() for one in done.outcomes),
+        quarantined=done.quarantined,
+        error=done.sync_error,
         moves=rows.moves,
         mixed=(*rows.mixed, *(("older_kept",) if done.older.at_least else ())),
         zone=plan.source_zone,
@@ -253,7 +274,7 @@ def run_once(
         undeletable=done.older.undeletable,
         replaced_all=plan.replaces_all,
     )
-    listen(Event("committed", spec.name, in_words(result), result.as_json()))
+    listen(Event(name="committed", pipeline=spec.name, message=in_words(result), fields=result.as_json()))
     return result
 
 
@@ -265,12 +286,12 @@ def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> Fresh
     with watched(spec, listen) as told:
 
         def phase(words: str) -> None:
-            told(Event("phase", spec.name, words))
+            told(Event(name="phase", pipeline=spec.name, message=words))
 
         phase("starting Spark")
         error = sync_if_due(spec, session_for(spec, project.root, phase), phase)
     words = str(error) if error else f"SYNC_REPEATED: the catalogue knows {spec.target.ref.name} as it stands"
-    listen(Event("notice", spec.name, words, error.as_json() if error else {}))
+    listen(Event(name="notice", pipeline=spec.name, message=words, fields=error.as_json() if error else {}))
     return error
 
 

@@ -93,7 +93,7 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
     result = ServiceResult(spec.name, {})
 
     def waiting(words: str) -> None:
-        listen(Event("waiting", spec.name, words))
+        listen(Event(name="waiting", pipeline=spec.name, message=words))
 
     lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
     with (
@@ -101,7 +101,7 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
         watched(spec, held.noting(listen)) as listen,
     ):
         remember_killed(spec.target.ref, held.left)
-        listen(Event("phase", spec.name, "starting Spark"))
+        listen(Event(name="phase", pipeline=spec.name, message="starting Spark"))
         spark = start_session(spec.spark_conf).newSession()
         name_jobs(spark, spec.name)
         # A service whose Python is killed goes on in its JVM: what comes next waits for that one's lock, as after a run.
@@ -116,19 +116,26 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
                     kept, code = _needed(spark, spec), "COMPACTION_PENDING"
                 if kept:
                     result = replace(result, held=kept, done={**result.done, service: "left"})
-                    listen(Event("notice", spec.name, f"{code}: {kept[0]}"))
+                    listen(Event(name="notice", pipeline=spec.name, message=f"{code}: {kept[0]}"))
                     continue
                 listen(
                     Event(
-                        "phase",
-                        spec.name,
-                        f"{_IN_WORDS[service]} {spec.target.ref.name}",
-                        {"unit": "service", "number": number, "of": len(now)},
+                        name="phase",
+                        pipeline=spec.name,
+                        message=f"{_IN_WORDS[service]} {spec.target.ref.name}",
+                        fields={"unit": "service", "number": number, "of": len(now)},
                     )
                 )
                 done = _run(spark, spec, state, service, listen)
                 result = replace(result, done={**result.done, service: done})
-                listen(Event("done", spec.name, service, {"commits": [] if done == NOTHING else [f"{service} {done}"]}))
+                listen(
+                    Event(
+                        name="done",
+                        pipeline=spec.name,
+                        message=service,
+                        fields={"commits": [] if done == NOTHING else [f"{service} {done}"]},
+                    )
+                )
     return result
 
 
@@ -136,7 +143,9 @@ def _at_its_rate(spark: SparkSession, spec: PipelineSpec, state: StateReader, li
     # A clustering writes the entry of each row anew, and whoever finds a failed commit takes its entries back.
     if spec.index.hbase is None:
         return spec
-    opened = open_index(spark, spec, spec.index.hbase, state, lambda words: listen(Event("phase", spec.name, words)))
+    opened = open_index(
+        spark, spec, spec.index.hbase, state, lambda words: listen(Event(name="phase", pipeline=spec.name, message=words))
+    )
     return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.jvms)})
 
 
@@ -160,9 +169,9 @@ def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: S
                         carry_out(client, none, pending)
                         listen(
                             Event(
-                                "notice",
-                                spec.name,
-                                f"COMPACTION_RESUMED: the compaction of {pending} was left unfinished, and is done now",
+                                name="notice",
+                                pipeline=spec.name,
+                                message=f"COMPACTION_RESUMED: the compaction of {pending} was left unfinished, and is done now",
                             )
                         )
                     planned = schedule_compaction(spark, spec, client)
@@ -194,7 +203,7 @@ def _finish_clustering(client: Any, spec: PipelineSpec, instant: str, listen: Li
         words = "was left unfinished, and is done now"
     except Py4JJavaError as error:
         words = f"was left unfinished, and is given up: {in_words(spec.target.ref, str(error)).message}"
-    listen(Event("notice", spec.name, f"CLUSTERING_RESUMED: the clustering of {instant} {words}"))
+    listen(Event(name="notice", pipeline=spec.name, message=f"CLUSTERING_RESUMED: the clustering of {instant} {words}"))
 
 
 def _cluster(client: Any, instant: str) -> None:

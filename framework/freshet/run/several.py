@@ -72,10 +72,10 @@ def run_project(
             blocking = [name for name in upstream if results[name].outcome in ("failed", "skipped")]
             if blocking:
                 reason = f"upstream {', '.join(blocking)} did not finish"
-                results[spec.name] = RunResult(spec.name, "skipped", reason=reason)
+                results[spec.name] = RunResult(pipeline=spec.name, outcome="skipped", reason=reason)
                 with remembered(spec.target.ref, spec.name, "run") as record:
                     record.update(of_run(results[spec.name]))
-                listen(Event("skipped", spec.name, f"skipped: {reason}"))
+                listen(Event(name="skipped", pipeline=spec.name, message=f"skipped: {reason}"))
                 continue
             running[spec.name] = spec
             if at_a_time == 1:

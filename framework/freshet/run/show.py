@@ -26,7 +26,7 @@ from freshet.sources.hudi.reads import ReadIncrement
 _EVERY_COMMIT = 1_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Wanted:
     """What to show of a table.
 
@@ -134,8 +134,14 @@ def _changes(spark: SparkSession, state: TableState, since: str) -> DataFrame:
     ref = TableRef(state.ref.name, state.ref.path)
     # A checkpoint is the time of a commit: that of the last one before.
     begin = max((i.completed for i in state.commits if i.completed <= since), default="")
-    position = Position(begin or since, ref.path)
-    source = SourceSpec(ref, _EVERY_COMMIT, "ERROR", False, "auto")
+    position = Position(instant=begin or since, table=ref.path)
+    source = SourceSpec(
+        table=ref,
+        max_commits=_EVERY_COMMIT,
+        missing_checkpoint="ERROR",
+        full_scan_when_expired=False,
+        incremental_format="auto",
+    )
     try:
         window = next_window(ref.name, state, source, position)
         if window.kind == "idle":
@@ -145,5 +151,10 @@ def _changes(spark: SparkSession, state: TableState, since: str) -> DataFrame:
         # What a pipeline would be told to do is not to be done by somebody who looks.
         raise StateError(error.code, error.message, "Nothing is shown.", "Name a later time.", **error.details) from error
     end = version_at_end(state, window.end_inclusive)
-    rows = read_increment(spark, ReadIncrement(ref, window, True, held, end, touched_partitions(state, window)))
+    rows = read_increment(
+        spark,
+        ReadIncrement(
+            table=ref, window=window, with_deletes=True, before=held, as_of=end, partitions=touched_partitions(state, window)
+        ),
+    )
     return rows.select(IS_DELETED, *(name for name in rows.columns if name != IS_DELETED))

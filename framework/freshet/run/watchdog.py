@@ -137,7 +137,7 @@ class _Watch:
                 self.report(f"RUN_QUIET: no task of Spark has begun or ended for {still:,.0f} s")
 
     def report(self, words: str) -> None:
-        self.tell(Event("notice", self.spec.name, f"{words}. Threads:\n{_threads()}"))
+        self.tell(Event(name="notice", pipeline=self.spec.name, message=f"{words}. Threads:\n{_threads()}"))
 
     def give_up(self, code: str, why: str) -> None:
         self.report(f"{code}: {self.spec.name} {why}")
@@ -153,7 +153,14 @@ class _Watch:
         _ENDS.last = (time.monotonic(), self.spec.name)
         self.end()
         if not self.done.wait(_GRACE_SECONDS):
-            self.tell(Event("failed", self.spec.name, str(self.error), {**self.error.as_json(), "process_ends": True}))
+            self.tell(
+                Event(
+                    name="failed",
+                    pipeline=self.spec.name,
+                    message=str(self.error),
+                    fields={**self.error.as_json(), "process_ends": True},
+                )
+            )
             sys.stderr.flush()
             # Nothing else ends a thread of Python that waits. The kernel gives the lease back.
             os._exit(self.error.exit_code)

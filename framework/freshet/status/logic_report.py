@@ -24,7 +24,7 @@ _LONG = timedelta(days=62)
 _MOST_PARTS = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogicReport:
     """What a target's commits tell of its logic.
 
@@ -80,7 +80,7 @@ def report_logic(spec: PipelineSpec, state: StateReader) -> LogicReport | None:
         found = known_logic(spec, target)
     refresh = f"freshet run {spec.name} --full-refresh"
     if found is None or not found.standing.digest:
-        return LogicReport(False, why="the commits do not tell by which logic their rows were made; the next ones will")
+        return LogicReport(known=False, why="the commits do not tell by which logic their rows were made; the next ones will")
     now, standing = digest_of(spec.logic), found.standing
     changed = standing.digest != now
     names = digests_by_name(spec.logic) if changed and found.parts else {}
@@ -92,10 +92,10 @@ def report_logic(spec: PipelineSpec, state: StateReader) -> LogicReport | None:
     held = standing.held
     if held is None:
         return LogicReport(
-            False,
-            changed,
-            standing.at if changed else "",
-            parts,
+            known=False,
+            changed=changed,
+            since=standing.at if changed else "",
+            parts=parts,
             why="the table has more partitions than each commit can tell of, or a history that cannot be read",
         )
     unknown = tuple(sorted(path for path, one in held.items() if one == UNKNOWN))
@@ -111,19 +111,19 @@ def report_logic(spec: PipelineSpec, state: StateReader) -> LogicReport | None:
     form = {"hour": "%Y-%m-%d-%H", "day": "%Y-%m-%d", "month": "%Y-%m"}.get(unit, "")
     periods = {name: len({moments[path] for path in paths}) for name, paths in (("older", older), ("unknown", unknown))}
     return LogicReport(
-        True,
-        changed,
-        standing.at if changed else standing.before if older else "",
-        parts,
-        older,
-        unknown,
-        len(held),
-        standing.whole,
-        f"{values[0]:{form}}" if datable else "",
-        f"{values[-1]:{form}}" if datable else "",
-        unit,
-        periods if datable else {},
-        command,
+        known=True,
+        changed=changed,
+        since=standing.at if changed else standing.before if older else "",
+        parts=parts,
+        older=older,
+        unknown=unknown,
+        partitions=len(held),
+        complete=standing.whole,
+        first=f"{values[0]:{form}}" if datable else "",
+        last=f"{values[-1]:{form}}" if datable else "",
+        unit=unit,
+        periods=periods if datable else {},
+        command=command,
     )
 
 

@@ -54,4 +54,4 @@ def status_of(
     except Exception as unknown:  # one unreadable table must not hide the others
         error = unforeseen(unknown, spec.name)
         failed(error)
-        return PipelineStatus(spec.name, error.code, message=str(error))
+        return PipelineStatus(pipeline=spec.name, state=error.code, message=str(error))

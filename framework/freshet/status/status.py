@@ -29,7 +29,7 @@ from freshet.status.logic_report import LogicReport
 _OF_A_RUN = frozenset((RUN_ID_KEY, CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PipelineStatus:
     """One pipeline's standing.
 
@@ -138,7 +138,12 @@ def pipeline_status(
         checkpoint = checkpoint_of(spec, target) if target else None
         source = state.table(spec.source.table)
         if source is None:
-            return PipelineStatus(spec.name, "SOURCE_MISSING", last, message=f"no Hudi table at {spec.source.table.path}")
+            return PipelineStatus(
+                pipeline=spec.name,
+                state="SOURCE_MISSING",
+                last_commit=last,
+                message=f"no Hudi table at {spec.source.table.path}",
+            )
         zone = zone_of(source)
         main = checkpoint.main if checkpoint else None
         position = completion_of(spec.name, source, main) if main else ""
@@ -152,17 +157,19 @@ def pipeline_status(
         lost = lost_words(spec, state, target)
         advice = (f"QUARANTINE_LOST: {lost}" if lost else "", bucket_advice(spec, target))
     except FreshetError as error:
-        return PipelineStatus(spec.name, error.code, last, position, message=str(error), source_zone=zone)
+        return PipelineStatus(
+            pipeline=spec.name, state=error.code, last_commit=last, checkpoint=position, message=str(error), source_zone=zone
+        )
     return PipelineStatus(
-        spec.name,
-        "new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
-        last,
-        position,
-        len(waiting),
-        sum(source.info(i).rows for i in waiting),
-        max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
-        oldest,
-        _minutes(oldest, position) if trimmed and oldest and position else None,
+        pipeline=spec.name,
+        state="new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
+        last_commit=last,
+        checkpoint=position,
+        commits_behind=len(waiting),
+        rows_behind=sum(source.info(i).rows for i in waiting),
+        minutes_behind=max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
+        horizon=oldest,
+        minutes_to_horizon=_minutes(oldest, position) if trimmed and oldest and position else None,
         advice="\n".join(filter(None, advice)),
         source_zone=zone,
     )

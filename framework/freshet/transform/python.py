@@ -13,7 +13,7 @@ from freshet.project.rules.helpers import ROOT
 from freshet.transform.modules import load_step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Context:
     """What a Python step may know of the run.
 

@@ -80,7 +80,7 @@ def field_names(kind: DataType) -> Iterator[str]:
                 yield from field_names(inner)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Column:
     """One column of a table.
 

@@ -76,7 +76,9 @@ def from_avro(schema: str | Mapping[str, Any]) -> tuple[Column, ...]:
     columns = []
     for field in parsed["fields"]:
         nullable, kind = _nullable(field["type"])
-        column = Column(field["name"], _from_avro(kind, named), nullable, str(field.get("doc") or ""))
+        column = Column(
+            name=field["name"], type=_from_avro(kind, named), nullable=nullable, comment=str(field.get("doc") or "")
+        )
         if not column.name.startswith(META_PREFIX) or column.name == DELETE_MARK:
             columns.append(column)
     return tuple(columns)
@@ -98,10 +100,10 @@ def from_spark(schema: str | Mapping[str, Any]) -> tuple[Column, ...]:
     parsed = json.loads(schema) if isinstance(schema, str) else schema
     return tuple(
         Column(
-            field["name"],
-            type_from_spark(field["type"]),
-            bool(field["nullable"]),
-            str((field.get("metadata") or {}).get("comment", "")),
+            name=field["name"],
+            type=type_from_spark(field["type"]),
+            nullable=bool(field["nullable"]),
+            comment=str((field.get("metadata") or {}).get("comment", "")),
         )
         for field in parsed["fields"]
     )

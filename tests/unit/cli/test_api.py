@@ -248,7 +248,7 @@ def test_a_backfill_that_cannot_begin(root: Path) -> None:
 
 def test_a_backfill_with_chunks_that_failed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the command ends with 1. One that ended early raises its own error."""
-    found = api.BackfillResult("payments", "x", 2, done=1, failed={"2026-01-06": "OVERFLOW"})
+    found = api.BackfillResult(pipeline="payments", backfill="x", chunks=2, done=1, failed={"2026-01-06": "OVERFLOW"})
     monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: found)
     with pytest.raises(api.ChunksFailed, match="2026-01-06: OVERFLOW") as caught:
         api.Project.load(root).backfill("payments", *WHOLE)
@@ -302,13 +302,13 @@ def test_secrets_stay_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = [repr(project), repr(project.pipelines), repr(plan), str(plan), json.dumps(plan.as_json())]
 
     def broken(*arguments: Any) -> Any:
-        arguments[2](Event("notice", "payments", f"said {SECRET}", {"x": [SECRET]}))
+        arguments[2](Event(name="notice", pipeline="payments", message=f"said {SECRET}", fields={"x": [SECRET]}))
         try:
             raise ValueError(f"the server knows {SECRET}")
         except ValueError as cause:
             error = api.DataError("SQL_ERROR", f"no {SECRET}", SECRET, SECRET, given=SECRET)
             error.__cause__ = cause
-            return (RunResult("payments", "failed", error=error, reason=SECRET, checks=({"seen": SECRET},)),)
+            return (RunResult(pipeline="payments", outcome="failed", error=error, reason=SECRET, checks=({"seen": SECRET},)),)
 
     events: list[Event] = []
     monkeypatch.setattr("freshet.api.project.run_project", broken)
@@ -343,7 +343,7 @@ def test_the_jvm_of_a_process_that_goes_on_is_no_short_jobs(root: Path, monkeypa
 
     def noted(project: Any, *_: Any) -> tuple[RunResult, ...]:
         seen.append(project)
-        return (RunResult("payments", "idle"),)
+        return (RunResult(pipeline="payments", outcome="idle"),)
 
     monkeypatch.setattr("freshet.api.project.run_project", noted)
     api.Project.load(root).run("payments")

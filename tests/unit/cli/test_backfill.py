@@ -41,7 +41,13 @@ def target(root: Path) -> HandMade:
 def a_done_chunk(target: HandMade, end: str = "2026-01-07", chunks: int = 2) -> None:
     """Commit the first day of a backfill, as done by other files than these."""
     record = ChunkRecord(
-        f"2026-01-05T00:00:00/{end}T00:00:00/1d", "2026-01-05T00:00:00", "2026-01-06T00:00:00", chunks, "done", at(15), "upsert"
+        backfill=f"2026-01-05T00:00:00/{end}T00:00:00/1d",
+        start="2026-01-05T00:00:00",
+        end="2026-01-06T00:00:00",
+        chunks=chunks,
+        state="done",
+        base=at(15),
+        write="upsert",
     )
     extra = {PIPELINE_KEY: "payments", FINGERPRINT_KEY: "feedfeed", **encode_chunk(record)}
     target.done(30, commit(extra, numInserts=3))
@@ -169,7 +175,7 @@ def doing(result: BackfillResult, monkeypatch: pytest.MonkeyPatch) -> list[tuple
 
     def run(load: Any, request: Any, state: Any, listen: Callable[[Event], None], max_conflicts: int) -> BackfillResult:
         called.append((request, max_conflicts))
-        listen(Event("chunk", "payments", "chunk 1/2", {"number": 1, "of": 2}))
+        listen(Event(name="chunk", pipeline="payments", message="chunk 1/2", fields={"number": 1, "of": 2}))
         return result
 
     monkeypatch.setattr("freshet.cli.backfill.run_backfill", run)
@@ -179,11 +185,16 @@ def doing(result: BackfillResult, monkeypatch: pytest.MonkeyPatch) -> list[tuple
 @pytest.mark.parametrize(
     ("result", "code"),
     [
-        (BackfillResult("payments", NAME, 2, done=2), 0),
-        (BackfillResult("payments", NAME, 2, done=1, failed={"2026-01-05 to 2026-01-06": "OVERFLOW"}), 1),
-        (BackfillResult("payments", NAME, 2, error=RetryableError("COMMIT_CONFLICT", "no")), 4),
-        (BackfillResult("payments", NAME, 2, error=StateError("TARGET_MISSING", "no")), 5),
-        (BackfillResult("payments", NAME, 2, error=FreshetError("WRITE_FAILED", "no")), 1),
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, done=2), 0),
+        (
+            BackfillResult(
+                pipeline="payments", backfill=NAME, chunks=2, done=1, failed={"2026-01-05 to 2026-01-06": "OVERFLOW"}
+            ),
+            1,
+        ),
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, error=RetryableError("COMMIT_CONFLICT", "no")), 4),
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, error=StateError("TARGET_MISSING", "no")), 5),
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, error=FreshetError("WRITE_FAILED", "no")), 1),
     ],
 )
 def test_exit_codes_and_one_object(
@@ -206,7 +217,7 @@ def test_exit_codes_and_one_object(
 
 
 def test_what_is_asked_for_reaches_the_backfill(freshet: Freshet, monkeypatch: pytest.MonkeyPatch) -> None:
-    called = doing(BackfillResult("payments", NAME, 2), monkeypatch)
+    called = doing(BackfillResult(pipeline="payments", backfill=NAME, chunks=2), monkeypatch)
     freshet(*RANGE, "--chunk", "6h", "--reprocess", "failed", "--max-conflicts", "3", "--accept-changes")
     ((request, conflicts),) = called
     assert (request.chunk, request.reprocess, request.accept_changes, conflicts) == ("6h", "failed", True, 3)

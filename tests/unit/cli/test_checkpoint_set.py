@@ -20,7 +20,7 @@ def test_a_missing_target_is_made_only_where_that_is_asked_for(
 
     def noted(*arguments: object) -> RunResult:
         made.append(arguments)
-        return RunResult("payments", "committed", "r", ("20260801101500020",))
+        return RunResult(pipeline="payments", outcome="committed", run_id="r", commits=("20260801101500020",))
 
     monkeypatch.setattr("freshet.cli.state.set_checkpoint", noted)
     a_table(root, "raw/events", 10, 20)

@@ -60,14 +60,14 @@ def test_each_kind_of_commit_is_known_by_its_own_metadata(freshet: Freshet, root
 
     def chunk(state: str) -> dict[str, str]:
         record = ChunkRecord(
-            "2026-01-05T00:00:00/2026-01-07T00:00:00/1d",
-            "2026-01-05T00:00:00",
-            "2026-01-06T00:00:00",
-            2,
-            state,
-            at(1),
-            "upsert",
-            "OVERFLOW" * (state == "failed"),
+            backfill="2026-01-05T00:00:00/2026-01-07T00:00:00/1d",
+            start="2026-01-05T00:00:00",
+            end="2026-01-06T00:00:00",
+            chunks=2,
+            state=state,
+            base=at(1),
+            write="upsert",
+            error="OVERFLOW" * (state == "failed"),
         )  # type: ignore[arg-type]
         return own("backfill", **encode_chunk(record))
 

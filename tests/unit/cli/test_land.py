@@ -384,6 +384,8 @@ def test_what_is_noticed_of_a_seed_is_told_in_words_too(
     (root / "seeds").mkdir()
     (root / "seeds/raw.a.csv").write_text("id\n1\n")
     (root / "seeds/raw.a.yml").write_text("key: id\n")
-    landed = Landed("raw.a", "/raw/a", "committed", columns=(("id", "string"),), notices=("TEXT_COLUMN: amount is text",))
+    landed = Landed(
+        table="raw.a", path="/raw/a", outcome="committed", columns=(("id", "string"),), notices=("TEXT_COLUMN: amount is text",)
+    )
     monkeypatch.setattr("freshet.landing.run.land", lambda *_: landed)
     assert freshet("land", "--seeds").stdout.splitlines()[1:] == ["TEXT_COLUMN: amount is text"]

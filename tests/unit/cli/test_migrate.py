@@ -43,7 +43,7 @@ def a_successor(
     instead = {} if "LOCATION" in text else {"ddl/payments.sql": text.replace("TBLPROPERTIES", place)}
     spec = load_project(root, instead=instead).pipelines[0]
     table = HandMade(root / NEW, OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
-    note = Note(str(root / before), at(15), copied)
+    note = Note(before=str(root / before), commit=at(15), copied=copied)
     vector = encode(a_checkpoint(10, str(root / "data/raw/events")))
     table.done(60, commit({MIGRATION_KEY: note.encode(), FINGERPRINT_KEY: fingerprint or spec.fingerprint, **vector}))
     for moment in later.values():
@@ -207,7 +207,10 @@ def test_of_several_migrations_all_that_went_before_is_deleted(freshet: Freshet,
     change_key(root)
     a_successor(root)
     newest = HandMade(root / "data/derived/payments__m3", OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
-    newest.done(70, commit({MIGRATION_KEY: Note(str(root / NEW), at(60), False).encode(), ORIGIN_KEY: "whole_table"}))
+    newest.done(
+        70,
+        commit({MIGRATION_KEY: Note(before=str(root / NEW), commit=at(60), copied=False).encode(), ORIGIN_KEY: "whole_table"}),
+    )
     newest.done(72, commit(COMPARED))
     file = root / "ddl/payments.sql"
     file.write_text(file.read_text().replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m3'\nTBLPROPERTIES"))

@@ -154,7 +154,7 @@ class Work:
         self.at("compares")
         if not self.agrees and not accept:
             raise CheckError("MIGRATION_DIFFERS", "they differ.", one.stays)
-        return Compared(3, 3, by_key=True, only_new=int(not self.agrees))
+        return Compared(old_rows=3, new_rows=3, by_key=True, only_new=int(not self.agrees))
 
     def record(self, one: Any, new: Any, verdict: Any, *_: object) -> None:
         self.at("records")

@@ -26,16 +26,16 @@ from tests.unit.cli.conftest import Freshet, parsed
 NEW = Changed({"id": "n", "amount": Decimal("1.50"), "note": None})
 UPDATED = Changed({"id": "u", "amount": Decimal("2.00"), "note": "after"}, {"amount": Decimal("1.00"), "note": "before"})
 FOUND = Preview(
-    "reading 2 commits (14 rows) up to 20260801101500020",
-    {"inserted": 3, "updated": 1, "unchanged": 2, "older": 1},
-    14,
-    4,
-    {"updated": (UPDATED,), "inserted": (NEW, NEW)},
-    (Outcome("negative", "where", "drop", "dropped", 3, seen="3 bad"),),
-    3,
-    Older(2, False, 1),
-    ("which row Hudi takes",),
-    None,
+    reads="reading 2 commits (14 rows) up to 20260801101500020",
+    counts={"inserted": 3, "updated": 1, "unchanged": 2, "older": 1},
+    batch=14,
+    superseded=4,
+    rows={"updated": (UPDATED,), "inserted": (NEW, NEW)},
+    outcomes=(Outcome("negative", "where", "drop", "dropped", 3, seen="3 bad"),),
+    quarantined=3,
+    older=Older(2, False, 1),
+    unknown=("which row Hudi takes",),
+    error=None,
 )
 
 

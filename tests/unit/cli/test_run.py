@@ -159,7 +159,7 @@ def test_exit_code_is_that_of_the_errors_where_they_agree(
     errors: list[FreshetError | None],
     code: int,
 ) -> None:
-    results = tuple(RunResult(f"p{i}", "failed" if e else "idle", error=e) for i, e in enumerate(errors))
+    results = tuple(RunResult(pipeline=f"p{i}", outcome="failed" if e else "idle", error=e) for i, e in enumerate(errors))
     monkeypatch.setattr("freshet.cli.run.run_project", lambda *_: results)
     assert freshet("run", "--all").exit_code == code
 

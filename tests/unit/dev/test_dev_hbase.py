@@ -169,7 +169,7 @@ def test_one_that_dies_while_it_is_waited_for_is_started_again(place: Place, scr
     place.directory.mkdir()
     place.log.touch()
     with subprocess.Popen(["sleep", "0.3"]) as first:
-        write_state(place, State(20123, 1, first.pid, start_mark(first.pid) or "", 1))
+        write_state(place, State(port=20123, region_servers=1, pid=first.pid, mark=start_mark(first.pid) or "", launched_ms=1))
         assert look(place.directory).state == "starting"
         second = start(place.directory)
     assert (second.state, second.pid == first.pid) == ("up", False)
@@ -187,7 +187,7 @@ def test_a_process_that_has_its_id_by_now_is_left_alone(place: Place, script: Ca
     with subprocess.Popen(["sleep", "60"]) as foreign:
         try:
             place.directory.mkdir()
-            write_state(place, State(20123, 1, foreign.pid, "another boot 17", 1))
+            write_state(place, State(port=20123, region_servers=1, pid=foreign.pid, mark="another boot 17", launched_ms=1))
             assert look(place.directory).state == "down"
             assert stop(place.directory)[1] == "gone"
             assert foreign.poll() is None
@@ -202,7 +202,7 @@ def test_a_process_that_has_its_id_by_now_is_left_alone(place: Place, script: Ca
 
 def test_a_state_without_a_process_ends_none(place: Place) -> None:
     place.directory.mkdir()
-    write_state(place, State(20123, 1))
+    write_state(place, State(port=20123, region_servers=1))
     assert stop(place.directory)[1] == "gone"
     assert [start_mark(pid) for pid in (0, -1)] == [None, None]
 

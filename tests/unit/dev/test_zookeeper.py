@@ -87,7 +87,7 @@ def test_zookeeper_is_asked(zookeeper: FakeZooKeeper) -> None:
 
 
 def test_only_what_a_dead_process_left_is_forgotten(zookeeper: FakeZooKeeper) -> None:
-    state = State(zookeeper.port, 1, launched_ms=2000)
+    state = State(port=zookeeper.port, region_servers=1, launched_ms=2000)
     assert look_module._registered(state) == 1
     assert forget_the_dead(state)
     assert zookeeper.deleted == [f"/hbase/rs/{OLD}", "/hbase/master"]
@@ -100,6 +100,6 @@ def test_only_what_a_dead_process_left_is_forgotten(zookeeper: FakeZooKeeper) ->
 def test_where_no_zookeeper_answers_none_is_registered() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    state = State(port, 1, launched_ms=2000)
+    state = State(port=port, region_servers=1, launched_ms=2000)
     assert look_module._registered(state) == 0
     assert not forget_the_dead(state)

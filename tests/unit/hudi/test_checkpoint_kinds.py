@@ -50,7 +50,7 @@ def test_a_kind_that_is_no_text_is_garbage(kind: object) -> None:
 def test_a_position_without_a_kind_is_garbage_and_a_hudi_table_is_known() -> None:
     raw = json.loads(entries()[CHECKPOINT_KEY])
     assert decode(entries()) is not None
-    assert decode(entries()).positions[MAIN] == Position(at(5), "/t")  # type: ignore[union-attr]
+    assert decode(entries()).positions[MAIN] == Position(instant=at(5), table="/t")  # type: ignore[union-attr]
     del raw["positions"][MAIN]["kind"]
     with pytest.raises(StateError) as refused:
         decode({CHECKPOINT_KEY: json.dumps(raw)})

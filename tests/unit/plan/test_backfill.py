@@ -39,7 +39,7 @@ LOOKED_UP = a_table_state([a_commit(4)], ref=CITIES)
 
 
 def declared(write: str = "upsert", mode: str = OCC, **changes: Any) -> PipelineSpec:
-    backfill = BackfillSpec({"SRC": "updated_at"}, "day", "day", write)  # type: ignore[arg-type]
+    backfill = BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write=write)  # type: ignore[arg-type]
     return a_spec(**{"backfill": backfill, "write_options": {"hoodie.write.concurrency.mode": mode}, **changes})
 
 
@@ -58,14 +58,14 @@ def a_chunk(
     """Return the commit of one chunk, ``day`` days into the range."""
     end = f"2026-01-0{6 + day}"
     record = ChunkRecord(
-        name,
-        f"2026-01-0{5 + day}T00:00:00",
-        f"{end}T00:00:00",
-        3,
-        state,
-        at(base),
-        write,
-        "OVERFLOW" if state == "failed" else "",
+        backfill=name,
+        start=f"2026-01-0{5 + day}T00:00:00",
+        end=f"{end}T00:00:00",
+        chunks=3,
+        state=state,
+        base=at(base),
+        write=write,
+        error="OVERFLOW" if state == "failed" else "",
     )
     return a_commit(completed, extra={PIPELINE_KEY: pipeline, FINGERPRINT_KEY: fingerprint, **encode_chunk(record)}, **info)
 
@@ -83,7 +83,7 @@ def lake(of: TableState | None) -> MemoryState:
 def planned(
     of: TableState | None, spec: PipelineSpec | None = None, start: str = DAYS[0], end: str = "2026-01-08", **request: Any
 ) -> BackfillPlan:
-    wanted = BackfillRequest(datetime.fromisoformat(start), datetime.fromisoformat(end), **request)
+    wanted = BackfillRequest(start=datetime.fromisoformat(start), end=datetime.fromisoformat(end), **request)
     return plan_backfill(spec or declared(), lake(of), wanted)
 
 
@@ -162,7 +162,9 @@ def done_by(spec: PipelineSpec, before: str = "") -> tuple[Loaded, ...]:
         spec: The pipeline.
         before: What the freshet that wrote them did not write yet: ``""``, ``no digest`` or ``no record``.
     """
-    plan = plan_backfill(spec, lake(target()), BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 8)), spec.logic)
+    plan = plan_backfill(
+        spec, lake(target()), BackfillRequest(start=datetime(2026, 1, 5), end=datetime(2026, 1, 8)), spec.logic
+    )
     left_out = {"": (), "no digest": (BACKFILL_LOGIC_KEY,), "no record": (BACKFILL_LOGIC_KEY, LOGIC_KEY)}[before]
     made = (
         compile_chunk(spec, lake(target()), plan, plan.chunks[0].chunk),
@@ -193,7 +195,7 @@ def test_a_changed_comment_is_no_changed_file(chunks: str, before: str, comment:
     every = done_by(logic_of(SQL), before)
     commits = {"both": every, "done": every[:1], "failed": every[1:]}[chunks]
     for sql, asks in ((SQL, False), (COMMENTED, comment), (OTHER, change)):
-        spec, request = logic_of(sql), BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 8))
+        spec, request = logic_of(sql), BackfillRequest(start=datetime(2026, 1, 5), end=datetime(2026, 1, 8))
         with pytest.raises(StateError, match="BACKFILL_FINGERPRINT_CHANGED") if asks else nullcontext():
             plan_backfill(spec, lake(target(*commits)), request, spec.logic)
 
@@ -201,14 +203,14 @@ def test_a_changed_comment_is_no_changed_file(chunks: str, before: str, comment:
 def test_another_range_of_rows_is_a_change_though_no_file_of_the_logic_says_so() -> None:
     """By which column a chunk's rows are found, and how they are written; of one of before that is not known."""
     other = [
-        BackfillSpec({"SRC": "created_at"}, "day", "day", "upsert"),
-        BackfillSpec({"SRC": "updated_at", "cities": "since"}, "day", "day", "upsert"),
-        BackfillSpec({"SRC": "updated_at"}, "day", "day", "insert_overwrite"),
+        BackfillSpec(event_time={"SRC": "created_at"}, partition="day", granularity="day", write="upsert"),
+        BackfillSpec(event_time={"SRC": "updated_at", "cities": "since"}, partition="day", granularity="day", write="upsert"),
+        BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write="insert_overwrite"),
     ]
     for how in other:
         assert code(target(*done_by(logic_of(SQL))), logic_of(SQL, backfill=how)) == "BACKFILL_FINGERPRINT_CHANGED"
         assert planned(target(*done_by(logic_of(SQL), "no record")), logic_of(SQL, backfill=how)).count("done") == 1
-    same = BackfillSpec({"cities": "since", "SRC": "updated_at"}, "day", "day", "upsert")
+    same = BackfillSpec(event_time={"cities": "since", "SRC": "updated_at"}, partition="day", granularity="day", write="upsert")
     assert planned(target(*done_by(logic_of(SQL, backfill=other[1]))), logic_of(SQL, backfill=same)).count("done") == 1
 
 
@@ -279,8 +281,10 @@ def commit_of(plan: Any) -> Commit:
 
 def test_a_chunk_reads_its_range_of_a_fixed_version() -> None:
     plan = compiled(declared())
-    assert plan.stages[0] == ReadRange("SRC", SOURCE, at(20), "updated_at", "2026-01-06T00:00:00", "2026-01-07T00:00:00")
-    assert plan.stages[1] == ReadSnapshot("cities", CITIES, at(4))
+    assert plan.stages[0] == ReadRange(
+        view="SRC", table=SOURCE, as_of=at(20), column="updated_at", start="2026-01-06T00:00:00", end="2026-01-07T00:00:00"
+    )
+    assert plan.stages[1] == ReadSnapshot(view="cities", table=CITIES, as_of=at(4))
 
 
 @pytest.mark.parametrize(
@@ -304,19 +308,25 @@ def test_a_version_that_hudi_shows_beside_a_commit_that_has_not_completed(pendin
         CITIES.path: a_table_state([a_commit(10), a_commit(20, requested=18)], ref=CITIES),
     }
     state = MemoryState({path: replace(one, pending=pending if path != TARGET.path else ()) for path, one in tables.items()})
-    by_partition = InputSpec("cities", CITIES, "affected_partitions", 7, on=(("day", ("day",)),))
-    cut = BackfillSpec({"SRC": "updated_at", "cities": "since"}, "", "day", "upsert")
+    by_partition = InputSpec(name="cities", table=CITIES, read="affected_partitions", line=7, on=(("day", ("day",)),))
+    cut = BackfillSpec(event_time={"SRC": "updated_at", "cities": "since"}, partition="", granularity="day", write="upsert")
     for changes in ({}, {"inputs": (by_partition,)}, {"backfill": cut}):
         spec = declared(**changes)
-        plan = plan_backfill(spec, state, BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 6)))
+        plan = plan_backfill(spec, state, BackfillRequest(start=datetime(2026, 1, 5), end=datetime(2026, 1, 6)))
         chunk = compile_chunk(spec, state, plan, plan.chunks[0].chunk)
         assert [stage.as_of for stage in chunk.stages[:2]] == [as_of] * 2  # type: ignore[union-attr]
 
 
 def test_an_input_is_cut_too_or_read_by_partitions() -> None:
-    cut = declared(backfill=BackfillSpec({"SRC": "updated_at", "cities": "since"}, "", "day", "upsert"))
-    assert compiled(cut).stages[1] == ReadRange("cities", CITIES, at(4), "since", "2026-01-06T00:00:00", "2026-01-07T00:00:00")
-    one = InputSpec("cities", CITIES, "affected_partitions", 7, on=(("day", ("day",)),))
+    cut = declared(
+        backfill=BackfillSpec(
+            event_time={"SRC": "updated_at", "cities": "since"}, partition="", granularity="day", write="upsert"
+        )
+    )
+    assert compiled(cut).stages[1] == ReadRange(
+        view="cities", table=CITIES, as_of=at(4), column="since", start="2026-01-06T00:00:00", end="2026-01-07T00:00:00"
+    )
+    one = InputSpec(name="cities", table=CITIES, read="affected_partitions", line=7, on=(("day", ("day",)),))
     assert isinstance(compiled(declared(inputs=(one,))).stages[1], ReadPartitions)
 
 
@@ -325,7 +335,15 @@ def test_a_chunks_commit_carries_its_record_and_no_checkpoint() -> None:
     assert not {CHECKPOINT_KEY, STREAMER_V2_KEY} & set(commit.metadata)
     state = a_table_state([a_commit(50, extra=dict(commit.metadata))], ref=TARGET)
     (found,) = chunk_commits(state, "earnings")
-    assert found.record == ChunkRecord(NAME, "2026-01-06T00:00:00", "2026-01-07T00:00:00", 3, "done", at(30), "upsert")
+    assert found.record == ChunkRecord(
+        backfill=NAME,
+        start="2026-01-06T00:00:00",
+        end="2026-01-07T00:00:00",
+        chunks=3,
+        state="done",
+        base=at(30),
+        write="upsert",
+    )
     assert found.fingerprint == "0123456789abcdef"
     assert (commit.checkpoint, commit.empty) == (None, False)
 

@@ -17,12 +17,12 @@ from freshet.quarantine.table import unpublished_run
 from freshet.sources.hudi.reads import Window
 from tests.kit.memory import BUCKETS, Loaded, a_commit, a_spec, a_table_spec, a_table_state, a_target
 
-INCREMENT = Window("increment")
-COUNT = SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "partitions")
+INCREMENT = Window(kind="increment")
+COUNT = SqlRule(query="select count(*) from <TABLE_NAME> where fare < 0", expect="0", compare="", scope="partitions")
 
 
 def a_check(rule: Rule, severity: Any = "fail", **changes: Any) -> CheckSpec:
-    return CheckSpec("it", severity, 3, rule, **changes)
+    return CheckSpec(name="it", severity=severity, line=3, rule=rule, **changes)
 
 
 def placed(
@@ -85,7 +85,7 @@ def test_an_insert_looks_for_its_keys_where_hudi_asks_for_the_bucket_alone() -> 
 
 def test_a_replay_leaves_what_does_not_fit_and_has_no_limit() -> None:
     fits, few = a_check(MalformedRule(), "fail"), a_check(RowRule("fare < 0"), "drop", most_share=0.01)
-    batch, _ = stages(Window("replay"), fits, few)
+    batch, _ = stages(Window(kind="replay"), fits, few)
     assert batch is not None
     assert [(c.severity, c.most_share) for c in batch.checks] == [("drop", None), ("drop", None)]
     assert batch.quarantine is None
@@ -96,7 +96,7 @@ def test_a_replay_leaves_what_does_not_fit_and_has_no_limit() -> None:
 
 def test_age_and_volume_say_nothing_of_a_backfill() -> None:
     fresh, many = a_check(FreshnessRule("updated_at", 60)), a_check(VolumeRule(5, 0.5, None))
-    batch, _ = stages(Window("backfill"), fresh, many)
+    batch, _ = stages(Window(kind="backfill"), fresh, many)
     assert batch is not None
     assert batch.checks == ()
 

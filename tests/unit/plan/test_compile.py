@@ -43,7 +43,7 @@ from tests.kit.memory import (
 )
 
 GOLDEN = Path(__file__).parent / "golden"
-IS_DELETED = Column("_hoodie_is_deleted", Atomic("boolean"))
+IS_DELETED = Column(name="_hoodie_is_deleted", type=Atomic("boolean"))
 
 
 def tables(**changes: TableState | None) -> dict[str, TableState]:
@@ -217,14 +217,16 @@ class TestDeletes:
         compiled(a_spec(operation="insert"), source=self.RECORDING)
 
     def test_a_strategy_must_be_told_what_a_delete_means(self) -> None:
-        merge: dict[str, Any] = {"write": WriteSpec("merge", ("fare",))}
+        merge: dict[str, Any] = {"write": WriteSpec(strategy="merge", columns=("fare",))}
         error = refusal(a_spec(**merge), source=self.RECORDING)
         assert error.code == "DELETES_NOT_DECLARED"
         assert all(way in error.next_step for way in ("format: cdc", "write.columns", "latest_state"))
         compiled(a_spec(**merge, source={"incremental_format": "latest_state"}), source=self.RECORDING)
         nulling = compiled(a_spec(**merge, source={"incremental_format": "cdc"}), source=self.RECORDING)
         assert stage(nulling, Conform).columns[-1].name == IS_DELETED.name
-        owning = a_spec(target={"columns": (*COLUMNS, IS_DELETED)}, write=WriteSpec("merge", ("fare", IS_DELETED.name)))
+        owning = a_spec(
+            target={"columns": (*COLUMNS, IS_DELETED)}, write=WriteSpec(strategy="merge", columns=("fare", IS_DELETED.name))
+        )
         assert [c.name for c in stage(compiled(owning, source=self.RECORDING), Conform).columns] == [
             "trip_id",
             "fare",
@@ -344,7 +346,11 @@ class TestCommit:
         "index",
         [
             IndexSpec("RECORD_INDEX", {}),
-            IndexSpec("HBASE", {}, HBaseSpec("127.0.0.1", 2181, "/hbase", "t", 1, {}, {})),
+            IndexSpec(
+                "HBASE",
+                {},
+                HBaseSpec(quorum="127.0.0.1", port=2181, znode="/hbase", table="t", server_rate=1, shares={}, client={}),
+            ),
         ],
         ids=lambda index: index.type,
     )

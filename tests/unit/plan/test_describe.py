@@ -48,7 +48,7 @@ def lines(plan: Plan, **options: Any) -> list[str]:
 
 
 def test_text_of_an_increment() -> None:
-    spec = a_spec(source={"max_commits": 1}, target={"columns": (*COLUMNS, Column("tip", Atomic("double")))})
+    spec = a_spec(source={"max_commits": 1}, target={"columns": (*COLUMNS, Column(name="tip", type=Atomic("double")))})
     found = lines(a_plan(spec, a_target((12, a_checkpoint(10)))))
     assert found[:3] == [
         "earnings",

@@ -35,7 +35,7 @@ from tests.kit.memory import (
 OWN = a_commit(90, requested=10)
 BEFORE = a_commit(8, requested=5)
 OVERTOOK = a_commit(60, requested=50)
-POSITION = Position(at(10), basis="requested")
+POSITION = Position(instant=at(10), basis="requested")
 
 
 def window(source: TableState, position: Position = POSITION, **spec: Any) -> Any:
@@ -95,7 +95,7 @@ def test_of_the_archive_they_are_a_gap() -> None:
     ids=["deleted", "replaced"],
 )
 def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passed_on(late: Loaded) -> None:
-    target = a_table_spec(columns=(*a_table_spec().columns, Column(IS_DELETED, Atomic("boolean"))))
+    target = a_table_spec(columns=(*a_table_spec().columns, Column(name=IS_DELETED, type=Atomic("boolean"))))
     state = a_lake(a_table_state([BEFORE, OWN, late], records_changes=True))
     with pytest.raises(StateError) as refused:
         compile_plan(a_spec(inputs=(), target=target), state, RunRequest())
@@ -105,4 +105,4 @@ def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passe
 
 
 def test_the_key_of_completion_times_goes_on_as_it_did() -> None:
-    assert window(a_table_state([OWN, OVERTOOK]), Position(at(90))).kind == "idle"
+    assert window(a_table_state([OWN, OVERTOOK]), Position(instant=at(90))).kind == "idle"

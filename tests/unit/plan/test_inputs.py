@@ -34,16 +34,16 @@ from tests.kit.memory import (
 )
 
 TIPS = TableRef("raw.tips", "/lake/raw/tips")
-LOOKBACK = InputSpec("tips", TIPS, "incremental", 7)
+LOOKBACK = InputSpec(name="tips", table=TIPS, read="incremental", line=7)
 DRIVING = replace(LOOKBACK, drives=(("trip_id", "trip_id"),))
-PARTITIONS = InputSpec("rest", SOURCE, "affected_partitions", 7, on=(("day", ("day",)),))
+PARTITIONS = InputSpec(name="rest", table=SOURCE, read="affected_partitions", line=7, on=(("day", ("day",)),))
 SCHEMA = {"schema": an_avro_schema(AVRO_TYPES)}
 
 
 def stood(main: int, tips: int | None = None, table: str = TIPS.path) -> TableState:
     """Return the target as a run left it: positions of the main source and of the tips."""
-    own = {} if tips is None else {"tips": Position(at(tips), table)}
-    return a_target((990, Checkpoint({MAIN: Position(at(main), SOURCE.path), **own})))
+    own = {} if tips is None else {"tips": Position(instant=at(tips), table=table)}
+    return a_target((990, Checkpoint({MAIN: Position(instant=at(main), table=SOURCE.path), **own})))
 
 
 def tips_with(*commits: Loaded, **config: Any) -> TableState:
@@ -213,7 +213,10 @@ class TestDriving:
             (
                 990,
                 Checkpoint(
-                    {MAIN: Position(at(500), SOURCE.path), **{name: Position(at(5), TIPS.path) for name in ("tips", "other")}}
+                    {
+                        MAIN: Position(instant=at(500), table=SOURCE.path),
+                        **{name: Position(instant=at(5), table=TIPS.path) for name in ("tips", "other")},
+                    }
                 ),
             )
         )
@@ -237,9 +240,9 @@ class TestDriving:
                 990,
                 Checkpoint(
                     {
-                        MAIN: Position(at(500), SOURCE.path),
-                        "tips": Position(at(5), f"{TIPS.path}__m1"),
-                        "other": Position(at(600), TIPS.path),
+                        MAIN: Position(instant=at(500), table=SOURCE.path),
+                        "tips": Position(instant=at(5), table=f"{TIPS.path}__m1"),
+                        "other": Position(instant=at(600), table=TIPS.path),
                     }
                 ),
             )
@@ -306,7 +309,7 @@ class TestPartitions:
         ids=["expression", "slash", "percent", "no text", "no schema"],
     )
     def test_where_the_paths_do_not_tell_for_sure_the_batch_does(self, on: Any, source: TableState) -> None:
-        one = InputSpec("rest", TIPS, "affected_partitions", 7, on=on)
+        one = InputSpec(name="rest", table=TIPS, read="affected_partitions", line=7, on=on)
         plan = planned(one, source=source, target=stood(10))
         assert (stage(plan, ReadPartitions).known, stage(plan, ReadPartitions).also) == (None, ())
         assert [line for line in lines(plan) if "the partitions that the batch needs: day = " in line]
@@ -392,7 +395,7 @@ class TestVersions:
         assert (plan.window.kind, stage(plan, ReadSnapshot).empty) == ("whole_table", True)
 
     def test_the_own_target_is_empty_before_it_is_there(self) -> None:
-        own = InputSpec("old", TARGET, "snapshot", 7)
+        own = InputSpec(name="old", table=TARGET, read="snapshot", line=7)
         plan = planned(own)
         assert (stage(plan, ReadSnapshot).columns, stage(plan, ReadSnapshot).empty) == (COLUMNS, True)
         assert "2. read old: nothing of derived.earnings yet" in lines(plan)
@@ -400,7 +403,7 @@ class TestVersions:
 
 
 def every_read() -> PipelineSpec:
-    return a_spec(inputs=(DRIVING, PARTITIONS, InputSpec("all", TIPS, "snapshot", 9, as_of="run_start")))
+    return a_spec(inputs=(DRIVING, PARTITIONS, InputSpec(name="all", table=TIPS, read="snapshot", line=9, as_of="run_start")))
 
 
 @pytest.mark.parametrize("looked", [True, False])

@@ -111,7 +111,7 @@ def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passe
 
 
 def with_deletes() -> Any:
-    return a_table_spec(columns=(*a_table_spec().columns, Column(IS_DELETED, Atomic("boolean"))))
+    return a_table_spec(columns=(*a_table_spec().columns, Column(name=IS_DELETED, type=Atomic("boolean"))))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,9 @@ def test_after_a_whole_read_the_archive_is_no_gap_for_ever() -> None:
     assert window(grown, after.main).requested == (at(119),)
 
 
-@pytest.mark.parametrize("position", [Position(at(90), SOURCE.path), Position(at(89), basis="requested")], ids=["set", "V1"])
+@pytest.mark.parametrize(
+    "position", [Position(instant=at(90), table=SOURCE.path), Position(instant=at(89), basis="requested")], ids=["set", "V1"]
+)
 def test_a_position_that_knows_no_commits_goes_on_as_it_did(position: Position) -> None:
     """Written before positions knew any, set by hand, or HoodieStreamer's."""
     assert window(a_table_state([*READ, a_commit(60)]), position).kind == "idle"

@@ -48,7 +48,7 @@ def logs(*commits: Loaded, properties: dict[str, str] = BY_TIME, **config: Any) 
 
 
 def of(source: TableState) -> Logs | None:
-    found = next_window("earnings", source, a_source_spec(max_commits=2), Position(at(100), SOURCE.path))
+    found = next_window("earnings", source, a_source_spec(max_commits=2), Position(instant=at(100), table=SOURCE.path))
     assert found.kind == "increment"
     return found.logs
 

@@ -29,7 +29,7 @@ DAYS = tuple(f"2026-01-{day:02d}" for day in range(1, 32))
 
 
 def spec_of(logic: str, **changes: Any) -> PipelineSpec:
-    backfill = BackfillSpec({"SRC": "updated_at"}, "day", "day", "upsert")
+    backfill = BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write="upsert")
     return a_spec(
         **{
             "logic": (Part("transformers/a.sql", "json", logic), Part("ddl/a.sql", "json", "{}")),
@@ -223,7 +223,13 @@ def test_a_table_without_time_partitions_needs_a_full_refresh() -> None:
     for path, changes in (
         ("", {"target": {"partition_by": ()}, "backfill": None}),
         ("berlin", {"backfill": None}),
-        ("", {"target": {"partition_by": ()}, "backfill": BackfillSpec({"SRC": "t"}, "", "day", "upsert")}),
+        (
+            "",
+            {
+                "target": {"partition_by": ()},
+                "backfill": BackfillSpec(event_time={"SRC": "t"}, partition="", granularity="day", write="upsert"),
+            },
+        ),
     ):
         table = Table()
         table.load("A", path)
@@ -243,12 +249,14 @@ def test_a_long_range_is_renewed_by_months_and_hours_have_their_form() -> None:
     hours.load("A", "2026-01-01-05", "2026-01-01-23")
     alone = table.report("B", write_options={})
     assert alone.command == "freshet run earnings --full-refresh", "one writer takes no backfill beside its runs"
-    by_hour = BackfillSpec({"SRC": "t"}, "day", "hour", "upsert")
+    by_hour = BackfillSpec(event_time={"SRC": "t"}, partition="day", granularity="hour", write="upsert")
     assert hours.report("B", backfill=by_hour).command == (
         "freshet backfill earnings --start 2026-01-01T05:00 --end 2026-01-02T00:00"
     )
     months.load("A", "2025-11", "2025-12")
-    report = months.report("B", backfill=BackfillSpec({"SRC": "t"}, "day", "month", "upsert"))
+    report = months.report(
+        "B", backfill=BackfillSpec(event_time={"SRC": "t"}, partition="day", granularity="month", write="upsert")
+    )
     assert (report.command, report.unit) == ("freshet backfill earnings --start 2025-11-01 --end 2026-01-01", "month")
     odd = Table()
     odd.load("A", "2026-01-01", "__HIVE_DEFAULT_PARTITION__")
@@ -294,7 +302,15 @@ PATHS = st.lists(
 @given(paths=PATHS, digests=st.lists(st.sampled_from(["a", "b", SEVERAL, UNKNOWN]), min_size=1), renews=PATHS)
 def test_a_record_is_read_as_it_was_written(paths: list[str], digests: list[str], renews: list[str]) -> None:
     held = {path: digests[number % len(digests)] for number, path in enumerate(paths)}
-    record = LogicRecord("a", at(1), Standing(held, False, "b", at(2), at(3)), {"x": "1"}, True, tuple(sorted(renews)), True)
+    record = LogicRecord(
+        digest="a",
+        base=at(1),
+        standing=Standing(held=held, whole=False, digest="b", at=at(2), before=at(3)),
+        parts={"x": "1"},
+        whole=True,
+        renews=tuple(sorted(renews)),
+        ranged=True,
+    )
     assert decode_record(encode_record(record)) == record
 
 
@@ -381,7 +397,7 @@ def test_each_kind_of_run_tells_what_it_computes() -> None:
     first, later = (
         MemoryState({table.ref.path: table for table in tables}) for tables in ((source,), (source, target, quarantine))
     )
-    asked = BackfillRequest(datetime(2026, 1, 1), datetime(2026, 2, 1), "1mo")
+    asked = BackfillRequest(start=datetime(2026, 1, 1), end=datetime(2026, 2, 1), chunk="1mo")
     backfill = plan_backfill(spec, later, asked, spec.logic)
     overwriting = replace(spec, operation="insert_overwrite")
     told = {}

@@ -54,7 +54,7 @@ def table(
 
 def looked(source: TableState, tips: TableState, upto: str, hours: int = 24, **more: Any) -> Window:
     one = replace(LOOKBACK, lookback_seconds=hours * 3600)
-    window = more.pop("window", Window("increment", upto, upto, ("1",)))
+    window = more.pop("window", Window(kind="increment", begin_inclusive=upto, end_inclusive=upto, requested=("1",)))
     return look_back(one, tips, source, window, more.pop("news", None), upto)
 
 
@@ -144,7 +144,7 @@ def test_what_drives_is_of_the_input_itself_and_needs_no_more() -> None:
     source = table("UTC", NOON, ref=SOURCE, properties=NAMED_IN_UTC)
     tips = table("UTC", *(NOON - timedelta(hours=hours) for hours in (73, 71, 48, 1)), properties=NAMED_IN_UTC)
     begin = named(NOON - timedelta(hours=48), "UTC")
-    news = Window("increment", begin, begin, ("1",))
+    news = Window(kind="increment", begin_inclusive=begin, end_inclusive=begin, requested=("1",))
     assert len(looked(source, tips, named(NOON, "UTC"), news=news).requested) == 3
 
 
@@ -152,7 +152,7 @@ def test_it_counts_from_a_commit_that_is_named_before_the_checkpoint() -> None:
     early = named(NOON - timedelta(hours=30), "UTC")
     source = table("UTC", NOON, ref=SOURCE, properties=NAMED_IN_UTC)
     tips = table("UTC", NOON - timedelta(hours=50), NOON, properties=NAMED_IN_UTC)
-    late = Window("increment", early, named(NOON, "UTC"), ("1",), late=("1",))
+    late = Window(kind="increment", begin_inclusive=early, end_inclusive=named(NOON, "UTC"), requested=("1",), late=("1",))
     assert len(looked(source, tips, named(NOON, "UTC"), window=late).requested) == 2
 
 

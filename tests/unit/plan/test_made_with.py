@@ -17,7 +17,7 @@ from tests.kit.memory import AVRO_TYPES, COLUMNS, TARGET, a_commit, a_spec, a_ta
 
 def loaded(operation: str, recorded: bool, kind: str, in_key: bool) -> None:
     """Compare a table whose first commit was of an operation with a pipeline whose ``updated_at`` is of a type."""
-    columns = tuple(Column("updated_at", Atomic(kind)) if c.name == "updated_at" else c for c in COLUMNS)
+    columns = tuple(Column(name="updated_at", type=Atomic(kind)) if c.name == "updated_at" else c for c in COLUMNS)
     key = ("trip_id", "updated_at") if in_key else ("trip_id",)
     table = a_target(record_key=key, extra={COLUMNS_KEY: "{}"}, schema={**AVRO_TYPES, "updated_at": ["null", AVRO[kind]]})
     first = a_commit(0, operation=operation, extra={COLUMNS_KEY: "{}"} if recorded else {})

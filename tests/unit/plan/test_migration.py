@@ -38,8 +38,8 @@ from tests.kit.memory import (
 )
 
 NEW = TableRef(TARGET.name, f"{TARGET.path}__m2")
-NOTE = Note(TARGET.path, at(12), False)
-DELETES = Column("_hoodie_is_deleted", Atomic("boolean"))
+NOTE = Note(before=TARGET.path, commit=at(12), copied=False)
+DELETES = Column(name="_hoodie_is_deleted", type=Atomic("boolean"))
 
 
 def a_successor(**changes: Any) -> PipelineSpec:
@@ -72,7 +72,7 @@ def test_everything_that_differs_is_told_at_once_and_what_a_run_makes_is_none_of
         properties={"hoodie.table.cdc.enabled": "false"},
         index=IndexSpec("RECORD_INDEX", {}),
     )
-    columns = (*(c for c in COLUMNS if c.name != "rides"), Column("extra", Atomic("string")))
+    columns = (*(c for c in COLUMNS if c.name != "rides"), Column(name="extra", type=Atomic("string")))
     spec = a_spec(target={"columns": columns}, write_options={"hoodie.table.cdc.enabled": "true"})
     found = differences(spec, target)
     assert [one.code for one in found] == [
@@ -128,9 +128,9 @@ def test_where_that_version_is_unknown_or_cleaned_the_newest_is_read(upto: str, 
     ("changes", "code"),
     [
         ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"),
-        ({"write": WriteSpec("merge", ("fare",))}, "COLUMNS_NOT_OWNED"),
+        ({"write": WriteSpec(strategy="merge", columns=("fare",))}, "COLUMNS_NOT_OWNED"),
         ({"operation": "delete"}, "NOT_RECOMPUTABLE"),
-        ({"inputs": (InputSpec("own", NEW, "snapshot", 7),)}, "READS_ITS_TARGET"),
+        ({"inputs": (InputSpec(name="own", table=NEW, read="snapshot", line=7),)}, "READS_ITS_TARGET"),
     ],
 )
 def test_what_no_recompute_gives_is_not_computed(changes: dict[str, Any], code: str) -> None:
@@ -142,10 +142,10 @@ def test_what_no_recompute_gives_is_not_computed(changes: dict[str, Any], code: 
 def test_checks_that_look_at_what_was_before_say_nothing_of_a_load() -> None:
     rules = {
         "usual": VolumeRule(20, 0.5, 3.0),
-        "same": SqlRule("select count(*) from <TABLE_NAME>", "", "unchanged", "table"),
-        "none": SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "table"),
+        "same": SqlRule(query="select count(*) from <TABLE_NAME>", expect="", compare="unchanged", scope="table"),
+        "none": SqlRule(query="select count(*) from <TABLE_NAME> where fare < 0", expect="0", compare="", scope="table"),
     }
-    checks = tuple(CheckSpec(name, "fail", 1, rule) for name, rule in rules.items())
+    checks = tuple(CheckSpec(name=name, severity="fail", line=1, rule=rule) for name, rule in rules.items())
     plan = compile_load(a_successor(checks=checks), state(), NOTE, "")
     (stage,) = (one for one in plan.stages if isinstance(one, CheckTable))
     assert [one.check.name for one in stage.checks] == ["none"]
@@ -161,13 +161,13 @@ def test_a_copy_takes_the_rows_as_they_stand_and_their_checkpoint() -> None:
     """Kind: where a column of the new table comes from. Members: the same, renamed, new, swapped, the mark of deleted rows."""
     columns = (
         *(c for c in COLUMNS if c.name not in ("fare", "rides")),
-        Column("price", COLUMNS[1].type),
-        Column("rides", Atomic("int")),
-        Column("fare", Atomic("int")),
-        Column("note", Atomic("string")),
+        Column(name="price", type=COLUMNS[1].type),
+        Column(name="rides", type=Atomic("int")),
+        Column(name="fare", type=Atomic("int")),
+        Column(name="note", type=Atomic("string")),
         DELETES,
     )
-    spec = a_successor(target={"columns": columns}, operation="insert", write=WriteSpec("merge", ("price",)))
+    spec = a_successor(target={"columns": columns}, operation="insert", write=WriteSpec(strategy="merge", columns=("price",)))
     old = a_target((12, a_checkpoint(10)))
     plan = compile_copy(spec, old, replace(NOTE, copied=True), {"fare": "price", "rides": "fare"})
     read, sql, conform, commit = plan.stages
@@ -216,7 +216,9 @@ WRITES: dict[str, Callable[[PipelineSpec, MemoryState], object]] = {
     "full refresh": lambda spec, lake: compile_plan(spec, lake, RunRequest(full_refresh=True)),
     "checkpoint": lambda spec, lake: compile_override(spec, lake, None),
     "replay": lambda spec, lake: compile_replay(spec, lake, "", ()),
-    "backfill": lambda spec, lake: plan_backfill(spec, lake, BackfillRequest(datetime(2026, 1, 1), datetime(2026, 1, 2))),
+    "backfill": lambda spec, lake: plan_backfill(
+        spec, lake, BackfillRequest(start=datetime(2026, 1, 1), end=datetime(2026, 1, 2))
+    ),
 }
 
 
@@ -224,7 +226,7 @@ WRITES: dict[str, Callable[[PipelineSpec, MemoryState], object]] = {
 def test_nothing_is_written_to_a_table_that_was_not_compared(write: str) -> None:
     """Kind: whoever writes rows or a position into a new table whose comparison was lost, or failed."""
     spec = a_successor(
-        backfill=BackfillSpec({"SRC": "updated_at"}, "day", "day", "upsert"),
+        backfill=BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write="upsert"),
         write_options={"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"},
     )
     made = [

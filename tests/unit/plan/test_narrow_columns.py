@@ -21,7 +21,7 @@ TINY, SMALL, INT = Atomic("tinyint"), Atomic("smallint"), Atomic("int")
 
 
 def columns(kind: DataType) -> tuple[Column, ...]:
-    return tuple(Column("rides", kind) if column.name == "rides" else column for column in COLUMNS)
+    return tuple(Column(name="rides", type=kind) if column.name == "rides" else column for column in COLUMNS)
 
 
 def compared(before: DataType | None, now: DataType) -> None:

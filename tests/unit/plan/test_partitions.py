@@ -15,7 +15,9 @@ from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, at
 
 def touched(*paths: str, **config: Any) -> Partitions:
     source = a_table_state([a_commit(10), a_commit(20, partitions=paths)], **config)
-    return touched_partitions(source, next_window("earnings", source, a_source_spec(), Position(at(10), SOURCE.path)))
+    return touched_partitions(
+        source, next_window("earnings", source, a_source_spec(), Position(instant=at(10), table=SOURCE.path))
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def secretive(secret: str = NOW) -> PipelineSpec:
     source, tips = (TableRef(path, path) for path in (SHOWN.replace("${env.TOK}", secret), TIPS.replace("${env.TOK}", secret)))
     return a_spec(
         source={"table": source},
-        inputs=(InputSpec("tips", tips, "incremental", 7),),
+        inputs=(InputSpec(name="tips", table=tips, read="incremental", line=7),),
         hidden={source.path: SHOWN, tips.path: TIPS},
     )
 
@@ -143,7 +143,7 @@ _secrets = st.text("abcXYZ019-_.", min_size=3, max_size=40)
 )
 def test_a_digest_tells_one_path_from_another_and_no_piece_of_an_unknown_one_is_shown(one: str, two: str, shown: str) -> None:
     path, other = shown.replace("${env.T}", f"<{one}>"), shown.replace("${env.T}", f"<{two}>")
-    position = Position(at(1), shown, digest=digest_of(path, shown))
+    position = Position(instant=at(1), table=shown, digest=digest_of(path, shown))
     assert is_at(position, path)
     assert is_at(position, other) is (path == other)
     assert is_at(position, path.replace("s3a://", "s3://"))
@@ -178,10 +178,10 @@ def test_a_note_of_a_migration_holds_no_secret() -> None:
     assert note is not None
     assert [note.is_of(path) for path in (before, now, "/lake/0ld/trips")] == [True, False, False]
     assert shown_before(spec, note) == hidden[before]
-    plain = Note(before, at(1), copied=True)
+    plain = Note(before=before, commit=at(1), copied=True)
     assert json.loads(plain.encode()) == {"before": before, "commit": at(1), "copied": True, "version": 1}
     assert plain.is_of(before)
-    assert shown_before(spec, Note("/lake/0ld/trips", at(1), copied=True)) == "/lake/..."
+    assert shown_before(spec, Note(before="/lake/0ld/trips", commit=at(1), copied=True)) == "/lake/..."
     with pytest.raises(StateError) as raised:
         note_of(a_table_state([a_commit(1, extra={MIGRATION_KEY: '{"version": 9, "before": "/lake/0ld/trips"}'})]))
     assert "0ld" not in str(raised.value) + json.dumps(raised.value.as_json())
@@ -205,7 +205,7 @@ def test_an_index_table_that_is_named_by_a_secret_is_known_again() -> None:
 
 def test_a_reader_with_a_secret_is_known_to_have_read_its_upstream() -> None:
     shown = "s3a://bucket/${env.T}/trips"
-    position = Position(at(1), shown, digest=digest_of("s3a://bucket/n3w/trips", shown))
+    position = Position(instant=at(1), table=shown, digest=digest_of("s3a://bucket/n3w/trips", shown))
     assert is_at(position, "s3://bucket/n3w/trips")
     assert not is_at(position, "s3://bucket/0ld/trips")
     assert is_at(a_checkpoint(1, "s3n://b/t").positions[MAIN], "s3://b/t")

@@ -98,10 +98,10 @@ def test_a_table_that_was_made_otherwise_is_refused_as_by_every_run() -> None:
     ("changes", "code"),
     [
         ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"),
-        ({"write": WriteSpec("partial_update", ("fare",))}, "COLUMNS_NOT_OWNED"),
-        ({"write": WriteSpec("merge", ("fare", "rides"), insert_missing=False)}, "COLUMNS_NOT_OWNED"),
+        ({"write": WriteSpec(strategy="partial_update", columns=("fare",))}, "COLUMNS_NOT_OWNED"),
+        ({"write": WriteSpec(strategy="merge", columns=("fare", "rides"), insert_missing=False)}, "COLUMNS_NOT_OWNED"),
         ({"operation": "delete"}, "NOT_RECOMPUTABLE"),
-        ({"inputs": (InputSpec("before", TARGET, "snapshot", 7),)}, "READS_ITS_TARGET"),
+        ({"inputs": (InputSpec(name="before", table=TARGET, read="snapshot", line=7),)}, "READS_ITS_TARGET"),
         ({"write_options": {"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}}, "OVERWRITES_BESIDE_WRITERS"),
     ],
 )
@@ -113,7 +113,9 @@ def test_what_holds_more_than_a_recompute_gives_is_refused(changes: dict[str, An
 
 @pytest.mark.parametrize("strategy", ["merge", "partial_update", "full_outer_join"])
 def test_a_strategy_that_owns_all_columns_makes_its_rows_of_nothing(strategy: Any) -> None:
-    spec = a_spec(write=WriteSpec(strategy, ("fare", "rides")), source=a_source_spec(incremental_format="latest_state"))
+    spec = a_spec(
+        write=WriteSpec(strategy=strategy, columns=("fare", "rides")), source=a_source_spec(incremental_format="latest_state")
+    )
     plan = refreshed(spec)
     (merge,) = (stage for stage in plan.stages if isinstance(stage, MergeColumns))
     assert not merge.target_exists
@@ -122,8 +124,8 @@ def test_a_strategy_that_owns_all_columns_makes_its_rows_of_nothing(strategy: An
 
 
 def test_checks_of_the_table_are_freshets_own_and_an_insert_keeps_its_keys_apart() -> None:
-    rule = SqlRule("select count(*) from <TABLE_NAME>", "", "unchanged", "partitions")
-    plan = refreshed(a_spec(operation="insert", checks=(CheckSpec("same", "fail", 3, rule),)))
+    rule = SqlRule(query="select count(*) from <TABLE_NAME>", expect="", compare="unchanged", scope="partitions")
+    plan = refreshed(a_spec(operation="insert", checks=(CheckSpec(name="same", severity="fail", line=3, rule=rule),)))
     first, second = (stage for stage in plan.stages if isinstance(stage, CheckTable))
     assert [one.by for one in (*first.checks, *second.checks)] == ["freshet", "freshet"]
     assert (first.operation, first.exists, second.operation, second.exists) == ("insert_overwrite_table", True, "insert", False)
@@ -137,13 +139,15 @@ def test_an_inserts_batch_is_computed_once_though_its_keys_are_checked() -> None
 def test_what_speaks_of_the_last_run_says_nothing_of_all_rows() -> None:
     """Kind: checks of what has come since the last run; the other checks of the batch stay."""
     rules = {"usual": VolumeRule(20, 0.5, 3.0), "fresh": FreshnessRule("updated_at", 60), "fits": MalformedRule()}
-    checks = tuple(CheckSpec(name, "fail", 1, rule) for name, rule in rules.items())
+    checks = tuple(CheckSpec(name=name, severity="fail", line=1, rule=rule) for name, rule in rules.items())
     (stage,) = (one for one in refreshed(a_spec(checks=checks)).stages if isinstance(one, CheckBatch))
     assert [check.name for check in stage.checks] == ["fits"]
 
 
 def test_an_index_outside_the_table_is_made_afterwards() -> None:
-    hbase = HBaseSpec("zk", 2181, "/hbase", "index", 1000, {"earnings": (TARGET, None)}, {})
+    hbase = HBaseSpec(
+        quorum="zk", port=2181, znode="/hbase", table="index", server_rate=1000, shares={"earnings": (TARGET, None)}, client={}
+    )
     index = IndexSpec("HBASE", {}, hbase)
     plan = refreshed(a_spec(index=index), target=a_target((22, a_checkpoint(20)), index=index))
     assert plan.index_follows

@@ -90,7 +90,7 @@ def test_so_is_one_that_stands_for_an_input(commits: list[object], one: InputSpe
     [
         (a_table_state([a_commit(20), a_commit(40)]), position_at(FIRST, at(20), None)),
         (a_table_state([a_commit(40)], archived=[a_commit(20)]), position_at(FIRST, at(20), None)),
-        (a_table_state([a_commit(15), a_commit(40)]), Position(at(20), SOURCE.path)),
+        (a_table_state([a_commit(15), a_commit(40)]), Position(instant=at(20), table=SOURCE.path)),
     ],
     ids=["known", "archived", "knows none"],
 )

@@ -79,7 +79,7 @@ def runs(*commits: Loaded) -> TableState:
 
 def is_held(commits: TableState, keeps: int, read_upto: int, known: tuple[int, ...] = ()) -> bool:
     spec = a_spec(readers=SPEC.readers, write_options={"hoodie.clean.commits.retained": str(keeps)}, inputs=())
-    position = Position(at(read_upto), TARGET.path, known=Known(tuple((at(n - 1), at(n)) for n in known), at(0)))
+    position = Position(instant=at(read_upto), table=TARGET.path, known=Known(tuple((at(n - 1), at(n)) for n in known), at(0)))
     reader = a_table_state([a_commit(900, extra=encode(Checkpoint({MAIN: position})))], ref=BELOW)
     return held_back(spec, MemoryState({TARGET.path: commits, BELOW.path: reader}), commits, 1) != ()
 

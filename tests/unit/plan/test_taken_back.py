@@ -197,7 +197,7 @@ class TestByHand:
                 return super().table(ref)
 
         found = compile_override(a_spec(inputs=()), Broken({TARGET.path: a_target((990, Checkpoint()))}), at(20))
-        assert found.checkpoint_after == Checkpoint({MAIN: Position(at(20), SOURCE.path)})
+        assert found.checkpoint_after == Checkpoint({MAIN: Position(instant=at(20), table=SOURCE.path)})
 
 
 @pytest.mark.parametrize("one", [DRIVING, LOOKBACK], ids=["drives", "looked back in"])

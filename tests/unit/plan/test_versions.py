@@ -23,7 +23,7 @@ CDC = {"records_changes": True}
 
 
 def position(completed: int) -> Position:
-    return Position(at(completed), SOURCE.path)
+    return Position(instant=at(completed), table=SOURCE.path)
 
 
 def window(source: TableState, upto: int, seen: int | None = None, **spec: Any) -> Any:
@@ -152,7 +152,7 @@ class TestSetBack:
         """
         found = next_window("earnings", self.SOURCE, a_source_spec(), None)
         cleaned = replace(self.SOURCE, retained_from=at(25))
-        for main in (position(20), Position(at(20)), Position(at(19), basis="requested")):
+        for main in (position(20), Position(instant=at(20)), Position(instant=at(19), basis="requested")):
             before = Checkpoint({MAIN: main})
             assert versions_held("earnings", self.SOURCE, found, before) == (Version(at(20)),)
             with pytest.raises(StateError) as refused:
@@ -166,7 +166,7 @@ class TestSetBack:
         assert seen_after(back, position(20)) == position(30)
         assert seen_after(back, position(30)) is None
         assert seen_after(Checkpoint({MAIN: position(30)}), position(10)) == position(30)
-        assert seen_after(Checkpoint({MAIN: Position(at(30), "/elsewhere")}), position(10)) is None
+        assert seen_after(Checkpoint({MAIN: Position(instant=at(30), table="/elsewhere")}), position(10)) is None
 
 
 class TestTakenBack:

@@ -36,8 +36,8 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     (spec,) = load_project(root, environ={}).pipelines
     found = {c.name: c for c in spec.checks}
     assert (found["a"].rule, found["a"].most_share, found["a"].severity) == (RowRule("amount < 0"), 0.025, "drop")
-    assert found["b"].rule == SqlRule("select count(*) from <TABLE_NAME>", "0", "", "partitions")
-    assert found["c"].rule == SqlRule("select 'it''s' from <TABLE_NAME>", "'it\\'s'", "", "batch")
+    assert found["b"].rule == SqlRule(query="select count(*) from <TABLE_NAME>", expect="0", compare="", scope="partitions")
+    assert found["c"].rule == SqlRule(query="select 'it''s' from <TABLE_NAME>", expect="'it\\'s'", compare="", scope="batch")
     assert found["d"].rule == UniqueRule(("amount",), "batch")
     assert found["e"].rule == VolumeRule(20, 0.5, None)
     assert found["f"].rule == SuiteRule(({"type": "expect_column_values_to_not_be_null", "kwargs": {"column": "amount"}},))

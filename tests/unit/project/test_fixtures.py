@@ -28,7 +28,11 @@ from tests.kit.values import VALUES
 
 FILE = "pipelines/tests/payments.yml"
 TABLES = 'tables:\n  SRC: {schema: "id string, amount decimal(10,2), updated_at timestamp, n int", key: id}\n'
-COLUMNS = (Column("id", Atomic("string")), Column("amount", parse_type("decimal(10,2)")), Column("at", Atomic("timestamp")))
+COLUMNS = (
+    Column(name="id", type=Atomic("string")),
+    Column(name="amount", type=parse_type("decimal(10,2)")),
+    Column(name="at", type=Atomic("timestamp")),
+)
 Cases = Callable[..., tuple[tuple[Case, ...], list[tuple[str, int, str]]]]
 
 
@@ -213,7 +217,7 @@ def _a_case(name: str) -> list[str]:
 
 
 def test_a_new_file_reads_back_the_same(cases: Cases) -> None:
-    declared = [table_line("SRC", Shape(COLUMNS, ("id",), ordering="at"))]
+    declared = [table_line("SRC", Shape(columns=COLUMNS, record_key=("id",), ordering="at"))]
     text = with_case(FILE, "", "first", [line for line in _a_case("first") if "cities" not in line], declared)
     assert text.startswith("tables:\n  SRC: {schema: ")
     assert max(map(len, text.splitlines())) <= 128

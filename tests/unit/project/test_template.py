@@ -16,7 +16,9 @@ VALUES = {"x": 1, "raw_root": "/r", "flag": True}
 
 def rendered(text: str, line: int = 10) -> tuple[str | None, list[tuple[int, str]], Problems]:
     problems = Problems()
-    context = TemplateContext(VALUES, {"TOKEN": "s3cret"}, {}, None, {"start": "only during a backfill"})
+    context = TemplateContext(
+        var=VALUES, env={"TOKEN": "s3cret"}, names={}, on_secret=None, unknown_hints={"start": "only during a backfill"}
+    )
     result = render(text, context, "f.sql", line, problems)
     return result, [(p.line, p.code) for p in problems.found], problems
 

@@ -138,7 +138,7 @@ def test_spark_json_round_trip() -> None:
     kind = Struct((("a b", Decimal(10, 2)), ("c", Map(STRING, Array(Atomic("tinyint"))))))
     assert type_from_spark(type_to_spark(kind)) == kind
     schema = {"fields": [{"name": "x", "type": "long", "nullable": False, "metadata": {"comment": "n"}}]}
-    assert from_spark(schema) == (Column("x", BIGINT, False, "n"),)
+    assert from_spark(schema) == (Column(name="x", type=BIGINT, nullable=False, comment="n"),)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def tables(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> MemoryState:
 def replaying(plan: Plan) -> Plan:
     commit = plan.stages[-1]
     assert isinstance(commit, Commit)
-    return replace(plan, window=Window("replay"), stages=(replace(commit, operation="upsert"),))
+    return replace(plan, window=Window(kind="replay"), stages=(replace(commit, operation="upsert"),))
 
 
 @pytest.mark.parametrize("error", [BUSY, OSError(28, "No space left on device")], ids=["busy", "foreign"])

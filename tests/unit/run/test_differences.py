@@ -12,7 +12,7 @@ from freshet.cases.values import RowSet
 from freshet.types.columns import Atomic, Column
 
 NAMES = ("id", "a", "b")
-COLUMNS = tuple(Column(name, Atomic("string")) for name in NAMES)
+COLUMNS = tuple(Column(name=name, type=Atomic("string")) for name in NAMES)
 
 
 def _found(expected: list[dict[str, Any]], *rows: tuple[Any, ...], key: tuple[str, ...] = ("id",)) -> list[str]:

@@ -129,7 +129,7 @@ def test_an_error_has_the_place_where_it_was_raised(tmp_path: Path, helper: str,
     write(tmp_path, "transformers/lib/fares.py", helper)
     write(tmp_path, STEP, "from transformers.lib.fares import net\ndef transform(i, c): return net('x')")
     with pytest.raises(DataError) as raised:
-        run_python(str(tmp_path), STEP, {}, Context(None, "a", "base", {}))  # type: ignore[arg-type]
+        run_python(str(tmp_path), STEP, {}, Context(spark=None, pipeline="a", env="base", vars={}))  # type: ignore[arg-type]
     assert raised.value.code == "PYTHON_ERROR"
     assert raised.value.message.startswith(place)
     assert raised.value.details["file"] == place.partition(":")[0]

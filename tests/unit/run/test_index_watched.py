@@ -68,7 +68,7 @@ def test_work_on_an_index_that_hangs_is_logged_and_ended(
     monkeypatch.setattr(watchdog, "spark_pulse", lambda: Pulse((), False, 7.0))
     monkeypatch.setattr(watchdog, "end_jvm", ended.set)
     ref = TableRef("derived.earnings", str(tmp_path / "earnings"))
-    hbase = HBaseSpec("zk", 2181, "/hbase", "earnings", 100, {}, {})
+    hbase = HBaseSpec(quorum="zk", port=2181, znode="/hbase", table="earnings", server_rate=100, shares={}, client={})
     spec = replace(a_spec(target=replace(a_table_spec(), ref=ref)), index=IndexSpec("HBASE", {}, hbase), limits=limits)
     state = MemoryState({ref.path: replace(a_target(index=None), ref=ref)})
     with pytest.raises(FreshetError) as failed:

@@ -86,7 +86,7 @@ def test_what_a_person_is_told(tmp_path: Path) -> None:
     """The column, what made it text and where, and what can be done about it with what there is."""
     for name, text in (("a b.csv", "id,amount\na,1\nb,n/a\n"), ("a.json", '{"id": 1}\n')):
         (tmp_path / name).write_text(text)
-    odd = OddTexts("amount", "numbers", 1001, 2, "n/a", (tmp_path / "a b.csv").as_uri())
+    odd = OddTexts(column="amount", most="numbers", values=1001, odd=2, example="n/a", file=(tmp_path / "a b.csv").as_uri())
     (said,) = told_of([odd], find_files([str(tmp_path / "a b.csv")]), "raw.orders")
     assert said.startswith("TEXT_COLUMN: amount is text though 999 of 1,001 values are numbers: 'n/a' is not (")
     assert "a b.csv, line 3). " in said

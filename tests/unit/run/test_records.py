@@ -101,7 +101,7 @@ def test_nothing_keeps_a_run_from_its_result(table: TableRef, tmp_path: Path, mo
     """No place to write, a store that does not answer: neither fails a run, nor does it wait for long."""
     (tmp_path / "derived").write_text("a file where a folder should be")
     with remembered(table, "copy", "run") as told:
-        told.update(of_run(RunResult("copy", "idle")))
+        told.update(of_run(RunResult(pipeline="copy", outcome="idle")))
     never = threading.Event()
 
     class Hanging(storage.LocalStorage):
@@ -131,7 +131,7 @@ def test_no_secret_is_written(table: TableRef, monkeypatch: pytest.MonkeyPatch) 
     REDACTOR.register("DB_PASSWORD", "hunter2-hunter2")
     failed = RetryableError("STORAGE_UNREACHABLE", "cannot log in with hunter2-hunter2")
     with remembered(table, "copy", "run") as told:
-        told.update(of_run(RunResult("copy", "failed", error=failed)))
+        told.update(of_run(RunResult(pipeline="copy", outcome="failed", error=failed)))
     (file,) = Path(folder_of(table, "copy")).iterdir()
     assert "hunter2" not in file.read_text()
     assert "${env.DB_PASSWORD}" in file.read_text()

@@ -15,7 +15,7 @@ from freshet.types.columns import Atomic, Column
 from tests.kit.memory import BUCKETS, COLUMNS, a_spec
 
 RECORD_INDEX, HBASE = IndexSpec("RECORD_INDEX", {}), IndexSpec("HBASE", {})
-MARKED = (*COLUMNS, Column("_hoodie_is_deleted", Atomic("boolean")))
+MARKED = (*COLUMNS, Column(name="_hoodie_is_deleted", type=Atomic("boolean")))
 BOTH = " (a row that moved to another partition counts as both; how many did is not known)"
 
 
@@ -40,16 +40,27 @@ BOTH = " (a row that moved to another partition counts as both; how many did is 
     ],
 )
 def test_what_is_said(index: IndexSpec, target: dict[str, object], rows: tuple[int, int, int], words: str) -> None:
-    found = row_counts(a_spec(index=index, target=target), CommitInfo("UPSERT", **dict(zip(("inserts", "updates", "deletes"), rows, strict=True))))
+    found = row_counts(
+        a_spec(index=index, target=target),
+        CommitInfo(operation="UPSERT", **dict(zip(("inserts", "updates", "deletes"), rows, strict=True))),
+    )
     said = RunResult(
-        "a", "committed", "r", ("1",), found.inserts, found.updates, found.deletes, moves=found.moves, mixed=found.mixed
+        pipeline="a",
+        outcome="committed",
+        run_id="r",
+        commits=("1",),
+        inserts=found.inserts,
+        updates=found.updates,
+        deletes=found.deletes,
+        moves=found.moves,
+        mixed=found.mixed,
     )
     assert in_words(said) == f"committed 1: {words}; checkpoint none"
     assert said.as_json()["mixed"] == list(found.mixed)
 
 
 def test_a_drain_adds_them_up() -> None:
-    one = RunResult("a", "committed", inserts=1, moves=2, mixed=("updates",))
-    other = RunResult("a", "committed", inserts=1, moves=1, mixed=("deletes", "inserts"))
+    one = RunResult(pipeline="a", outcome="committed", inserts=1, moves=2, mixed=("updates",))
+    other = RunResult(pipeline="a", outcome="committed", inserts=1, moves=1, mixed=("deletes", "inserts"))
     both = summed(one, other)
     assert (both.inserts, both.moves, both.mixed) == (2, 3, ("deletes", "inserts", "updates"))

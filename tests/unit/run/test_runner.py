@@ -160,7 +160,12 @@ def test_a_process_with_one_small_increment_is_a_short_one(
     world.tables |= World(tmp_path, a_table_state([a_commit(n, rows=rows if n == 40 else 0) for n in (10, 20, 30, 40)])).tables
     specs = [world.pipeline(name) for name in "abc"[: others + 1]]
     specs = [replace(spec, target=replace(spec.target, table_type=table_type)) for spec in specs]
-    config = TableConfig(table_type, specs[0].target.record_key, specs[0].target.partition_by, specs[0].target.ordering_field)
+    config = TableConfig(
+        table_type=table_type,
+        record_key=specs[0].target.record_key,
+        partition_by=specs[0].target.partition_by,
+        ordering_field=specs[0].target.ordering_field,
+    )
     for spec in specs:
         world.stands_at(spec, a_checkpoint(30))
         stands = world.tables[spec.target.ref.path]
@@ -299,13 +304,30 @@ def test_notices_are_told_before_the_run(world: World) -> None:
 
 
 def test_in_words() -> None:
-    done = RunResult("a", "committed", "r", (at(1), at(2)), 1000, 2, 0, at(9), 3, zone="LOCAL")
+    done = RunResult(
+        pipeline="a",
+        outcome="committed",
+        run_id="r",
+        commits=(at(1), at(2)),
+        inserts=1000,
+        updates=2,
+        deletes=0,
+        checkpoint=at(9),
+        waiting_commits=3,
+        zone="LOCAL",
+    )
     assert in_words(done) == (
         "committed 2026-08-01 10:15:00Z, 2026-08-01 10:15:00Z: 1,000 inserted, 2 updated, 0 deleted; checkpoint "
         "2026-08-01 10:15:00 LOCAL, 3 source commits left"
     )
-    assert in_words(RunResult("a", "failed", error=DataError("NULL_VALUE", "a null."))) == "failed: NULL_VALUE: a null."
-    assert in_words(RunResult("a", "skipped", reason="upstream b did not finish")) == "skipped: upstream b did not finish"
+    assert (
+        in_words(RunResult(pipeline="a", outcome="failed", error=DataError("NULL_VALUE", "a null.")))
+        == "failed: NULL_VALUE: a null."
+    )
+    assert (
+        in_words(RunResult(pipeline="a", outcome="skipped", reason="upstream b did not finish"))
+        == "skipped: upstream b did not finish"
+    )
 
 
 def test_an_idle_tick_imports_no_pyspark_no_pyarrow_and_no_sqlglot(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ from tests.kit.memory import a_spec, a_table_spec
 def test_a_service_keeps_to_the_rate_that_a_run_keeps_to(tasks: int, jvms: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the kind: any place that gives an index its rate must give JVMs, within which ``freshet.index.Paced`` spaces the
     requests of all tasks; both callers, a run's commit and a service, are held against each other here."""
-    opened = Opened("g", 1000, 0.5, 4, 4000.0, tasks, jvms)
+    opened = Opened(generation="g", rows=1000, share=0.5, servers=4, requests_per_second=4000.0, tasks=tasks, jvms=jvms)
 
     def open_index(*_: Any, **__: Any) -> Opened:
         return opened
 
     monkeypatch.setattr(service, "open_index", open_index)
-    hbase = HBaseSpec("zk", 2181, "/hbase", "entries", 1000, {}, {})
+    hbase = HBaseSpec(quorum="zk", port=2181, znode="/hbase", table="entries", server_rate=1000, shares={}, client={})
     spec = a_spec(index=IndexSpec("HBASE", {}, hbase=hbase), target=a_table_spec())
     events: list[Event] = []
     found = service._at_its_rate(None, spec, MemoryState({}), events.append)  # type: ignore[arg-type]

@@ -51,10 +51,10 @@ class Runs:
             self._now.remove(spec.name)
         stopped = self.fails.get(spec.name)
         if isinstance(stopped, DataError):
-            return RunResult(spec.name, "failed", error=stopped)
+            return RunResult(pipeline=spec.name, outcome="failed", error=stopped)
         if stopped is not None:
             raise stopped
-        return RunResult(spec.name, "committed")
+        return RunResult(pipeline=spec.name, outcome="committed")
 
 
 @pytest.fixture
@@ -116,7 +116,9 @@ def test_two_that_write_one_table_take_turns(tmp_path: Path, runs: Runs) -> None
 
 
 def test_two_with_an_hbase_index_take_turns_and_others_run_beside_them(tmp_path: Path, runs: Runs) -> None:
-    index = IndexSpec("HBASE", {}, HBaseSpec("127.0.0.1", 2181, "/hbase", "t", 1, {}, {}))
+    index = IndexSpec(
+        "HBASE", {}, HBaseSpec(quorum="127.0.0.1", port=2181, znode="/hbase", table="t", server_rate=1, shares={}, client={})
+    )
     run(tmp_path, a_pipeline("a", index=index), a_pipeline("b", index=index), a_pipeline("c"), parallel=3)
     assert frozenset("ab") not in runs.met
     assert frozenset("ac") in runs.met

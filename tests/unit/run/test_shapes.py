@@ -9,8 +9,8 @@ from freshet.hudi.table import MemoryState
 from freshet.types.columns import Atomic, Column
 from tests.kit.memory import AVRO_TYPES, CITIES, SOURCE, a_commit, a_spec, a_table_spec, a_table_state, an_avro_schema
 
-TOLD = Shape((Column("told", Atomic("string")),), ("told",))
-MARK = Column(IS_DELETED, Atomic("boolean"))
+TOLD = Shape(columns=(Column(name="told", type=Atomic("string")),), record_key=("told",))
+MARK = Column(name=IS_DELETED, type=Atomic("boolean"))
 
 
 def _names(shape: Shape) -> list[str]:

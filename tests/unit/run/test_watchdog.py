@@ -44,7 +44,7 @@ class Hung:
                     if self.ended.wait(0.01):
                         raise ConnectionError("the JVM is gone")
                     if said():
-                        told(Event("phase", "x", "goes on"))
+                        told(Event(name="phase", pipeline="x", message="goes on"))
         except FreshetError as error:
             return error
         return None
@@ -105,9 +105,9 @@ def test_a_download_of_jars_is_a_sign_of_life(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(watchdog, "_context", lambda: None)
     monkeypatch.setattr(watchdog, "_cpu_seconds", lambda jvm: 7.0)
     ticks = itertools.count()
-    monkeypatch.setattr(watchdog, "jar_counts", lambda: Counts("hudi.jar", 0, 5, bytes=next(ticks), unit="jar"))
+    monkeypatch.setattr(watchdog, "jar_counts", lambda: Counts(doing="hudi.jar", done=0, of=5, bytes=next(ticks), unit="jar"))
     assert Hung(monkeypatch, watchdog.spark_pulse, stalled_seconds=0.3).run(0.8) is None
-    monkeypatch.setattr(watchdog, "jar_counts", lambda: Counts("hudi.jar", 0, 5, bytes=99, unit="jar"))
+    monkeypatch.setattr(watchdog, "jar_counts", lambda: Counts(doing="hudi.jar", done=0, of=5, bytes=99, unit="jar"))
     error = Hung(monkeypatch, watchdog.spark_pulse, stalled_seconds=0.1).run()
     assert error is not None
     assert error.code == "RUN_STALLED"

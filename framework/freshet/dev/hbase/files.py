@@ -23,7 +23,7 @@ _TEMPORARY = ".hbase-"
 _POLL_SECONDS = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class State:
     """What is known of an HBase whether it runs or not.
 

@@ -110,7 +110,7 @@ def stop(directory: Path | None = None, purge: bool = False, tell: Tell = lambda
 
 def _next_state(kept: State | None, region_servers: int | None) -> State:
     if kept is None:
-        return State(_free_port(), region_servers or 1)
+        return State(port=_free_port(), region_servers=region_servers or 1)
     # A killed process is gone before the kernel has closed all of its sockets.
     deadline = time.monotonic() + _PORT_SECONDS
     while not _is_free(kept.port) and time.monotonic() < deadline:

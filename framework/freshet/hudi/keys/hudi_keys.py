@@ -38,7 +38,7 @@ _OTHER_BUNDLES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HudiKey:
     """One key of the pinned Hudi version.
 
@@ -81,12 +81,12 @@ def catalogue() -> Mapping[str, HudiKey]:
     return MappingProxyType(
         {
             name: HudiKey(
-                name,
-                facts["type"],
-                facts["default"],
-                facts["deprecated"],
-                tuple(facts["alternatives"]),
-                tuple(facts["valid_values"]),
+                name=name,
+                type=facts["type"],
+                default=facts["default"],
+                deprecated=facts["deprecated"],
+                alternatives=tuple(facts["alternatives"]),
+                valid_values=tuple(facts["valid_values"]),
             )
             for name, facts in content["keys"].items()
         }

@@ -21,7 +21,7 @@ from freshet.hudi.keys.options import RESERVED
 Stance = Literal["honoured", "harmless", "refused", "owned"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KeyRow:
     """One row of the table.
 
@@ -200,13 +200,15 @@ _REFUSED: tuple[tuple[str, str], ...] = (
 @cache
 def rows() -> Mapping[str, KeyRow]:
     """Return the table's rows by name."""
-    found = [KeyRow(name, "honoured") for name in _HONOURED.split()]
-    found += [KeyRow(name, "harmless") for name in _HARMLESS.split()]
+    found = [KeyRow(name=name, stance="honoured") for name in _HONOURED.split()]
+    found += [KeyRow(name=name, stance="harmless") for name in _HARMLESS.split()]
     for reason, names in _REFUSED:
         for text in names.split():
             name, equals, values = text.partition("=")
-            found.append(KeyRow(name, "refused", reason, tuple(values.split("|")) if equals else None))
-    found += [KeyRow(name, "owned", reason) for name, reason in RESERVED.items()]
+            found.append(
+                KeyRow(name=name, stance="refused", reason=reason, passes=tuple(values.split("|")) if equals else None)
+            )
+    found += [KeyRow(name=name, stance="owned", reason=reason) for name, reason in RESERVED.items()]
     return {row.name: row for row in found}
 
 

@@ -21,7 +21,7 @@ NUM_INSTANTS = f"{PREFIX}source.hoodieincr.num_instants"
 MISSING_CHECKPOINT_STRATEGY = f"{PREFIX}source.hoodieincr.missing.checkpoint.strategy"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StreamerKey:
     """A key of HoodieStreamer that freshet honours.
 
@@ -44,15 +44,25 @@ HONOURED: Mapping[str, StreamerKey] = MappingProxyType(
     {
         key.name: key
         for key in (
-            StreamerKey(SOURCE_PATH, "Base path of the Hudi table that <SRC> reads incrementally; required.", "string", None),
-            StreamerKey(NUM_INSTANTS, "At most this many data commits of the source are read by one run.", "int", "5"),
             StreamerKey(
-                MISSING_CHECKPOINT_STRATEGY,
-                "What a run without a checkpoint reads: READ_UPTO_LATEST_COMMIT the whole table, READ_LATEST only what "
+                name=SOURCE_PATH,
+                effect="Base path of the Hudi table that <SRC> reads incrementally; required.",
+                type="string",
+                default=None,
+            ),
+            StreamerKey(
+                name=NUM_INSTANTS,
+                effect="At most this many data commits of the source are read by one run.",
+                type="int",
+                default="5",
+            ),
+            StreamerKey(
+                name=MISSING_CHECKPOINT_STRATEGY,
+                effect="What a run without a checkpoint reads: READ_UPTO_LATEST_COMMIT the whole table, READ_LATEST only what "
                 "comes after the last commit; left out, such a run is an error.",
-                "string",
-                None,
-                ("READ_UPTO_LATEST_COMMIT", "READ_LATEST"),
+                type="string",
+                default=None,
+                valid_values=("READ_UPTO_LATEST_COMMIT", "READ_LATEST"),
             ),
         )
     }

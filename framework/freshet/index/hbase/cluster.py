@@ -26,7 +26,7 @@ COMPRESSION, ENCODING = "GZ", "FAST_DIFF"
 State = Literal["ready", "building"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexTable:
     """An index table as it stands.
 
@@ -75,11 +75,11 @@ class HBase:
             return None
         known: dict[str, str] = dict(found)
         return IndexTable(
-            known.get("dataset", ""),
-            known.get("generation", ""),
-            "ready" if known.get("state") == "ready" else "building",
-            int(known["versions"]),
-            known["enabled"] == "true",
+            dataset=known.get("dataset", ""),
+            generation=known.get("generation", ""),
+            state="ready" if known.get("state") == "ready" else "building",
+            versions=int(known["versions"]),
+            enabled=known["enabled"] == "true",
         )
 
     def create(

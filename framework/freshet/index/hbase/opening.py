@@ -23,7 +23,7 @@ _LEAST_VERSIONS = 2
 _SPLITS = tuple(bytes([first]) for first in range(0x10, 0x80, 0x10))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Opened:
     """An index that may be written through.
 
@@ -123,13 +123,13 @@ def allowed(
     rows = {name: rows_of(state.table(ref)) for name, (ref, _) in hbase.shares.items()}
     share = shares({name: declared for name, (_, declared) in hbase.shares.items()}, rows)[spec.name]
     return Opened(
-        generation,
-        rows[spec.name],
-        share,
-        servers,
-        share * servers * hbase.server_rate,
-        parallel_tasks(spark),
-        parallel_jvms(spark),
+        generation=generation,
+        rows=rows[spec.name],
+        share=share,
+        servers=servers,
+        requests_per_second=share * servers * hbase.server_rate,
+        tasks=parallel_tasks(spark),
+        jvms=parallel_jvms(spark),
     )
 
 

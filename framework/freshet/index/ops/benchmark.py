@@ -21,7 +21,7 @@ from freshet.run.watchdog import watched
 _FIRST_KEYS = 20_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Held:
     """What a cluster holds.
 
@@ -80,7 +80,7 @@ def benchmark_cluster(
     with watched(spec, listen) as told:
 
         def phase(words: str) -> None:
-            told(Event("phase", spec.name, words))
+            told(Event(name="phase", pipeline=spec.name, message=words))
 
         spark = session_for(spec, project.root, phase)
         with connect(spark, scratch) as cluster:
@@ -93,7 +93,14 @@ def benchmark_cluster(
                 keys = max(_FIRST_KEYS, math.ceil(rate * seconds))
                 phase(f"putting and looking up {keys:,} keys by {tasks} tasks")
                 puts, lookups = _rate(spark, cluster, tasks, keys)
-                return Held(scratch.cluster, cluster.servers(), round(puts, 1), round(lookups, 1), tasks, 2 * keys)
+                return Held(
+                    cluster=scratch.cluster,
+                    servers=cluster.servers(),
+                    puts_per_second=round(puts, 1),
+                    lookups_per_second=round(lookups, 1),
+                    tasks=tasks,
+                    requests=2 * keys,
+                )
             finally:
                 cluster.drop()
 

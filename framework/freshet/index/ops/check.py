@@ -33,7 +33,7 @@ from freshet.run.executor import jvm_lock
 _SAMPLES = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verified:
     """How an index and its table compare.
 
@@ -153,14 +153,14 @@ def _verified(
             wrong.unpersist()
     samples = tuple(_in_words(row.asDict()) for row in shown)
     return Verified(
-        spec.name,
-        spec.index.type,
-        sample,
-        sum(int(row[2]) for row in totals),
-        {name: counts.get(name, 0) for name in DAMAGES},
-        samples,
-        repaired,
-        round(time.monotonic() - start, 3),
+        pipeline=spec.name,
+        index=spec.index.type,
+        sample=sample,
+        rows=sum(int(row[2]) for row in totals),
+        found={name: counts.get(name, 0) for name in DAMAGES},
+        samples=samples,
+        repaired=repaired,
+        seconds=round(time.monotonic() - start, 3),
     )
 
 

@@ -30,7 +30,7 @@ from freshet.sinks.commit import empty_batch, write_commit
 from freshet.sources.hudi.reads import Window
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexResult:
     """What was done to an index.
 
@@ -79,7 +79,7 @@ class Work:
 
     def phase(self, words: str) -> None:
         """Tell what goes on."""
-        self.listen(Event("phase", self.spec.name, words))
+        self.listen(Event(name="phase", pipeline=self.spec.name, message=words))
 
 
 @contextmanager
@@ -92,14 +92,14 @@ def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen:
     """
 
     def waiting(words: str) -> None:
-        listen(Event("waiting", spec.name, words))
+        listen(Event(name="waiting", pipeline=spec.name, message=words))
 
     with (
         hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease,
         watched(spec, lease.noting(listen)) as listen,
     ):
-        listen(Event("phase", spec.name, "starting Spark"))
-        spark = session_for(spec, project.root, lambda words: listen(Event("phase", spec.name, words)))
+        listen(Event(name="phase", pipeline=spec.name, message="starting Spark"))
+        spark = session_for(spec, project.root, lambda words: listen(Event(name="phase", pipeline=spec.name, message=words)))
         yield Work(project, spec, state, listen, lease, spark)
 
 
@@ -146,7 +146,7 @@ def bootstrap_index(
             )
             rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
             if done.outcome == "idle":
-                return IndexResult(spec.name, f"nothing to do: {done.reason}", spec.index.type)
+                return IndexResult(pipeline=spec.name, done=f"nothing to do: {done.reason}", index=spec.index.type)
         target = require_rows(spec, state)
         if spec.index.hbase is None:
             if spec.index.is_global and not has_record_index(work.spark, target.ref.path):
@@ -155,11 +155,11 @@ def bootstrap_index(
                 seconds["index"] = round(time.monotonic() - start, 3)
             there = "the index is there" if spec.index.is_global else "the table is loaded"
             said = "bootstrapped" if seconds else f"nothing to do: {there}"
-            return IndexResult(spec.name, said, spec.index.type, rows, seconds=seconds)
+            return IndexResult(pipeline=spec.name, done=said, index=spec.index.type, rows=rows, seconds=seconds)
         with connect(work.spark, spec.index.hbase) as cluster:
             found = checked_table(spec, cluster)
         if found is not None and found.state == "ready" and found.generation == recorded_generation(target):
-            return IndexResult(spec.name, "nothing to do: the index is there", spec.index.type)
+            return IndexResult(pipeline=spec.name, done="nothing to do: the index is there", index=spec.index.type)
         start = time.monotonic()
         built = index_after_load(work, layout)
         seconds["index"] = round(time.monotonic() - start, 3)
@@ -219,7 +219,7 @@ def rebuild_index(
 def make_record_index(work: Work, reason: str) -> None:
     """Make a record index from the table's base files: Hudi does, with the commit of a writer that keeps one, where none is."""
     work.phase("making the record index")
-    commit = commit_stage(work.spec, Window("index", reason=reason), None, empty=True)
+    commit = commit_stage(work.spec, Window(kind="index", reason=reason), None, empty=True)
     # An upsert looks keys up, though there are none; where the index is only being made, Hudi reads the whole table for that.
     # So the index of 4 million rows took 153 to 173 s, and takes 111 to 118 s (2 cores).
     commit = replace(commit, operation="insert")
@@ -237,7 +237,7 @@ def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout)
         rates = allowed(work.spark, spec, hbase, work.state, cluster.servers(), generation)
         cluster.classes.Cluster.hudiTalksTo(hbase.cluster, (work.spark.sparkContext.master or "").startswith("local"))
         opened: Opened = replace(rates, rows=built.entries)
-        commit = commit_stage(spec, Window("index", reason="index made"), None, empty=True)
+        commit = commit_stage(spec, Window(kind="index", reason="index made"), None, empty=True)
         # Killed before this commit, the next run is refused: it knows another generation.
         write_commit(
             empty_batch(work.spark, spec.target.columns),
@@ -257,7 +257,16 @@ def result_of(
     rows: int = 0,
 ) -> IndexResult:
     """Return what is told of an HBase index that was made."""
-    return IndexResult(spec.name, done, spec.index.type, rows, built.entries, built.hfiles, built.bytes, seconds)
+    return IndexResult(
+        pipeline=spec.name,
+        done=done,
+        index=spec.index.type,
+        rows=rows,
+        entries=built.entries,
+        hfiles=built.hfiles,
+        bytes=built.bytes,
+        seconds=seconds,
+    )
 
 
 def require_global(spec: PipelineSpec) -> None:

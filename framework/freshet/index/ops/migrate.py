@@ -59,14 +59,14 @@ def migrate_index(
     with index_work(project, spec, state, listen) as work:
         target = require_rows(spec, state)
         if is_index(target.latest_extra(INDEX_KEY) or "{}", spec):
-            return IndexResult(spec.name, "nothing to do: the table has this index", spec.index.type)
+            return IndexResult(pipeline=spec.name, done="nothing to do: the table has this index", index=spec.index.type)
         start = time.monotonic()
         if spec.index.hbase is not None:
             built = make_index(work, spec, spec.index.hbase, layout)
             return result_of(spec, "migrated", built, {"index": round(time.monotonic() - start, 3)})
         if spec.index.type == "BUCKET":
             work.phase(f"writing {spec.target.ref.name} into buckets")
-            commit = commit_stage(spec, Window("index", reason=f"migrated to {to}"), None, empty=True)
+            commit = commit_stage(spec, Window(kind="index", reason=f"migrated to {to}"), None, empty=True)
             rows = load_table(work.spark, spec.target.ref.path).select(*(f"`{c.name}`" for c in spec.target.columns))
             # Its keys stand once each.
             options = {**commit.options, "hoodie.combine.before.insert": "false"}
@@ -78,7 +78,9 @@ def migrate_index(
                 work.phase("compacting: a record index is made from base files")
                 _compact(work)
             make_record_index(work, f"migrated to {to}")
-        return IndexResult(spec.name, "migrated", spec.index.type, seconds={"index": round(time.monotonic() - start, 3)})
+        return IndexResult(
+            pipeline=spec.name, done="migrated", index=spec.index.type, seconds={"index": round(time.monotonic() - start, 3)}
+        )
 
 
 def _compact(work: Work) -> None:

@@ -168,7 +168,7 @@ def text_settings(tree: MapNode, key: str) -> dict[str, Setting]:
     node = tree.entries.get(key)
     entries: Mapping[str, Node] = node.entries if isinstance(node, MapNode) else {}
     return {
-        name: Setting(entry.text, entry.file, entry.line, entry.key)
+        name: Setting(value=entry.text, file=entry.file, line=entry.line, name=entry.key)
         for name, entry in entries.items()
         if isinstance(entry, ScalarNode) and entry.value is not None
     }

@@ -11,7 +11,7 @@ from freshet.problems import Problems
 from freshet.project.syntax.files import Place
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Neighbour:
     """What lineage needs of one pipeline.
 

@@ -31,7 +31,7 @@ from freshet.project.syntax.yaml_text import ListNode, MapNode, ScalarNode
 from freshet.secrets import Redactor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """A pipeline whose settings are merged and rendered, and whose tables are known by name and path.
 
@@ -95,15 +95,15 @@ def draft(
         if setting.value.strip()
     }
     sql = TemplateContext(
-        variables,
-        None,
-        context.names,
-        context.on_secret,
-        {
+        var=variables,
+        env=None,
+        names=context.names,
+        on_secret=context.on_secret,
+        unknown_hints={
             **context.unknown_hints,
             "env": "SQL is printed by plan, so it cannot read env.*: read it in 'vars:' and use var.*.",
         },
-        context.origin,
+        origin=context.origin,
     )
     ddl_text = None
     named = rendered.entries.get("ddl")
@@ -118,7 +118,17 @@ def draft(
         root = warehouse.get(database)
         path = normal_path(location, files.root) if location else f"{root}/{short}" if root else ""
         ref = TableRef(table, path) if path else None
-    return Draft(name, file, rendered, sql, warehouse, ddl_text, ref, secrets, tuple(sorted(set(logic.windowed(tree)))))
+    return Draft(
+        name=name,
+        file=file,
+        tree=rendered,
+        context=sql,
+        warehouse=warehouse,
+        ddl_text=ddl_text,
+        target=ref,
+        secrets=secrets,
+        windowed=tuple(sorted(set(logic.windowed(tree)))),
+    )
 
 
 def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
@@ -144,11 +154,11 @@ def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
     main = source.source_path(settings, root)
     # A join with the target as it stands is no circle; reading one's own changes is.
     return Neighbour(
-        one.name,
-        place,
-        target_path,
-        others if main and same_place(main) == target_path else others - {target_path},
-        _owned(one.tree),
+        name=one.name,
+        place=place,
+        target=target_path,
+        reads=others if main and same_place(main) == target_path else others - {target_path},
+        owns=_owned(one.tree),
     )
 
 

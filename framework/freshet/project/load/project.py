@@ -292,15 +292,22 @@ class Loader:
             secrets.register(variable, value)
 
         only_env = TemplateContext(
-            None,
-            self.environ,
-            self.names,
-            on_secret,
-            {
+            var=None,
+            env=self.environ,
+            names=self.names,
+            on_secret=on_secret,
+            unknown_hints={
                 **_WINDOW_HINTS,
                 "var": "A variable may use env.* only, not another variable.",
             },
         )
         variables = layers.variables(tree, only_env, problems)
-        context = TemplateContext(variables, self.environ, self.names, on_secret, _WINDOW_HINTS, secrets.origin)
+        context = TemplateContext(
+            var=variables,
+            env=self.environ,
+            names=self.names,
+            on_secret=on_secret,
+            unknown_hints=_WINDOW_HINTS,
+            origin=secrets.origin,
+        )
         return draft(name, file, tree, context, variables, self.files, secrets, problems)

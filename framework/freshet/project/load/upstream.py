@@ -70,7 +70,7 @@ def _check_deletes(spec: PipelineSpec, reader: Draft, writers: list[Draft], prob
         return
     settings = {name: value for one in writers for name, value in layers.text_settings(one.tree, "hoodie").items()}
     settings |= ddl.settings
-    if settings.get(_CDC, Setting("", "", 0)).value.strip().lower() == "true":
+    if settings.get(_CDC, Setting(value="", file="", line=0)).value.strip().lower() == "true":
         return
     deletes = any(column.name == DELETE_MARK for column in ddl.columns)
     deletes |= options.OPERATION in settings and settings[options.OPERATION].value.strip().lower() == "delete"

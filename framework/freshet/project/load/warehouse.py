@@ -24,7 +24,7 @@ from freshet.project.syntax.yaml_text import MapNode
 _CONFIG = "configs/base.yml"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Warehouse:
     """A project's configs and the tables that its pipelines write and read.
 
@@ -118,15 +118,15 @@ def load_warehouse(
             for path in one.reads:
                 readers.setdefault(path, []).append(Reader(one.name, target, partners[one.name]))
     return Warehouse(
-        str(folder),
-        env_name,
-        base.warehouse,
-        layers.text_settings(base.tree, "hoodie"),
-        dict(settings.spark),
-        settings.lease.wait_seconds,
-        {path: tuple(names) for path, names in writers.items()},
-        {path: tuple(sorted(found, key=lambda r: r.name)) for path, found in readers.items()},
-        targets,
+        root=str(folder),
+        env=env_name,
+        roots=base.warehouse,
+        hoodie=layers.text_settings(base.tree, "hoodie"),
+        spark_conf=dict(settings.spark),
+        lease_wait_seconds=settings.lease.wait_seconds,
+        writers={path: tuple(names) for path, names in writers.items()},
+        readers={path: tuple(sorted(found, key=lambda r: r.name)) for path, found in readers.items()},
+        targets=targets,
     )
 
 

@@ -11,7 +11,7 @@ Scope = Literal["batch", "partitions", "table"]
 Evolution = Literal["nothing", "add_columns", "widen"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SqlRule:
     """A query over the table as it would stand after the commit, and what it must give.
 
@@ -104,7 +104,7 @@ class SuiteRule:
 Rule = SqlRule | RowRule | MalformedRule | UniqueRule | ReferenceRule | FreshnessRule | VolumeRule | SuiteRule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckSpec:
     """One check of a pipeline.
 

@@ -36,7 +36,7 @@ class TableRef:
     path: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableSpec:
     """The target as its DDL file declares it.
 
@@ -63,7 +63,7 @@ class TableSpec:
     column_lines: Mapping[str, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SourceSpec:
     """The main source, read incrementally as ``<SRC>``.
 
@@ -83,7 +83,7 @@ class SourceSpec:
     incremental_format: IncrementalFormat
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InputSpec:
     """Another table that the transformation names.
 
@@ -109,7 +109,7 @@ class InputSpec:
     as_of: AsOf = "latest"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WriteSpec:
     """How the batch reaches the target.
 
@@ -128,7 +128,7 @@ class WriteSpec:
     ordering: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BackfillSpec:
     """How a range of dates is computed again.
 
@@ -145,7 +145,7 @@ class BackfillSpec:
     write: Literal["upsert", "insert_overwrite"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TransformSpec:
     """One file of the chain.
 
@@ -162,7 +162,7 @@ class TransformSpec:
     helpers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HBaseSpec:
     """The HBase table that holds the index of a target, and how much of its cluster the pipeline may use.
 
@@ -226,7 +226,7 @@ class Reader:
     partners: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PipelineSpec:
     """One validated pipeline.
 

@@ -36,7 +36,7 @@ _OF = {"expect": "sql", "scope": "sql", "within": "unique"}
 _META = re.compile(r"_hoodie_(?!is_deleted)\w+")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Reading:
     table: TableSpec
     files: ProjectFiles
@@ -89,7 +89,15 @@ def read_checks(
     """
     found: list[CheckSpec] = []
     taken = next((c.name for c in table.columns if c.name.lower().startswith(_QUARANTINE)), "")
-    reading = _Reading(table, files, targets, warehouse, problems, operation, strategy)
+    reading = _Reading(
+        table=table,
+        files=files,
+        targets=targets,
+        warehouse=warehouse,
+        problems=problems,
+        operation=operation,
+        strategy=strategy,
+    )
     for number, check in enumerate(declared):
         reading.at, reading.name = place_of("checks", str(number)), check.name[:80]
         if not _PLAIN.fullmatch(check.name):
@@ -111,10 +119,10 @@ def read_checks(
         most_rows, most_share = limit_of(check.limit)
         found.append(
             CheckSpec(
-                check.name,
-                check.severity,
-                reading.at.line,
-                rule,
+                name=check.name,
+                severity=check.severity,
+                line=reading.at.line,
+                rule=rule,
                 most_rows=most_rows,
                 most_share=most_share,
                 deletes=check.on_drop == "delete",
@@ -242,8 +250,8 @@ def _sql(check: Check, query: str, reading: _Reading) -> SqlRule | None:
     if isinstance(check.expect, Compared):
         if scope == "batch":
             reading.add("CONFLICTING_SETTING", "a batch has no before.", "Write 'scope: partitions' or 'scope: table'.")
-        return SqlRule(text, "", check.expect.result, scope)
-    return SqlRule(text, _literal(check.expect), "", scope)
+        return SqlRule(query=text, expect="", compare=check.expect.result, scope=scope)
+    return SqlRule(query=text, expect=_literal(check.expect), compare="", scope=scope)
 
 
 def _literal(value: bool | int | float | str | None) -> str:

@@ -83,7 +83,7 @@ def agreed(settings: Mapping[str, Setting], ddl: DdlTable, problems: Problems) -
             _conflict(options.PARTITION_BY, declared[options.PARTITION_BY], ddl.partition_by, problems)
         declared[options.PARTITION_BY] = ddl.partition_by
     elif options.PARTITION_BY in settings and _normal(options.PARTITION_BY, settings[options.PARTITION_BY].value):
-        declared[options.PARTITION_BY] = Setting("", ddl.file, ddl.line)
+        declared[options.PARTITION_BY] = Setting(value="", file=ddl.file, line=ddl.line)
     hudi = {key: value for key, value in declared.items() if not key.startswith(options.STREAMER_PREFIX)}
     for key in declared.keys() - hudi.keys():
         problems.add(
@@ -101,7 +101,7 @@ def agreed(settings: Mapping[str, Setting], ddl: DdlTable, problems: Problems) -
             _conflict(key, setting, other, problems)
         else:
             result[key] = setting
-    return {key: Setting(_normal(key, value.value), value.file, value.line) for key, value in result.items()}
+    return {key: Setting(value=_normal(key, value.value), file=value.file, line=value.line) for key, value in result.items()}
 
 
 def _conflict(key: str, ddl: Setting, other: Setting, problems: Problems) -> None:

@@ -124,13 +124,13 @@ class IndexRules(SettingRules):
                 f"Measure it: freshet index benchmark {name_of}",
             )
         hbase = HBaseSpec(
-            self.setting(options.HBASE_QUORUM).value,
-            int(number_of(port.value) or 0),
-            znode_of(self.settings),
-            table.value,
-            max(1, int(number_of(rate.value) or _SERVER_RATE)),
-            shares.get(cluster_of(self.settings), {}),
-            self._client(spark),
+            quorum=self.setting(options.HBASE_QUORUM).value,
+            port=int(number_of(port.value) or 0),
+            znode=znode_of(self.settings),
+            table=table.value,
+            server_rate=max(1, int(number_of(rate.value) or _SERVER_RATE)),
+            shares=shares.get(cluster_of(self.settings), {}),
+            client=self._client(spark),
         )
         return IndexSpec("HBASE", {options.HBASE_TABLE: table.value}, hbase)
 
@@ -183,7 +183,7 @@ class IndexRules(SettingRules):
     def _bucket(self, table: TableSpec, index: Setting, *, partition_is_stable: bool) -> IndexSpec:
         if index.file.startswith("configs/"):
             # The config's default is right for other tables; this pipeline is where it must be answered.
-            index = Setting(index.value, self.place.file, self.place.line)
+            index = Setting(value=index.value, file=self.place.file, line=self.place.line)
         in_key = set(table.partition_by) <= set(table.record_key)
         if table.partition_by and table.record_key and not in_key and not partition_is_stable:
             self.add(

@@ -50,14 +50,14 @@ def read_inputs(
         incremental = item.read == "incremental"
         found.append(
             InputSpec(
-                name,
-                table,
-                item.read,
-                at.line,
-                (seconds_of(item.lookback or DEFAULT_LOOKBACK) or 0) if incremental else 0,
-                tuple(item.drives.items()),
-                tuple((column, tuple(texts)) for column, texts in item.on.items()),
-                item.as_of,
+                name=name,
+                table=table,
+                read=item.read,
+                line=at.line,
+                lookback_seconds=(seconds_of(item.lookback or DEFAULT_LOOKBACK) or 0) if incremental else 0,
+                drives=tuple(item.drives.items()),
+                on=tuple((column, tuple(texts)) for column, texts in item.on.items()),
+                as_of=item.as_of,
             )
         )
     return tuple(found)

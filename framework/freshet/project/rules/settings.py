@@ -60,7 +60,7 @@ class SettingRules:
 
     def setting(self, key: str) -> Setting:
         """Return a setting; an empty one at the pipeline's own place where it is not set."""
-        return self.settings.get(key) or Setting("", self.place.file, self.place.line)
+        return self.settings.get(key) or Setting(value="", file=self.place.file, line=self.place.line)
 
     def add(self, at: Setting, code: str, message: str, hint: str) -> None:
         """Report a problem at the line of a setting."""

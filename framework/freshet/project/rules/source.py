@@ -66,11 +66,11 @@ def read_source(
         )
         return None
     return SourceSpec(
-        named_table(path, targets, warehouse),
-        int(most.value) if most else options.DEFAULT_MAX_COMMITS,
-        cast(MissingCheckpoint, missing),
-        scan is not None and scan.value.lower() == "true",
-        cast(IncrementalFormat, form),
+        table=named_table(path, targets, warehouse),
+        max_commits=int(most.value) if most else options.DEFAULT_MAX_COMMITS,
+        missing_checkpoint=cast(MissingCheckpoint, missing),
+        full_scan_when_expired=scan is not None and scan.value.lower() == "true",
+        incremental_format=cast(IncrementalFormat, form),
     )
 
 

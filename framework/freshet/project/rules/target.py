@@ -52,7 +52,7 @@ class TargetRules(SettingRules):
         keys = self.columns(key_setting, "record key")
         if not key_setting.value:
             self.add(
-                Setting("", self.ddl.file, self.ddl.line),
+                Setting(value="", file=self.ddl.file, line=self.ddl.line),
                 "MISSING_PRIMARY_KEY",
                 "The table has no record key.",
                 "Add TBLPROPERTIES (primaryKey = '<column>').",
@@ -61,7 +61,7 @@ class TargetRules(SettingRules):
         ordering_columns = self.columns(ordering, "ordering field")
         if not ordering.value:
             self.add(
-                Setting("", self.ddl.file, self.ddl.line),
+                Setting(value="", file=self.ddl.file, line=self.ddl.line),
                 "MISSING_ORDERING_FIELD",
                 "The table has no ordering field, so an older row could overwrite a newer one.",
                 "Add preCombineField = '<column that grows with every change>' to TBLPROPERTIES.",
@@ -77,20 +77,23 @@ class TargetRules(SettingRules):
         partition = self.setting(options.PARTITION_BY)
         partition_columns = self.columns(partition, "partition column")
         not_null = {column.name for column in keys}
-        columns = tuple(Column(c.name, c.type, False, c.comment) if c.name in not_null else c for c in self.ddl.columns)
+        columns = tuple(
+            Column(name=c.name, type=c.type, nullable=False, comment=c.comment) if c.name in not_null else c
+            for c in self.ddl.columns
+        )
         return TableSpec(
-            ref,
-            self.ddl.file,
-            columns,
-            tuple(c.name for c in partition_columns),
-            tuple(c.name for c in keys),
-            ordering_columns[0].name if ordering_columns else "",
-            cast(
+            ref=ref,
+            file=self.ddl.file,
+            columns=columns,
+            partition_by=tuple(c.name for c in partition_columns),
+            record_key=tuple(c.name for c in keys),
+            ordering_field=ordering_columns[0].name if ordering_columns else "",
+            table_type=cast(
                 TableType,
                 self.settings[options.TABLE_TYPE].value if options.TABLE_TYPE in self.settings else "COPY_ON_WRITE",
             ),
-            {key: value.value for key, value in self.ddl.settings.items() if key.startswith("hoodie.")},
-            self.ddl.column_lines,
+            properties={key: value.value for key, value in self.ddl.settings.items() if key.startswith("hoodie.")},
+            column_lines=self.ddl.column_lines,
         )
 
     def operation(self, *, reads_partitions: bool) -> Operation:
@@ -180,7 +183,7 @@ class TargetRules(SettingRules):
         """
         for column in table.columns:
             if "timestamp_ntz" in str(column.type):
-                at = Setting("", self.ddl.file, self.ddl.column_lines.get(column.name, self.ddl.line))
+                at = Setting(value="", file=self.ddl.file, line=self.ddl.column_lines.get(column.name, self.ddl.line))
                 self.add(
                     at,
                     "UNSUPPORTED_TYPE",

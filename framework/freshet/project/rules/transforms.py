@@ -80,7 +80,7 @@ def _read(
         helpers = read_helpers(name, tree, files, problems)
         # What a step does is what its helpers do: the pipeline's fingerprint is of both.
         whole = [text, *(part for file, held in helpers.items() for part in (file, held))]
-        return TransformSpec(name, "python", helpers=tuple(helpers)), "\n".join(whole)
+        return TransformSpec(file=name, kind="python", helpers=tuple(helpers)), "\n".join(whole)
     rendered = render(text, context, name, 1, problems)
     if rendered is None:
         return None
@@ -97,7 +97,7 @@ def _read(
             found.message[:1].upper() + found.message[1:],
             "Write SELECT ... FROM <SRC>." if not statements else "",
         )
-    return TransformSpec(name, "sql", statements), rendered
+    return TransformSpec(file=name, kind="sql", statements=statements), rendered
 
 
 def _check_python(tree: ast.Module, file: str, problems: Problems) -> None:

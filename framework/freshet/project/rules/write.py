@@ -32,7 +32,7 @@ def read_write(
     """
     names = {c.name.lower(): c.name for c in table.columns}
     if declared is None:
-        return WriteSpec("rows", tuple(names.values()))
+        return WriteSpec(strategy="rows", columns=tuple(names.values()))
     at = place_of("write")
     located = (*table.record_key, *table.partition_by, table.ordering_field)
     owned = []
@@ -108,11 +108,11 @@ def read_write(
             "Write 'when_not_matched: ignore', or own the column.",
         )
     return WriteSpec(
-        declared.strategy,
-        tuple(owned),
-        declared.when_not_matched == "insert",
-        declared.changed_columns or "",
-        ordering,
+        strategy=declared.strategy,
+        columns=tuple(owned),
+        insert_missing=declared.when_not_matched == "insert",
+        changed_columns=declared.changed_columns or "",
+        ordering=ordering,
     )
 
 
@@ -183,7 +183,10 @@ def read_backfill(
                 "Write 'backfill.write: upsert'.",
             )
     return BackfillSpec(
-        {"SRC": declared.event_time, **declared.inputs}, declared.partition or "", declared.granularity, declared.write
+        event_time={"SRC": declared.event_time, **declared.inputs},
+        partition=declared.partition or "",
+        granularity=declared.granularity,
+        write=declared.write,
     )
 
 

@@ -20,7 +20,7 @@ _PROPERTIES = re.compile(r"\bTBLPROPERTIES\b", re.IGNORECASE)
 _USING = re.compile(r"\bUSING\s+hudi\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """One value and where it stands.
 
@@ -37,7 +37,7 @@ class Setting:
     name: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DdlTable:
     """What one CREATE TABLE says.
 

@@ -27,16 +27,17 @@ def load(text: str, file: str) -> DdlTable | None:
     try:
         stored = json.loads(_path(text).read_text("utf-8"))
         return DdlTable(
-            stored["name"],
-            file,
-            stored["line"],
-            tuple(
-                Column(name, type_from_spark(kind), nullable, comment) for name, kind, nullable, comment in stored["columns"]
+            name=stored["name"],
+            file=file,
+            line=stored["line"],
+            columns=tuple(
+                Column(name=name, type=type_from_spark(kind), nullable=nullable, comment=comment)
+                for name, kind, nullable, comment in stored["columns"]
             ),
-            stored["column_lines"],
-            _setting(stored["partition_by"], file),
-            _setting(stored["location"], file),
-            {key: Setting(value, file, line) for key, (value, line) in stored["settings"].items()},
+            column_lines=stored["column_lines"],
+            partition_by=_setting(stored["partition_by"], file),
+            location=_setting(stored["location"], file),
+            settings={key: Setting(value=value, file=file, line=line) for key, (value, line) in stored["settings"].items()},
         )
     except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -78,4 +79,4 @@ def _pair(setting: Setting | None) -> tuple[str, int] | None:
 
 
 def _setting(pair: Any, file: str) -> Setting | None:
-    return None if pair is None else Setting(str(pair[0]), file, int(pair[1]))
+    return None if pair is None else Setting(value=str(pair[0]), file=file, line=int(pair[1]))

@@ -113,14 +113,14 @@ class _Reader:
         if not self.columns:
             self._add(self.line, "DDL_NOT_A_TABLE", "The table has no columns.")
         return DdlTable(
-            f"{name.db}.{name.name}" if name.db else name.name,
-            self.file,
-            self.line,
-            tuple(self.columns),
-            self.column_lines,
-            self.partition_by,
-            self.location,
-            self.settings,
+            name=f"{name.db}.{name.name}" if name.db else name.name,
+            file=self.file,
+            line=self.line,
+            columns=tuple(self.columns),
+            column_lines=self.column_lines,
+            partition_by=self.partition_by,
+            location=self.location,
+            settings=self.settings,
         )
 
     def _column(self, node: exp.Expression) -> None:
@@ -166,7 +166,7 @@ class _Reader:
         else:
             self._check_names(node.name, kind, line)
             # As above: a bad name still counts.
-            self.columns.append(Column(node.name, kind, nullable, comment))
+            self.columns.append(Column(name=node.name, type=kind, nullable=nullable, comment=comment))
             self.column_lines[node.name] = line
 
     def _check_names(self, column: str, kind: DataType, line: int) -> None:
@@ -195,7 +195,7 @@ class _Reader:
             case exp.PartitionedByProperty():
                 self._partitioned_by(node)
             case exp.LocationProperty():
-                self.location = Setting(node.this.name, self.file, self._clause_line("LOCATION"))
+                self.location = Setting(value=node.this.name, file=self.file, line=self._clause_line("LOCATION"))
             case exp.SchemaCommentProperty():
                 pass
             case exp.OptionsProperty():
@@ -228,7 +228,7 @@ class _Reader:
                         f"PARTITIONED BY {part.sql(dialect=DIALECT)[:60]}: Hudi partitions by columns.",
                         "Add a column that holds the value, and name it.",
                     )
-        self.partition_by = Setting(",".join(names), self.file, self._clause_line("PARTITIONED"))
+        self.partition_by = Setting(value=",".join(names), file=self.file, line=self._clause_line("PARTITIONED"))
 
     def _setting(self, node: exp.Expression) -> None:
         key = node.this.sql(dialect=DIALECT).replace("`", "") if isinstance(node.this, exp.Dot) else node.this.name
@@ -245,7 +245,7 @@ class _Reader:
                 "Remove one of them.",
             )
         elif name in _PROPERTIES or name.startswith("hoodie."):
-            self.settings[name] = Setting(text, self.file, line)
+            self.settings[name] = Setting(value=text, file=self.file, line=line)
         else:
             self._add(
                 line,

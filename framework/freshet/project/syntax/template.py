@@ -17,7 +17,7 @@ _MARK = re.compile(r"\{[{%#]")
 TEMPLATE_CODES = frozenset(("UNDEFINED_VARIABLE", "TEMPLATE_SYNTAX", "TEMPLATE_UNSAFE", "TEMPLATE_ERROR"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TemplateContext:
     """What a template can see.
 

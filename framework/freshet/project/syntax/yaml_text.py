@@ -45,7 +45,7 @@ class WrittenFloat(float):
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarNode:
     """One value: typed, and as it was written.
 
@@ -101,7 +101,7 @@ def scalar(text: str, file: str, line: int, *, plain: bool = True, content_line:
     """Build a scalar from its text; ``plain`` says that it was not quoted, so that its type counts."""
     value = scalar_value(text) if plain else text
     shown = text.lower() if isinstance(value, bool) else text
-    return ScalarNode(value, shown, file, line, content_line or line)
+    return ScalarNode(value=value, text=shown, file=file, line=line, content_line=content_line or line)
 
 
 def find_node(tree: Node, *path: str) -> Node | None:
@@ -176,7 +176,7 @@ def _context(error: yaml.MarkedYAMLError) -> str:
     return f" {error.context}" if error.context else ""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Open:
     line: int
     entries: dict[str, Node] | None
@@ -242,7 +242,7 @@ class _Builder:
             )
         else:
             own = self._stack[-1].key.line if self._stack and self._stack[-1].key else line
-            self._stack.append(_Open(own, {} if is_map else None, []))
+            self._stack.append(_Open(line=own, entries={} if is_map else None, items=[]))
 
     def _close(self) -> None:
         done = self._stack.pop()

@@ -62,7 +62,13 @@ class Work:
     @property
     def context(self) -> Context:
         """Return what a Python step is told of the run."""
-        return Context(self.spark, self.spec.name, self.env, self.spec.variables, self.plan.window.end_inclusive)
+        return Context(
+            spark=self.spark,
+            pipeline=self.spec.name,
+            env=self.env,
+            vars=self.spec.variables,
+            source_instant=self.plan.window.end_inclusive,
+        )
 
     def view(self, name: str, rows: DataFrame) -> None:
         """Give the next step rows to read by a name, in SQL and in Python."""

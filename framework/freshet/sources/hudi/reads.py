@@ -34,7 +34,7 @@ class Logs:
     ordering: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Window:
     """What of the main source one run reads.
 
@@ -98,7 +98,7 @@ class Version:
     overtakers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadIncrement:
     """Read the main source's window as the view ``SRC``.
 
@@ -120,7 +120,7 @@ class ReadIncrement:
     partitions: Partitions = Partitions()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadSnapshot:
     """Read another table whole, as the view ``view``.
 
@@ -141,7 +141,7 @@ class ReadSnapshot:
     overtakers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadLookback:
     """Read what changed in another table within a look-back, as the view ``view``.
 
@@ -160,7 +160,7 @@ class ReadLookback:
     as_of: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriveRows:
     """Bring rows of the main source into ``SRC`` whose key changed in another table.
 
@@ -186,7 +186,7 @@ class DriveRows:
     every_row: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadPartitions:
     """Read only those partitions of another table that the rows of ``SRC`` need, as the view ``view``.
 
@@ -209,7 +209,7 @@ class ReadPartitions:
     overtakers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadRange:
     """Read a table's rows of a range of event times, as the view ``view``.
 
@@ -232,7 +232,7 @@ class ReadRange:
     with_deletes: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadQuarantine:
     """Read rows that wait in the pipeline's quarantine, as the view ``SRC``.
 

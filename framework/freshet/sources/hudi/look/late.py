@@ -32,7 +32,7 @@ def position_at(table: TableState, instant: str, before: Position | None) -> Pos
     # order tell: with hoodie.archive.beyond.savepoint it goes past commits that stay.
     since = max(held.since or instant, dropped[-1][0] if dropped else "")
     known = Known(tuple((requested, completed) for completed, requested in kept), since)
-    return Position(instant, table.ref.path, known=known)
+    return Position(instant=instant, table=table.ref.path, known=known)
 
 
 def position_by_hand(state: StateReader, table: TableRef, instant: str) -> Position:
@@ -48,7 +48,7 @@ def position_by_hand(state: StateReader, table: TableRef, instant: str) -> Posit
     except FreshetError:
         # That hinders the runs, and not who mends their checkpoint.
         found = None
-    return position_at(found, instant, None) if found is not None else Position(instant, table.path)
+    return position_at(found, instant, None) if found is not None else Position(instant=instant, table=table.path)
 
 
 def completion_of(name: str, source: TableState, position: Position) -> str:

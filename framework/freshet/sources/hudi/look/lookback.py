@@ -39,9 +39,9 @@ def look_back(
         The commits up to the newest; the whole table where all of it is needed, or its history does not reach so far.
     """
     if not state.commits:
-        return Window("idle", reason="the table has no commit yet")
+        return Window(kind="idle", reason="the table has no commit yet")
     end = state.commits[-1].completed
-    whole = Window("whole_table", end_inclusive=end)
+    whole = Window(kind="whole_table", end_inclusive=end)
     if window.kind == "whole_table":
         return replace(whole, reason="all of it, as the whole source is read")
     if news is not None and news.kind == "whole_table":
@@ -56,13 +56,13 @@ def look_back(
     if lost_since(state, begin, found):
         return replace(whole, reason="all of it, as the look-back reaches further than the table's history")
     if not found:
-        return Window("idle", end_inclusive=end, reason=f"no commit since {begin}")
+        return Window(kind="idle", end_inclusive=end, reason=f"no commit since {begin}")
     return Window(
-        "increment",
-        found[0].completed,
-        found[-1].completed,
-        tuple(i.requested for i in found),
-        sum(state.info(i).rows for i in found),
+        kind="increment",
+        begin_inclusive=found[0].completed,
+        end_inclusive=found[-1].completed,
+        requested=tuple(i.requested for i in found),
+        rows=sum(state.info(i).rows for i in found),
         whole_files=in_whole_files(state, found),
         logs=in_logs(state, found),
         reason=f"{counted(len(found), 'commit')} since {begin}"

@@ -93,7 +93,7 @@ def next_window(
                 checkpoint=read_upto,
                 newest=newest,
             )
-        return Window("idle", end_inclusive=read_upto, reason="no commit since the checkpoint")
+        return Window(kind="idle", end_inclusive=read_upto, reason="no commit since the checkpoint")
     # What is read again ends no earlier than it did before: the target holds rows that were deleted since.
     passed_on = source.config.records_changes and spec.incremental_format != "latest_state"
     return _increment(source, waiting, len(late), spec.max_commits, read_upto, seen.instant if passed_on and seen else "")
@@ -115,16 +115,16 @@ def _first_window(name: str, source: TableState, spec: SourceSpec) -> Window:
             "READ_UPTO_LATEST_COMMIT (the whole table first) or READ_LATEST (only what comes from now on)",
         )
     if not source.commits:
-        return Window("idle", reason="the source has no commit yet")
+        return Window(kind="idle", reason="the source has no commit yet")
     if spec.missing_checkpoint == "READ_UPTO_LATEST_COMMIT":
         return _whole_table(source, "no checkpoint yet: READ_UPTO_LATEST_COMMIT")
     newest = _newest(source)
-    return Window("start_at_latest", end_inclusive=newest.completed, reason="no checkpoint yet: READ_LATEST")
+    return Window(kind="start_at_latest", end_inclusive=newest.completed, reason="no checkpoint yet: READ_LATEST")
 
 
 def _whole_table(source: TableState, reason: str) -> Window:
     newest = _newest(source)
-    return Window("whole_table", end_inclusive=newest.completed, requested=(newest.requested,), reason=reason)
+    return Window(kind="whole_table", end_inclusive=newest.completed, requested=(newest.requested,), reason=reason)
 
 
 def _newest(source: TableState) -> Instant:
@@ -147,7 +147,7 @@ def _increment(
     left = waiting[len(taken) :]
     infos = [source.info(i) for i in taken]
     return Window(
-        "increment",
+        kind="increment",
         begin_inclusive=taken[0].completed,
         end_inclusive=max(taken[-1].completed, read_upto),
         requested=tuple(i.requested for i in taken),
@@ -169,7 +169,7 @@ def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...],
     # Commits are archived in the order of their requests: a long one may go unread while others that completed before it
     # stay. So only an idle tick, which moves nothing, leaves the archive closed.
     if waiting or not source.commits or source.commits[0].completed > read_upto:
-        cleaned += [i.completed for i in late_archived(source, position or Position(read_upto), read_upto)]
+        cleaned += [i.completed for i in late_archived(source, position or Position(instant=read_upto), read_upto)]
     return min(cleaned, default="")
 
 

@@ -95,7 +95,16 @@ def hold_read(stage: Stage) -> None:
         case ReadIncrement():
             _hold_increment(stage)
         case ReadLookback() if stage.window.kind != "idle":
-            _hold_increment(ReadIncrement(stage.table, stage.window, False, (), stage.as_of, stage.partitions))
+            _hold_increment(
+                ReadIncrement(
+                    table=stage.table,
+                    window=stage.window,
+                    with_deletes=False,
+                    before=(),
+                    as_of=stage.as_of,
+                    partitions=stage.partitions,
+                )
+            )
         case DriveRows():
             hold_version(stage.source, Version(stage.as_of), _UNTOUCHED)
         case ReadSnapshot() if not (stage.columns or stage.empty):

@@ -33,7 +33,17 @@ def read_lookback(spark: SparkSession, stage: ReadLookback) -> DataFrame:
     """Read the rows that changed within the look-back, each as it stands at its end."""
     if stage.window.kind == "idle":
         return load_table(spark, stage.table.path).where(F.lit(False))
-    return read_increment(spark, ReadIncrement(stage.table, stage.window, False, (), stage.as_of, stage.partitions))
+    return read_increment(
+        spark,
+        ReadIncrement(
+            table=stage.table,
+            window=stage.window,
+            with_deletes=False,
+            before=(),
+            as_of=stage.as_of,
+            partitions=stage.partitions,
+        ),
+    )
 
 
 def drive_rows(spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFrame:
