@@ -9,16 +9,8 @@ from typing import Any
 
 from freshet.hudi.checkpoint import INDEX_KEY, MAIN, Basis, Checkpoint, Position, encode
 from freshet.hudi.table import CommitInfo, Instant, TableConfig, TableState
-from freshet.project.model.pipeline import (
-    IndexSpec,
-    InputSpec,
-    PipelineSpec,
-    SourceSpec,
-    TableRef,
-    TableSpec,
-    TransformSpec,
-    WriteSpec,
-)
+from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
+from freshet.project.model.steps import TransformSpec, WriteSpec
 from freshet.project.syntax.statements import split_statements
 from freshet.types.columns import Atomic, Column, Decimal
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from freshet.errors import Exit, FreshetError
-from freshet.project.model.pipeline import Granularity
+from freshet.project.model.steps import Granularity
 
 _STEP = re.compile(r"(\d{1,4})(h|d|w|mo)")
 _HOURS = {"h": 1, "d": 24, "w": 168}

@@ -22,7 +22,8 @@ from freshet.plan.retention import hold_services
 from freshet.plan.stages import Commit, Guard, Plan, Stage
 from freshet.plan.target import compare_target, evolved
 from freshet.project.model.logic import Logic
-from freshet.project.model.pipeline import BackfillSpec, InputSpec, PipelineSpec, TableRef
+from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
+from freshet.project.model.steps import BackfillSpec
 from freshet.sources.hudi.look.versions import version_now
 from freshet.sources.hudi.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
 

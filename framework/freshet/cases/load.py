@@ -12,7 +12,8 @@ from freshet.problems import Problems, did_you_mean
 from freshet.project.model.checks import ReferenceRule
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.project.syntax.files import Place, ProjectFiles
-from freshet.project.syntax.yaml_text import MapNode, Node, find_node, node_below, parse_yaml
+from freshet.project.syntax.yaml_nodes import MapNode, Node, find_node, node_below
+from freshet.project.syntax.yaml_text import parse_yaml
 from freshet.types.columns import Column, Struct
 
 #: Not beside the pipelines themselves, where every YAML file is one.

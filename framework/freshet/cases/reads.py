@@ -8,7 +8,7 @@ from dataclasses import replace
 from freshet.cases.load import SOURCE, Case, FixtureText, Shape, schema_unknown, tables_of
 from freshet.problems import Problems
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.project.syntax.yaml_text import find_node, node_below
+from freshet.project.syntax.yaml_nodes import find_node, node_below
 
 
 def with_key(shape: Shape, key: tuple[str, ...]) -> Shape | None:

@@ -11,7 +11,7 @@ from freshet.problems import Problems, did_you_mean
 from freshet.project.load.layers import place_in, plain
 from freshet.project.shape.strategies import Model, Name, OneOrMore
 from freshet.project.syntax.files import Place
-from freshet.project.syntax.yaml_text import MapNode
+from freshet.project.syntax.yaml_nodes import MapNode
 
 # Inline rows, or the name of a CSV file in the same folder.
 Rows = list[dict[str, Any]] | Name

@@ -12,7 +12,8 @@ from freshet.cases.shape import validate_fixture
 from freshet.cases.values import RowSet
 from freshet.errors import FreshetError
 from freshet.problems import Problems
-from freshet.project.syntax.yaml_text import MapNode, parse_yaml, scalar_value
+from freshet.project.syntax.yaml_nodes import MapNode, scalar_value
+from freshet.project.syntax.yaml_text import parse_yaml
 from freshet.types.columns import Array, Atomic, Column, DataType, Map, Struct
 
 _WIDTH = 118

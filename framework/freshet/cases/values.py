@@ -12,7 +12,7 @@ from typing import Any
 
 from freshet.problems import Problems, did_you_mean
 from freshet.project.syntax.files import Place, ProjectFiles
-from freshet.project.syntax.yaml_text import ListNode, MapNode, Node, ScalarNode, scalar
+from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNode, scalar
 from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
 
 _BYTES = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}

@@ -13,7 +13,8 @@ import click
 from freshet.errors import FreshetError, SpecError, StateError
 from freshet.problems import Problems, did_you_mean
 from freshet.project.syntax.files import Place, ProjectFiles
-from freshet.project.syntax.yaml_text import MapNode, ScalarNode, parse_yaml
+from freshet.project.syntax.yaml_nodes import MapNode, ScalarNode
+from freshet.project.syntax.yaml_text import parse_yaml
 
 CONFIG = "configs/base.yml"
 _ENDINGS = (".yml", ".yaml")

@@ -14,7 +14,8 @@ from freshet.hudi.timeline import TimelineState
 from freshet.plan.logic_record import moment_of
 from freshet.project.load.project import load_project
 from freshet.project.load.warehouse import Warehouse, load_warehouse, place_of
-from freshet.project.model.pipeline import Granularity, TableRef, TableSpec
+from freshet.project.model.pipeline import TableRef, TableSpec
+from freshet.project.model.steps import Granularity
 from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
 from freshet.types.from_json import from_avro
 

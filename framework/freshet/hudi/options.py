@@ -9,7 +9,8 @@ from freshet.hudi.checkpoint import METADATA_PREFIX
 from freshet.hudi.keys.options import CONCURRENCY, RECORD_INDEX_ENABLE
 from freshet.hudi.shares import hbase_options
 from freshet.hudi.table import TableState
-from freshet.project.model.pipeline import Operation, PipelineSpec
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.steps import Operation
 from freshet.types.columns import Column, stored
 
 # Where Hudi's own default loses. Any of them can be set otherwise in the YAML's `hoodie:`.

@@ -17,8 +17,10 @@ from freshet.plan.retention import HELD, held_back
 from freshet.plan.stages import Commit, Notice
 from freshet.problems import Problems
 from freshet.project.load.warehouse import Warehouse, place_of
-from freshet.project.model.pipeline import IndexSpec, PipelineSpec, SourceSpec, TableRef, TableSpec, TableType, WriteSpec
+from freshet.project.model.pipeline import IndexSpec, PipelineSpec, SourceSpec, TableRef, TableSpec, TableType
+from freshet.project.model.steps import WriteSpec
 from freshet.project.rules import source, target
+from freshet.project.rules.column_types import TypeRules
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.syntax.column_text import quoted_name, refuse
@@ -146,7 +148,7 @@ def new_spec(bare: PipelineSpec, warehouse: Warehouse, asked: TableAsked, column
     rules = target.TargetRules(ddl, values, place, problems)
     table = rules.table(bare.target.ref)
     index = IndexRules(ddl, values, place, problems).index(bare.name, table, {}, {}, partition_is_stable=True)
-    rules.types(table, index)
+    TypeRules(ddl, values, place, problems).types(table, index)
     refuse(bare.name, problems)
     return replace(bare, target=table, index=index, write_options=_write_options(values))
 

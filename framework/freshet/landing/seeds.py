@@ -17,7 +17,8 @@ from freshet.project.load.warehouse import Warehouse, place_of
 from freshet.project.rules.source import table_by_name
 from freshet.project.shape.strategies import Model, Name, OneOrMore, one_as_list
 from freshet.project.syntax.files import Place, ProjectFiles
-from freshet.project.syntax.yaml_text import MapNode, parse_yaml
+from freshet.project.syntax.yaml_nodes import MapNode
+from freshet.project.syntax.yaml_text import parse_yaml
 
 FOLDER = "seeds"
 _YAML = ".yml"

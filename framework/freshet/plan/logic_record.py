@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from freshet.project.model.pipeline import Granularity
+from freshet.project.model.steps import Granularity
 
 VERSION = 1
 #: Of rows whose commit does not tell, and of rows of several logics.

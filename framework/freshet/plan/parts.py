@@ -14,7 +14,8 @@ from freshet.plan.index_record import index_record
 from freshet.plan.positions import kept
 from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
 from freshet.project.model.checks import MalformedRule
-from freshet.project.model.pipeline import PipelineSpec, TransformSpec
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.steps import TransformSpec
 from freshet.sources.hudi.look.unreadable import refuse_unreadable
 from freshet.sources.hudi.reads import Window
 from freshet.types.columns import Array, Atomic, Column

@@ -11,7 +11,8 @@ from freshet.hudi.keys.options import OPERATION
 from freshet.hudi.options import NO_ENTRIES, REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
 from freshet.project.model.checks import Evolution
-from freshet.project.model.pipeline import Operation, TableRef
+from freshet.project.model.pipeline import TableRef
+from freshet.project.model.steps import Operation
 from freshet.project.syntax.statements import Statement
 from freshet.sources.hudi.reads import (
     DriveRows,

@@ -27,7 +27,8 @@ from freshet.hudi.checkpoint import (
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.stages import Commit, Guard
 from freshet.project.model.logic import Part
-from freshet.project.model.pipeline import BackfillSpec, InputSpec, PipelineSpec
+from freshet.project.model.pipeline import InputSpec, PipelineSpec
+from freshet.project.model.steps import BackfillSpec
 from freshet.sources.hudi.reads import ReadPartitions, ReadRange, ReadSnapshot
 from tests.kit.memory import CITIES, SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from freshet.backfill.chunks import MOST_CHUNKS, BadRange, Chunk, Step, cut, length_of, partition_values, step_of
 from freshet.errors import Exit
-from freshet.project.model.pipeline import Granularity
+from freshet.project.model.steps import Granularity
 
 JANUARY = datetime(2026, 1, 1)
 

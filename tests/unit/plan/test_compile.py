@@ -26,7 +26,8 @@ from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
 from freshet.plan.describe import plan_json
 from freshet.plan.stages import Commit, Conform, Plan, RunPython, RunSql
-from freshet.project.model.pipeline import HBaseSpec, IndexSpec, PipelineSpec, TableRef, WriteSpec
+from freshet.project.model.pipeline import HBaseSpec, IndexSpec, PipelineSpec, TableRef
+from freshet.project.model.steps import WriteSpec
 from freshet.sources.hudi.reads import ReadIncrement, ReadSnapshot, Version
 from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (

@@ -21,7 +21,8 @@ from freshet.plan.logic import known_logic, with_logic
 from freshet.plan.logic_record import SEVERAL, UNKNOWN, LogicRecord, Standing, decode_record, encode_record
 from freshet.plan.stages import Commit
 from freshet.project.model.logic import Part, digest_of
-from freshet.project.model.pipeline import BackfillSpec, PipelineSpec
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.steps import BackfillSpec
 from freshet.status.logic_report import LogicReport, logic_in_short, logic_lines, report_logic
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 

@@ -20,7 +20,8 @@ from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of, waits_for
 from freshet.plan.stages import Commit, Conform, Plan, RunSql
 from freshet.project.model.checks import CheckSpec, SqlRule, VolumeRule
-from freshet.project.model.pipeline import BackfillSpec, IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
+from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, TableRef
+from freshet.project.model.steps import BackfillSpec, WriteSpec
 from freshet.sources.hudi.reads import ReadIncrement, ReadSnapshot
 from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (

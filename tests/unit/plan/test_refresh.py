@@ -15,7 +15,8 @@ from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_text
 from freshet.plan.stages import Commit, MergeColumns, Plan
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
-from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader, WriteSpec
+from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader
+from freshet.project.model.steps import WriteSpec
 from freshet.sources.hudi.reads import ReadIncrement
 from tests.kit.memory import (
     CITIES,

@@ -20,7 +20,8 @@ from freshet.cases.values import RowSet, value_of
 from freshet.errors import FreshetError
 from freshet.problems import Problems
 from freshet.project.load.project import load_project
-from freshet.project.syntax.yaml_text import MapNode, parse_yaml
+from freshet.project.syntax.yaml_nodes import MapNode
+from freshet.project.syntax.yaml_text import parse_yaml
 from freshet.types.columns import Atomic, Column, DataType
 from freshet.types.from_sql import parse_type
 from tests.kit.project import a_project

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from freshet.problems import Problems
-from freshet.project.syntax.yaml_text import MapNode, ScalarNode, parse_yaml, walk
+from freshet.project.syntax.yaml_nodes import MapNode, ScalarNode, walk
+from freshet.project.syntax.yaml_text import parse_yaml
 
 
 def parsed(text: str) -> tuple[MapNode | None, list[tuple[int, str]]]:

@@ -16,7 +16,7 @@ from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, chec
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.template import TemplateContext, render
-from freshet.project.syntax.yaml_text import ListNode, MapNode, Node, ScalarNode, scalar
+from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNode, scalar
 
 OVERRIDE = "--set"
 _MAPS = ("vars", "lease", "run", "hoodie", "spark", "warehouse", "inputs")

@@ -1,20 +1,22 @@
-"""One pipeline from its files: first a draft that knows its tables, then the checked and frozen spec."""
+"""A pipeline from its draft: everything about it checked, and frozen as a spec."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from freshet.hudi.keys import options
 from freshet.problems import Problems, did_you_mean
 from freshet.project.load import layers
-from freshet.project.load.lineage import Neighbour
+from freshet.project.load.draft import Draft, ddl_file
 from freshet.project.model import logic
-from freshet.project.model.paths import normal_path, places_before, quarantine_of, same_place
+from freshet.project.model.paths import normal_path, places_before, quarantine_of
 from freshet.project.model.pipeline import PipelineSpec, Reader, TableRef
 from freshet.project.rules import source, target
+from freshet.project.rules.backfill import read_backfill
 from freshet.project.rules.checks import read_checks
+from freshet.project.rules.column_types import TypeRules
 from freshet.project.rules.fingerprint import fingerprint_of
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
@@ -22,152 +24,12 @@ from freshet.project.rules.inputs import read_inputs
 from freshet.project.rules.shares import Shares
 from freshet.project.rules.sync import check_sync
 from freshet.project.rules.transforms import read_chain
-from freshet.project.rules.write import check_ordering, check_overwrites, read_backfill, read_write
+from freshet.project.rules.write import check_ordering, check_overwrites, read_write
 from freshet.project.shape.files import validate_settings
-from freshet.project.syntax.ddl import DdlTable, Setting, ddl_header, parse_ddl
+from freshet.project.syntax.ddl import DdlTable, Setting, parse_ddl
 from freshet.project.syntax.files import Place, ProjectFiles
-from freshet.project.syntax.template import TemplateContext, render, text_of
-from freshet.project.syntax.yaml_text import ListNode, MapNode, ScalarNode
-from freshet.secrets import Redactor
-
-
-@dataclass(frozen=True, kw_only=True)
-class Draft:
-    """A pipeline whose settings are merged and rendered, and whose tables are known by name and path.
-
-    Args:
-        name: The pipeline.
-        file: Its YAML.
-        tree: Merged, rendered settings.
-        context: What its SQL may see.
-        warehouse: Normal root path of each database.
-        ddl_text: The DDL, rendered; None where it cannot be read.
-        target: The table written; None where it is not known.
-        secrets: The secrets that its own files read.
-        windowed: Texts of settings that a backfill renders otherwise.
-    """
-
-    name: str
-    file: str
-    tree: MapNode
-    context: TemplateContext
-    warehouse: Mapping[str, str]
-    ddl_text: str | None
-    target: TableRef | None
-    secrets: Redactor
-    windowed: tuple[str, ...]
-
-    def place(self, *path: str) -> Place:
-        """Return the place of a path of keys in the pipeline's merged settings."""
-        return layers.place_in(self.tree, self.file, path)
-
-
-def draft(
-    name: str,
-    file: str,
-    tree: MapNode,
-    context: TemplateContext,
-    variables: Mapping[str, object],
-    files: ProjectFiles,
-    secrets: Redactor,
-    problems: Problems,
-) -> Draft:
-    """Render a pipeline's settings and find the table it writes.
-
-    Args:
-        name: The pipeline.
-        file: Its YAML.
-        tree: Merged settings, ``vars`` among them.
-        context: What settings may see.
-        variables: The values of ``vars``.
-        files: The project's files.
-        secrets: Collects what the context's ``env`` gives away.
-        problems: Receives what is wrong.
-    """
-    rendered = MapNode(
-        {key: node if key == "vars" else layers.render_node(node, context, problems) for key, node in tree.entries.items()},
-        tree.file,
-        tree.line,
-    )
-    warehouse = {
-        database: normal_path(setting.value, files.root)
-        for database, setting in layers.text_settings(rendered, "warehouse").items()
-        if setting.value.strip()
-    }
-    sql = TemplateContext(
-        var=variables,
-        env=None,
-        names=context.names,
-        on_secret=context.on_secret,
-        unknown_hints={
-            **context.unknown_hints,
-            "env": "SQL is printed by plan, so it cannot read env.*: read it in 'vars:' and use var.*.",
-        },
-        origin=context.origin,
-    )
-    ddl_text = None
-    named = rendered.entries.get("ddl")
-    if isinstance(named, ScalarNode) and isinstance(named.value, str) and named.value:
-        raw = files.read(named.value, Place(named.file, named.line), "DDL file", problems)
-        ddl_text = None if raw is None else render(raw, sql, named.value, 1, problems)
-    header = ddl_header(ddl_text) if ddl_text is not None else None
-    ref = None
-    if header is not None:
-        table, location = header
-        database, _, short = table.rpartition(".")
-        root = warehouse.get(database)
-        path = normal_path(location, files.root) if location else f"{root}/{short}" if root else ""
-        ref = TableRef(table, path) if path else None
-    return Draft(
-        name=name,
-        file=file,
-        tree=rendered,
-        context=sql,
-        warehouse=warehouse,
-        ddl_text=ddl_text,
-        target=ref,
-        secrets=secrets,
-        windowed=tuple(sorted(set(logic.windowed(tree)))),
-    )
-
-
-def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
-    """Say what lineage needs of a draft, as far as it is known.
-
-    Args:
-        one: The draft.
-        root: The project's folder.
-        targets: Paths of the project's own tables, by name.
-    """
-    settings = layers.text_settings(one.tree, "hoodie")
-    reads = {source.source_path(settings, root)}
-    inputs = one.tree.entries.get("inputs")
-    for entry in inputs.entries.values() if isinstance(inputs, MapNode) else ():
-        table = entry.entries.get("table") if isinstance(entry, MapNode) else None
-        if isinstance(table, ScalarNode):
-            found = source.table_by_name(table.text, Place("", 0), targets, one.warehouse, Problems())
-            reads.add(found.path if found else None)
-    setting = settings.get(options.SOURCE_PATH)
-    place = Place(setting.file, setting.line) if setting and setting.file == one.file else Place(one.file, 1)
-    target_path = same_place(one.target.path) if one.target else ""
-    others = frozenset(same_place(path) for path in reads if path)
-    main = source.source_path(settings, root)
-    # A join with the target as it stands is no circle; reading one's own changes is.
-    return Neighbour(
-        name=one.name,
-        place=place,
-        target=target_path,
-        reads=others if main and same_place(main) == target_path else others - {target_path},
-        owns=_owned(one.tree),
-    )
-
-
-def _owned(tree: MapNode) -> frozenset[str] | None:
-    write = tree.entries.get("write")
-    columns = write.entries.get("columns") if isinstance(write, MapNode) else None
-    if not isinstance(columns, ListNode):
-        return None
-    return frozenset(item.text.lower() for item in columns.items if isinstance(item, ScalarNode))
+from freshet.project.syntax.template import text_of
+from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode
 
 
 def build(
@@ -221,7 +83,7 @@ def build(
     spark = {key: setting.value for key, setting in layers.text_settings(one.tree, "spark").items()}
     check_sync(values, spark, problems)
     index = IndexRules(ddl, values, at_ddl, problems).index(one.name, table, shares, spark, partition_is_stable=stable)
-    rules.types(table, index)
+    TypeRules(ddl, values, at_ddl, problems).types(table, index)
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
     check_ordering(write, table, partners, one.place("write"), problems)
@@ -329,12 +191,6 @@ def _named_files(tree: MapNode) -> list[tuple[str, Place]]:
         for item in items
         if isinstance(item, ScalarNode) and isinstance(item.value, str) and item.value
     ]
-
-
-def ddl_file(tree: MapNode) -> str:
-    """Return the name of the DDL file that a pipeline's settings give."""
-    node = tree.entries["ddl"]
-    return node.text if isinstance(node, ScalarNode) else ""
 
 
 def _check_spark(settings: Mapping[str, Setting], problems: Problems) -> None:

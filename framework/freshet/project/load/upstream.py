@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from freshet.hudi.keys import options
 from freshet.problems import Problems, did_you_mean
 from freshet.project.load import layers
-from freshet.project.load.pipeline import Draft, ddl_file
+from freshet.project.load.draft import Draft, ddl_file
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.syntax.ddl import DdlTable, Setting, parse_ddl

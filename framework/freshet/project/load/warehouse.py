@@ -10,16 +10,16 @@ from pathlib import Path
 from freshet.errors import FreshetError, SpecError
 from freshet.problems import Problems
 from freshet.project.load import layers
+from freshet.project.load.draft import Draft, neighbour
 from freshet.project.load.lineage import partners_of
-from freshet.project.load.pipeline import Draft, neighbour
-from freshet.project.load.project import Loader
+from freshet.project.load.loader import Loader
 from freshet.project.model.paths import quarantine_of, same_place
 from freshet.project.model.pipeline import Reader, TableRef
 from freshet.project.rules.source import table_by_name
 from freshet.project.shape.files import ConfigFile, PipelineFile, validate_settings
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place, ProjectFiles
-from freshet.project.syntax.yaml_text import MapNode
+from freshet.project.syntax.yaml_nodes import MapNode
 
 _CONFIG = "configs/base.yml"
 

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from freshet.project.model.checks import CheckSpec
 from freshet.project.syntax.statements import without_comments
-from freshet.project.syntax.yaml_text import ListNode, MapNode, Node, ScalarNode
+from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNode
 from freshet.secrets import Redactor
 
 if TYPE_CHECKING:
-    from freshet.project.model.pipeline import InputSpec, TransformSpec
+    from freshet.project.model.pipeline import InputSpec
+    from freshet.project.model.steps import TransformSpec
 
 _NO_MATTER = ("name", "line", "severity", "rule", "most_rows", "most_share")
 # What a backfill renders otherwise than a run.

@@ -9,18 +9,14 @@ from typing import Literal
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
-from freshet.project.syntax.statements import Statement
+from freshet.project.model.steps import BackfillSpec, Operation, TransformSpec, WriteSpec
 from freshet.types.columns import Column
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 MissingCheckpoint = Literal["READ_UPTO_LATEST_COMMIT", "READ_LATEST", "ERROR"]
 IncrementalFormat = Literal["latest_state", "cdc", "auto"]
-# A user never writes the last two: `freshet index bootstrap` and a full refresh do, through the same checks.
-Operation = Literal["upsert", "insert", "delete", "insert_overwrite", "bulk_insert", "insert_overwrite_table"]
 ReadStrategy = Literal["snapshot", "incremental", "affected_partitions"]
 AsOf = Literal["latest", "run_start", "checkpoint"]
-WriteStrategy = Literal["rows", "merge", "partial_update", "full_outer_join"]
-Granularity = Literal["hour", "day", "month"]
 
 
 @dataclass(frozen=True)
@@ -107,59 +103,6 @@ class InputSpec:
     drives: tuple[tuple[str, str], ...] = ()
     on: tuple[tuple[str, tuple[str, ...]], ...] = ()
     as_of: AsOf = "latest"
-
-
-@dataclass(frozen=True, kw_only=True)
-class WriteSpec:
-    """How the batch reaches the target.
-
-    Args:
-        strategy: ``rows``: whole rows, by Hudi's write operation; else see ``strategy_models.Write``.
-        columns: The columns that the pipeline owns; all of the table's for ``rows``.
-        insert_missing: True where a row whose key is not in the target is inserted.
-        changed_columns: Column of the batch that names the columns a row carries; empty where null means unchanged.
-        ordering: The owned column by which an older update loses; empty for the table's ordering field.
-    """
-
-    strategy: WriteStrategy
-    columns: tuple[str, ...]
-    insert_missing: bool = True
-    changed_columns: str = ""
-    ordering: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BackfillSpec:
-    """How a range of dates is computed again.
-
-    Args:
-        event_time: Event-time column of the main source and of the inputs that are cut too, by name; ``SRC`` is the source.
-        partition: The target's partition column that follows from the event time; empty where there is none.
-        granularity: What one such partition holds.
-        write: ``upsert``, or ``insert_overwrite`` of the chunk's partitions.
-    """
-
-    event_time: Mapping[str, str]
-    partition: str
-    granularity: Granularity
-    write: Literal["upsert", "insert_overwrite"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TransformSpec:
-    """One file of the chain.
-
-    Args:
-        file: Path relative to the project.
-        kind: ``sql`` or ``python``.
-        statements: The SQL's statements after Jinja; none for Python.
-        helpers: The project's files that a Python step imports, and that these import.
-    """
-
-    file: str
-    kind: Literal["sql", "python"]
-    statements: tuple[Statement, ...] = ()
-    helpers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from freshet.problems import Problems, did_you_mean
-from freshet.project.model.pipeline import TransformSpec
+from freshet.project.model.steps import TransformSpec
 from freshet.project.rules.helpers import parsed_python, read_helpers
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.statements import check_statements, leaves_view, mentions_source, split_statements, unclosed
