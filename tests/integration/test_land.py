@@ -19,11 +19,13 @@ from pyspark.sql import functions as F
 from freshet.errors import DataError
 from freshet.hudi.timeline import TimelineState
 from freshet.landing.changes import compare, counts, written
+from freshet.landing.columns import Asked, columns_for
 from freshet.landing.file_rows import FILE
-from freshet.landing.files import find_files, shown
+from freshet.landing.files import find_files
+from freshet.landing.heads import shown
 from freshet.landing.outcome import Landed, Landing, refuse_wrong
 from freshet.landing.plan import MARK, TableAsked, bare_spec, new_spec
-from freshet.landing.rows import Asked, batch_of, columns_for, failed_read
+from freshet.landing.rows import batch_of, failed_read
 from freshet.landing.run import land
 from freshet.landing.run_seeds import land_seeds
 from freshet.landing.seeds import load_seeds
@@ -225,7 +227,7 @@ def test_rows_that_are_refused(
     code: str,
 ) -> None:
     """What one row of a file may have against it: with file, column and row in words, and before anything is written."""
-    monkeypatch.setattr("freshet.landing.files._HEAD_BYTES", len(HEAD) + 6)
+    monkeypatch.setattr("freshet.landing.heads._HEAD_BYTES", len(HEAD) + 6)
     refused_by(quick, lake, text, code)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
-from freshet.cases.load import SOURCE, Shape
+from freshet.cases.case import SOURCE, Shape
 from freshet.errors import DataError, Problem, foreign_text, unforeseen
 from freshet.hudi.table import MemoryState
 from freshet.jvm.session import start_session, use_settings

@@ -8,8 +8,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from freshet.cases.case import SOURCE, Case, Shape, fixture_file, schema_unknown
 from freshet.cases.differences import plain_value
-from freshet.cases.load import SOURCE, Case, Shape, fixture_file, schema_unknown
 from freshet.cases.rows import frame
 from freshet.cases.run import transformed
 from freshet.cases.session import small, small_session

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from freshet.cases.load import SOURCE, Case, FixtureText, Shape, schema_unknown, tables_of
+from freshet.cases.case import SOURCE, Case, FixtureText, Shape, schema_unknown, tables_of
 from freshet.problems import Problems
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.syntax.yaml_nodes import find_node, node_below

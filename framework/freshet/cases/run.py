@@ -12,8 +12,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from freshet.cases.case import SOURCE, Case, Shape
 from freshet.cases.differences import Difference, differences
-from freshet.cases.load import SOURCE, Case, Shape
 from freshet.cases.rows import frame
 from freshet.cases.session import small, small_session
 from freshet.cases.tables import Ran, failed_checks, run_on_tables

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from freshet.cases.load import SOURCE, Shape, tables_of
+from freshet.cases.case import SOURCE, Shape, tables_of
 from freshet.errors import SpecError
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import StateReader

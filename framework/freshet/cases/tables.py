@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql import Row, SparkSession
 
-from freshet.cases.load import SOURCE, Case, Shape, tables_of
+from freshet.cases.case import SOURCE, Case, Shape, tables_of
 from freshet.cases.reads import with_key
 from freshet.cases.rows import frame_of
 from freshet.cases.schemas import passes_deletes_on

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal as Number
 from typing import Any
 
-from freshet.cases.load import Shape
+from freshet.cases.case import Shape
 from freshet.cases.shape import validate_fixture
 from freshet.cases.values import RowSet
 from freshet.errors import FreshetError

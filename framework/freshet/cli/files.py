@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from freshet.cases.load import fixture_file, read_fixture
+from freshet.cases.case import fixture_file
+from freshet.cases.load import read_fixture
 from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, message, progress, reporting

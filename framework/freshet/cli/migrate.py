@@ -11,9 +11,9 @@ from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting
 from freshet.errors import Exit, SpecError
 from freshet.hudi.timeline import TimelineState
+from freshet.migration.differences import size_of
 from freshet.migration.files import ReaderNote, reader_notes
-from freshet.migration.plan import size_of
-from freshet.migration.run import Migration, notices_of, prepare
+from freshet.migration.prepare import Migration, notices_of, prepare
 from freshet.migration.run import migrate as migrate_table
 from freshet.plan.migrated import note_of, shown_before, verdict_of
 from freshet.project.model.pipeline import PipelineSpec, Project

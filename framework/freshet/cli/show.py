@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from freshet.cases.load import tables_of
+from freshet.cases.case import tables_of
 from freshet.cli.options import load, project_options
 from freshet.cli.output import Output, progress, reporting_rows
 from freshet.cli.rows import csv_of, grid

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from freshet.cases.load import Case, FixtureText, Shape, build_cases, check_owners, fixture_file, read_fixture, tables_of
+from freshet.cases.case import Case, FixtureText, Shape, fixture_file, tables_of
+from freshet.cases.load import build_cases, check_owners, read_fixture
 from freshet.cases.reads import check_reads_of_cases
 from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cli.options import load, project_options, selection_options

@@ -6,7 +6,8 @@ import csv
 from collections.abc import Sequence
 from urllib.parse import unquote
 
-from freshet.landing.files import UNPACK, Files, ending_of, shown
+from freshet.landing.files import Files
+from freshet.landing.heads import UNPACK, ending_of, shown
 from freshet.landing.odd_texts import SHOWN, TYPES, OddTexts
 
 # To look for one value takes a second; where it stands behind them, the file alone is named.

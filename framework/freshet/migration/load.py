@@ -16,7 +16,7 @@ from freshet.index.hbase.building import Layout
 from freshet.index.ops.make import bootstrap_index
 from freshet.migration.check import Compared, compare_rows
 from freshet.migration.plan import is_bulk, origins
-from freshet.migration.run import Migration
+from freshet.migration.prepare import Migration
 from freshet.plan.migrated import note_of
 from freshet.plan.stages import Plan
 from freshet.project.model.paths import quarantine_of

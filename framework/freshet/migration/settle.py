@@ -12,7 +12,7 @@ from freshet.lease.local import Lease, backfill_lease, hold_lease
 from freshet.migration.files import switch_ddl
 from freshet.migration.load import compare
 from freshet.migration.plan import compile_verdict
-from freshet.migration.run import Migration
+from freshet.migration.prepare import Migration
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of
 from freshet.plan.target import evolved
 from freshet.run.executor import execute

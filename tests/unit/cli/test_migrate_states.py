@@ -16,7 +16,8 @@ from freshet.migration import load as migrate_load
 from freshet.migration import settle as migrate_settle
 from freshet.migration.check import Compared
 from freshet.migration.drop import abandon
-from freshet.migration.run import MigrationResult, migrate, prepare
+from freshet.migration.prepare import prepare
+from freshet.migration.run import MigrationResult, migrate
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at

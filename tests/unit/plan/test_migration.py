@@ -14,7 +14,8 @@ from freshet.backfill.plan import plan_backfill
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, Checkpoint
 from freshet.hudi.table import MemoryState, TableState
-from freshet.migration.plan import compile_copy, compile_load, compile_verdict, differences, needs_migration, size_of
+from freshet.migration.differences import differences, needs_migration, size_of
+from freshet.migration.plan import compile_copy, compile_load, compile_verdict
 from freshet.plan.checks import CheckTable
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan, compile_replay
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of, waits_for

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.cases.load import Case, Shape, build_cases, check_owners, read_fixture
+from freshet.cases.case import Case, Shape
+from freshet.cases.load import build_cases, check_owners, read_fixture
 from freshet.cases.reads import check_reads_of_cases
 from freshet.cases.shape import validate_fixture
 from freshet.cases.text import case_lines, table_line, text_of, with_case

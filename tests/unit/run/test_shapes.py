@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freshet.cases.load import Shape
+from freshet.cases.case import Shape
 from freshet.cases.schemas import passes_deletes_on, shapes_of
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import MemoryState
