@@ -13,17 +13,15 @@ import click
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from freshet.cli.init_files import CONFIG, Config, config_of, need, read_config, root_of, stands_in, write_files
-from freshet.cli.init_source import EXAMPLE, Beginning, beginning_of
+from freshet.cli.init_source import EXAMPLE, beginning_of
+from freshet.cli.init_steps import land_sample, next_steps, sample_files, told_of
 from freshet.cli.init_texts import in_sql, marks_of
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output, reporting
 from freshet.cli.patterns import PATTERNS, contents_of, steps_of
-from freshet.cli.sample_data import COLUMNS, KEY, ORDERING, order_files
+from freshet.cli.sample_data import order_files
 from freshet.errors import Exit
 from freshet.hudi.buckets import buckets_for
-from freshet.hudi.instants import readable
-from freshet.hudi.timeline import TimelineState
 from freshet.problems import Problems
-from freshet.project.load.warehouse import load_warehouse
 from freshet.project.shape.json_schema import json_schema
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -134,12 +132,12 @@ def init(
     }
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
     if sample:
-        contents |= dict(zip(_samples(table), order_files(), strict=True))
-    told = [*_write(folder, contents), *_told_of(beginning, f"{database}.{table}")]
-    landed = _land_sample(output, folder, f"{database}.{table}", folder / _samples(table)[0]) if sample else None
+        contents |= dict(zip(sample_files(table), order_files(), strict=True))
+    told = [*_write(folder, contents), *told_of(beginning, f"{database}.{table}")]
+    landed = land_sample(output, folder, f"{database}.{table}", folder / sample_files(table)[0]) if sample else None
     if landed is not None:
         told += landed[0]
-    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "", beginning)
+    steps = next_steps(folder, target, f"{database}.{table}", table if sample else "", beginning)
     text = "\n".join([*told, "next:", *(f"  {step}" for step in steps)])
     output.result(
         text,
@@ -191,49 +189,6 @@ def _write(folder: Path, contents: dict[str, str]) -> list[str]:
     if kept:
         told.append(f"left {folder / _IGNORED} as it is: it should have the lines {', '.join(lines)}")
     return told
-
-
-def _samples(table: str) -> tuple[str, str]:
-    return f"data/{table}_1.csv", f"data/{table}_2.csv"
-
-
-def _land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple[list[str], dict[str, object]]:
-    # Spark takes a second to import, and files alone need none.
-    from freshet.landing.outcome import Landing, in_words
-    from freshet.landing.run import land
-
-    asked = Landing(table=source, files=(str(file),), key=(KEY,), ordering=ORDERING, columns=COLUMNS)
-    with progress(output) as listen:
-        landed = land(load_warehouse(folder), asked, TimelineState(), listen)
-    return [f"{source}: committed {readable(landed.commit)}: {in_words(landed)}"], landed.as_json()
-
-
-def _told_of(beginning: Beginning, source: str) -> list[str]:
-    said = {
-        "table": f"its columns, key, ordering field and partitions are those of {source}",
-        "ddl": f"its columns, key, ordering field and partitions are those that the DDL of {source} has",
-    }
-    return [*([said[beginning.of]] if beginning.of in said else []), *beginning.notes]
-
-
-def _next_steps(folder: Path, pipeline: str, source: str, sample: str, beginning: Beginning) -> list[str]:
-    steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
-    if beginning.of != "example":
-        return [*steps, "freshet validate", " ".join(["freshet run", *filter(None, [beginning.writer]), pipeline])]
-    if not sample:
-        return [
-            *steps,
-            f"freshet land {source} FILE.csv --key id --ordering updated_at",
-            "freshet validate",
-            f"freshet run {pipeline}",
-        ]
-    return [
-        *steps,
-        f"freshet run {pipeline}",
-        f"freshet show {pipeline} --limit 5",
-        f"freshet land {source} {_samples(sample)[1]}",
-        f"freshet run {pipeline}",
-    ]
 
 
 def size_of(text: str) -> ByteSize:

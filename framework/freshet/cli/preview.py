@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,8 +14,7 @@ from freshet.backfill.chunks import BackfillRequest, Chunk
 from freshet.backfill.plan import compile_chunk, plan_backfill
 from freshet.backfill.run import window_of
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting_rows, table
-from freshet.cli.rows import cell, csv_of, grid
+from freshet.cli.output import Output, progress, reporting_rows
 from freshet.errors import Exit
 from freshet.events.event import Event
 from freshet.hudi.timeline import TimelineState
@@ -26,31 +23,12 @@ from freshet.plan.stages import Commit, Plan
 from freshet.problems import did_you_mean
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.result import older_in_words
 
 if TYPE_CHECKING:
     from freshet.run.preview import Changed, Preview
+from freshet.cli.preview_text import KINDS, csv_text, json_of, text_of
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
-#: What would become of rows, in the order and by the words in which people are told.
-_KINDS = {
-    "inserted": "inserted",
-    "updated": "updated",
-    "moved": "moved to another partition",
-    "deleted": "deleted",
-    "unchanged": "written again as they stand",
-    "older": "ignored: a newer row stands",
-    "nothing": "ignored: they delete nothing that stands",
-    "unsure": "not known",
-}
-_TITLES = {
-    "updated": "rows that change",
-    "moved": "rows that move",
-    "inserted": "new rows",
-    "deleted": "rows that go",
-    "older": "rows that are ignored, beside the newer ones that stand (theirs -> the batch's)",
-    "unsure": "rows not known",
-}
 
 
 @click.command(short_help="Show what the next run would write, without writing.")
@@ -113,9 +91,9 @@ def preview(
     found = _previewed(output, project, plan, where, limit)
     rows = {kind: tuple(_narrowed(row, spec.target.record_key, wanted) for row in of) for kind, of in found.rows.items()}
     if output.as_csv:
-        output.result(_csv(rows), None)
+        output.result(csv_text(rows), None)
     else:
-        output.result(_text(spec, plan, found, rows), _json(plan, found, rows))
+        output.result(text_of(spec, plan, found, rows), json_of(plan, found, rows))
     return found.error.exit_code if found.error is not None else Exit.OK
 
 
@@ -147,7 +125,7 @@ def _without_rows(output: Output, plan: Plan) -> Exit:
                 "reason": plan.window.reason,
                 "batch": 0,
                 "superseded": 0,
-                "counts": dict.fromkeys(_KINDS, 0),
+                "counts": dict.fromkeys(KINDS, 0),
                 "quarantined": 0,
                 "rows": {},
                 "checks": [],
@@ -175,82 +153,3 @@ def _narrowed(changed: Changed, key: Sequence[str], wanted: Sequence[str]) -> Ch
     return type(changed)(
         {name: changed.row.get(name) for name in names}, {name: value for name, value in changed.was.items() if name in names}
     )
-
-
-def _json(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> dict[str, Any]:
-    return {
-        "pipeline": plan.pipeline,
-        "reads": found.reads,
-        "reason": plan.window.reason,
-        "batch": found.batch,
-        "superseded": found.superseded,
-        "mixed": ["older_kept"] if found.older.at_least else [],
-        "counts": {kind: found.counts.get(kind, 0) for kind in _KINDS},
-        "quarantined": found.quarantined,
-        "older_kept": found.older.kept,
-        "undeletable": found.older.undeletable,
-        "not_known": list(found.unknown),
-        "rows": {kind: [{"row": dict(one.row), "was": dict(one.was)} for one in of] for kind, of in rows.items()},
-        "checks": [one.as_json() for one in found.outcomes],
-        "error": found.error.as_json() if found.error is not None else None,
-    }
-
-
-def _csv(rows: Mapping[str, tuple[Changed, ...]]) -> str:
-    """Return a line for each row: what becomes of it, its values, and of a column that differs the value that stands."""
-    names = list(dict.fromkeys(name for of in rows.values() for one in of for name in one.row))
-    return csv_of(
-        ["_change", *names, *(f"_was_{name}" for name in names)],
-        (
-            [kind, *(one.row.get(name) for name in names), *(one.was.get(name) for name in names)]
-            for kind, of in rows.items()
-            for one in of
-        ),
-    )
-
-
-def _text(spec: PipelineSpec, plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> str:
-    lines = [f"{plan.pipeline}: {found.reads}"]
-    lines += [f"  {found.counts[kind]:>9,} {words}" for kind, words in _KINDS.items() if found.counts.get(kind)]
-    if not found.counts:
-        lines.append("  no row would be written")
-    if found.superseded:
-        lines.append(f"  {found.superseded:>9,} of the batch ignored: it holds a newer row of the key")
-    if found.quarantined:
-        older = older_in_words(found.older.kept, found.older.undeletable, found.older.at_least)
-        lines.append(f"  {found.quarantined:>9,} to the quarantine{older}")
-    lines += [f"  schema: {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
-    lines += [f"  {n.code}: {n.message}" for n in plan.notices]
-    lines += [f"  not known: {said}" for said in found.unknown]
-    for kind, of in rows.items():
-        more = f", {len(of):,} of {found.counts[kind]:,}" if len(of) < found.counts[kind] else ""
-        lines += ["", f"{_TITLES[kind]}{more}:"]
-        whole = kind in ("inserted", "deleted")
-        lines += (
-            [grid(list(of[0].row), [list(one.row.values()) for one in of])]
-            if whole
-            else [line for one in of for line in _beside(spec.target.record_key, one)]
-        )
-    if found.outcomes:
-        told: list[tuple[str, ...]] = [
-            (o.name, o.severity, o.status, str(o.rows or "-"), o.seen, o.expected) for o in found.outcomes
-        ]
-        lines += ["", table(("CHECK", "SEVERITY", "STATUS", "BAD ROWS", "SEEN", "EXPECTED"), told)]
-        lines += [f"{o.name}: {row}" for o in found.outcomes for row in o.sample]
-    if found.error is not None:
-        lines += ["", f"The run would publish nothing: {found.error}"]
-    return "\n".join(lines)
-
-
-def _beside(key: Sequence[str], one: Changed) -> list[str]:
-    """Return a row that differs from the one that stands, column by column: what stands -> what would."""
-    lines = [", ".join(f"{name}={cell(one.row.get(name))}" for name in key)]
-    width = max(map(len, one.was), default=0)
-    most = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for name, was in one.was.items():
-        line = f"  {name.ljust(width)}  {cell(was)} -> {cell(one.row.get(name))}"
-        if most is None or len(line) <= most:
-            lines.append(line)
-        else:
-            lines += [f"  {name}", f"    {cell(was)}", f"    -> {cell(one.row.get(name))}"]
-    return lines if one.was else [*lines, "  differs in other columns"]

@@ -6,51 +6,25 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from freshet.cases.case import Case, FixtureText, Shape, fixture_file, tables_of
-from freshet.cases.load import build_cases, check_owners, read_fixture
-from freshet.cases.reads import check_reads_of_cases
-from freshet.cases.schemas import declared_tables, shapes_of
-from freshet.cli.options import load, project_options, selection_options
+from freshet.cases.case import fixture_file, tables_of
+from freshet.cli.options import project_options, selection_options
 from freshet.cli.output import Output, message, progress, reporting, trace
 from freshet.cli.signals import BEFORE_LAST_WORDS
 from freshet.cli.watch import watch
-from freshet.errors import Exit, FreshetError, SpecError
+from freshet.errors import Exit, FreshetError
 from freshet.events.event import Event
 from freshet.hudi.timeline import TimelineState
-from freshet.problems import Problems
 from freshet.project.model.paths import same_place
-from freshet.project.model.pipeline import PipelineSpec, Project, TableSpec
+from freshet.project.model.pipeline import Project, TableSpec
 
 if TYPE_CHECKING:
     from freshet.cases.run import CaseResult
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Suite:
-    spec: PipelineSpec
-    text: FixtureText | None
-    shapes: Mapping[str, Shape]
-    cases: tuple[Case, ...]
-
-    @property
-    def files(self) -> set[str]:
-        """The files that only this pipeline's cases are of; what else changes them makes another suite."""
-        steps = [file for step in self.spec.transform for file in (step.file, *step.helpers)]
-        return {self.spec.file, self.spec.target.file, fixture_file(self.spec.name), *steps}
-
-
-@dataclass(frozen=True)
-class _Loaded:
-    project: Project
-    suites: list[_Suite]
-    declared: Mapping[str, TableSpec]
-
+from freshet.cli.suites import Loaded, Suite, load_suites
 
 # With these nothing of the command line is there to be watched.
 _OF_THE_COMMAND = ("NO_PIPELINES", "UNKNOWN_PIPELINE", "UNKNOWN_TAG", "UNKNOWN_ENV")
@@ -106,8 +80,8 @@ def test(
     if watching and (from_data or output.as_json):
         raise click.UsageError("--watch goes with neither --from-data nor --output json.")
 
-    def loaded() -> _Loaded:
-        return _load(root, env, overrides, names, tags, everything)
+    def loaded() -> Loaded:
+        return load_suites(root, env, overrides, names, tags, everything)
 
     if watching:
         return watch(root, _Rounds(loaded, overrides, output).run)
@@ -119,31 +93,12 @@ def test(
     return _make(found.project, found.suites[0], found.declared, case, rows, output)
 
 
-def _load(
-    root: Path,
-    env: str | None,
-    overrides: tuple[str, ...],
-    names: tuple[str, ...],
-    tags: tuple[str, ...],
-    everything: bool,
-) -> _Loaded:
-    project = load(root, env, overrides, names, tags, everything)
-    problems = Problems()
-    if not names and not tags:
-        check_owners(Path(project.root), problems)
-    declared = declared_tables(project, overrides)
-    suites = [_suite(project, spec, declared, problems) for spec in project.pipelines]
-    if problems.found:
-        raise SpecError(problems.found)
-    return _Loaded(project, suites, declared)
-
-
 class _Rounds:
     """The rounds of ``--watch``: what has to run again, and what is wrong with the files."""
 
-    def __init__(self, loaded: Callable[[], _Loaded], overrides: tuple[str, ...], output: Output) -> None:
+    def __init__(self, loaded: Callable[[], Loaded], overrides: tuple[str, ...], output: Output) -> None:
         self.loaded, self.overrides, self.output = loaded, overrides, output
-        self.ran: dict[str, _Suite] = {}
+        self.ran: dict[str, Suite] = {}
         self.saved: frozenset[str] = frozenset()
 
     def run(self, saved: frozenset[str]) -> None:
@@ -164,16 +119,7 @@ class _Rounds:
             message("no pipeline's cases depend on it")
 
 
-def _suite(project: Project, spec: PipelineSpec, declared: Mapping[str, TableSpec], problems: Problems) -> _Suite:
-    text = read_fixture(Path(project.root), spec, problems)
-    shapes = shapes_of(spec, declared, text.tables if text else {}, TimelineState())
-    cases = build_cases(Path(project.root), spec, text, shapes, problems) if text else ()
-    if text:
-        check_reads_of_cases(spec, text, cases, shapes, problems)
-    return _Suite(spec=spec, text=text, shapes=shapes, cases=cases)
-
-
-def _run(project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output) -> Exit:
+def _run(project: Project, suites: list[Suite], overrides: tuple[str, ...], output: Output) -> Exit:
     lines: list[str] = []
     found: list[dict[str, object]] = []
     every = _results(project, suites, overrides, output)
@@ -201,7 +147,7 @@ def _run(project: Project, suites: list[_Suite], overrides: tuple[str, ...], out
 
 def _results(
     project: Project,
-    suites: list[_Suite],
+    suites: list[Suite],
     overrides: tuple[str, ...],
     output: Output,
 ) -> dict[str, list[CaseResult]]:
@@ -251,7 +197,7 @@ def _lines(result: CaseResult) -> list[str]:
 
 def _make(
     project: Project,
-    suite: _Suite,
+    suite: Suite,
     declared: Mapping[str, TableSpec],
     case: str,
     rows: int,

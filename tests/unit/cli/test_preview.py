@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from freshet.cli.preview import _csv, _json, _narrowed, _text
+from freshet.cli.preview import _narrowed
+from freshet.cli.preview_text import csv_text, json_of, text_of
 from freshet.errors import CheckError
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
@@ -84,7 +85,7 @@ def test_what_a_run_is_refused_for(freshet: Freshet) -> None:
 
 def test_what_is_printed(planned: tuple[PipelineSpec, Plan]) -> None:
     spec, plan = planned
-    assert _text(spec, plan, FOUND, FOUND.rows).splitlines() == [
+    assert text_of(spec, plan, FOUND, FOUND.rows).splitlines() == [
         "payments: reading 2 commits (14 rows) up to 20260801101500020",
         "          3 inserted",
         "          1 updated",
@@ -109,7 +110,7 @@ def test_what_is_printed(planned: tuple[PipelineSpec, Plan]) -> None:
         "negative  drop      dropped  3         3 bad",
     ]
     failed = replace(FOUND, error=CheckError("CHECK_FAILED", "payments: no."), counts={}, rows={})
-    said = _text(spec, plan, failed, {}).splitlines()
+    said = text_of(spec, plan, failed, {}).splitlines()
     assert ("  no row would be written" in said, said[-1]) == (
         True,
         "The run would publish nothing: CHECK_FAILED: payments: no.",
@@ -118,10 +119,10 @@ def test_what_is_printed(planned: tuple[PipelineSpec, Plan]) -> None:
 
 def test_for_programs(planned: tuple[PipelineSpec, Plan]) -> None:
     _, plan = planned
-    found: Any = _json(plan, FOUND, FOUND.rows)
+    found: Any = json_of(plan, FOUND, FOUND.rows)
     assert (found["counts"]["inserted"], found["counts"]["deleted"], found["error"]) == (3, 0, None)
     assert found["rows"]["updated"] == [{"row": dict(UPDATED.row), "was": dict(UPDATED.was)}]
-    assert _csv(FOUND.rows).splitlines() == [
+    assert csv_text(FOUND.rows).splitlines() == [
         "_change,id,amount,note,_was_id,_was_amount,_was_note",
         "updated,u,2.00,after,,1.00,before",
         *["inserted,n,1.50,,,,"] * 2,
@@ -132,7 +133,7 @@ def test_of_some_columns_the_key_is_shown_too(planned: tuple[PipelineSpec, Plan]
     assert _narrowed(UPDATED, ("id",), ("note",)) == Changed({"id": "u", "note": "after"}, {"note": "before"})
     one = _narrowed(replace(UPDATED, was={"amount": 1}), ("id",), ("note",))
     spec, plan = planned
-    assert "  differs in other columns" in _text(spec, plan, FOUND, {"updated": (one,)})
+    assert "  differs in other columns" in text_of(spec, plan, FOUND, {"updated": (one,)})
 
 
 def test_on_a_narrow_terminal(planned: tuple[PipelineSpec, Plan], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,5 +141,5 @@ def test_on_a_narrow_terminal(planned: tuple[PipelineSpec, Plan], monkeypatch: p
     monkeypatch.setenv("COLUMNS", "80")
     spec, plan = planned
     long = Changed({"id": "u", "note": "a" * 70}, {"note": "b" * 70})
-    lines = _text(spec, plan, FOUND, {"updated": (long,)}).splitlines()
+    lines = text_of(spec, plan, FOUND, {"updated": (long,)}).splitlines()
     assert [line[:9] for line in lines[-7:-3]] == ["id=u", "  note", "    bbbbb", "    -> aa"]

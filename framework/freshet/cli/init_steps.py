@@ -1,0 +1,56 @@
+"""What ``freshet init`` tells of the next steps, and the sample file that it lands."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from freshet.cli.init_source import Beginning
+from freshet.cli.output import Output, progress
+from freshet.cli.sample_data import COLUMNS, KEY, ORDERING
+from freshet.hudi.instants import readable
+from freshet.hudi.timeline import TimelineState
+from freshet.project.load.warehouse import load_warehouse
+
+
+def sample_files(table: str) -> tuple[str, str]:
+    return f"data/{table}_1.csv", f"data/{table}_2.csv"
+
+
+def land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple[list[str], dict[str, object]]:
+    # Spark takes a second to import, and files alone need none.
+    from freshet.landing.outcome import Landing, in_words
+    from freshet.landing.run import land
+
+    asked = Landing(table=source, files=(str(file),), key=(KEY,), ordering=ORDERING, columns=COLUMNS)
+    with progress(output) as listen:
+        landed = land(load_warehouse(folder), asked, TimelineState(), listen)
+    return [f"{source}: committed {readable(landed.commit)}: {in_words(landed)}"], landed.as_json()
+
+
+def told_of(beginning: Beginning, source: str) -> list[str]:
+    said = {
+        "table": f"its columns, key, ordering field and partitions are those of {source}",
+        "ddl": f"its columns, key, ordering field and partitions are those that the DDL of {source} has",
+    }
+    return [*([said[beginning.of]] if beginning.of in said else []), *beginning.notes]
+
+
+def next_steps(folder: Path, pipeline: str, source: str, sample: str, beginning: Beginning) -> list[str]:
+    steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
+    if beginning.of != "example":
+        return [*steps, "freshet validate", " ".join(["freshet run", *filter(None, [beginning.writer]), pipeline])]
+    if not sample:
+        return [
+            *steps,
+            f"freshet land {source} FILE.csv --key id --ordering updated_at",
+            "freshet validate",
+            f"freshet run {pipeline}",
+        ]
+    return [
+        *steps,
+        f"freshet run {pipeline}",
+        f"freshet show {pipeline} --limit 5",
+        f"freshet land {source} {sample_files(sample)[1]}",
+        f"freshet run {pipeline}",
+    ]
