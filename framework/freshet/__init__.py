@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 
 # The command imports this package too, and must not pay for what it does not use: each name is imported at its first use.
 if TYPE_CHECKING:
-    from freshet.api.project import ChunksFailed as ChunksFailed
+    from freshet.api.failures import ChunksFailed as ChunksFailed
     from freshet.api.project import Project as Project
     from freshet.backfill.preview import BackfillPreview as BackfillPreview
     from freshet.backfill.run import BackfillResult as BackfillResult
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from freshet.status.summary import Pipeline as Pipeline
 else:
     _PLACES = {
-        "freshet.api.project": ("ChunksFailed", "Project"),
+        "freshet.api.failures": ("ChunksFailed",),
+        "freshet.api.project": ("Project",),
         "freshet.errors": (
             "CheckError",
             "DataError",

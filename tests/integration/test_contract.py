@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import CheckError, DataError
-from freshet.plan.stages import Conform
+from freshet.plan.row_stages import Conform
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import ORIGINAL, REASONS, conform
 from freshet.sinks.failures import in_words

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from freshet.errors import DataError
 from freshet.plan.checks import CheckBatch
-from freshet.plan.stages import Conform
+from freshet.plan.row_stages import Conform
 from freshet.project.model.checks import (
     CheckSpec,
     FreshnessRule,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.plan.stages import MergeColumns
+from freshet.plan.row_stages import MergeColumns
 from freshet.project.model.pipeline import TableRef
 from freshet.sinks.merge import merge_columns
 from freshet.types.columns import Column

@@ -12,7 +12,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from freshet.plan.stages import Paths
+from freshet.plan.row_stages import Paths
 from freshet.quality.partitions import cannot_be_kept
 from tests.kit.frames import frame
 from tests.kit.lake import Lake, rows

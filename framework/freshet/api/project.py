@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 from freshet.api.arguments import asked_backfill, at_least
 from freshet.api.aside import cancel_jobs, run_aside
-from freshet.api.shown import OnEvent, shown_backfill, shown_error, shown_run, told_safely
+from freshet.api.failures import ChunksFailed, as_the_command
+from freshet.api.shown import OnEvent, shown_backfill, shown_run, told_safely
 from freshet.backfill.chunks import Reprocess
 from freshet.backfill.preview import BackfillPreview, preview_backfill
 from freshet.backfill.run import BackfillResult, Load, run_backfill
-from freshet.errors import FreshetError, unforeseen
 from freshet.hudi.timeline import TimelineState
-from freshet.jvm.java_end import java_ended
 from freshet.project.load.project import load_project
 from freshet.project.model import pipeline as model
 from freshet.run.checks_history import ChecksHistory, checks_history
@@ -28,25 +26,6 @@ from freshet.secrets import redact
 from freshet.status.standing import status_of
 from freshet.status.status import PipelineStatus
 from freshet.status.summary import Pipeline, pipelines_of
-
-
-class ChunksFailed(FreshetError):
-    """A backfill has ended, and some of its chunks failed.
-
-    Args:
-        result: What became of it.
-    """
-
-    def __init__(self, result: BackfillResult) -> None:
-        self.result = result
-        failed = ", ".join(f"{label}: {code}" for label, code in result.failed.items())
-        super().__init__(
-            "CHUNKS_FAILED",
-            f"{result.pipeline}: {len(result.failed)} of {result.chunks} chunks failed: {failed}.",
-            "The other chunks are published.",
-            'To do these again: the same call with reprocess="failed".',
-            failed=result.failed,
-        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +68,7 @@ class Project:
         """
         root, env = Path(os.path.realpath(path)), os.environ.get("FRESHET_ENV") or None if env is None else env
         made = cls(root, env or "", (), tuple(overrides), tuple(names), tuple(tags))
-        with _as_the_command():
+        with as_the_command():
             found = load_project(root, env, made._overrides, names=made._names, tags=made._tags, environ=os.environ)
             return replace(made, env=found.env, pipelines=pipelines_of(found))
 
@@ -103,7 +82,7 @@ class Project:
         Raises:
             FreshetError: What forbids the run.
         """
-        with _as_the_command():
+        with as_the_command():
             project = self._load((name,))
             found = plan_run(project, project.pipelines[0], self._load, full_refresh)
             if found.error is not None:
@@ -128,7 +107,7 @@ class Project:
         Raises:
             FreshetError: Why it failed; a SyncError where the rows are published and a catalogue was not told.
         """
-        with _as_the_command():
+        with as_the_command():
             (result,) = self._run((name,), (), drain, full_refresh, 1, on_event)
             if result.error is not None:
                 raise result.error
@@ -153,7 +132,7 @@ class Project:
         Raises:
             RunsFailed: After all have ended, where one failed; its ``results`` have all of them.
         """
-        with _as_the_command():
+        with as_the_command():
             at_least(1, parallel=parallel)
             results = self._run(self._names, self._tags, drain, False, parallel, on_event)
             if any(one.error is not None for one in results):
@@ -162,7 +141,7 @@ class Project:
 
     def status(self) -> tuple[PipelineStatus, ...]:
         """Say where each of the project's pipelines stands; an error becomes its ``state``. See ``freshet status``."""
-        with _as_the_command():
+        with as_the_command():
             project = self._load(self._names, self._tags)
             found = (status_of(project, spec, self._load) for spec in project.pipelines)
             return tuple(replace(one, message=redact(one.message), advice=redact(one.advice)) for one in found)
@@ -174,7 +153,7 @@ class Project:
             name: The pipeline.
             limit: How many commits, the newest first.
         """
-        with _as_the_command():
+        with as_the_command():
             at_least(1, limit=limit)
             return checks_history(self._load((name,)).pipelines[0], TimelineState(), limit)
 
@@ -192,7 +171,7 @@ class Project:
 
         Args: As for ``backfill``.
         """
-        with _as_the_command():
+        with as_the_command():
             request = asked_backfill(start, end, chunk, reprocess, accept_changes)
             return preview_backfill(self._backfill_of(name), request, TimelineState())
 
@@ -226,7 +205,7 @@ class Project:
             FreshetError: Why it cannot begin, or ended early.
             ChunksFailed: It went through all chunks, and some failed.
         """
-        with _as_the_command():
+        with as_the_command():
             at_least(0, max_conflicts=max_conflicts)
             request = asked_backfill(start, end, chunk, reprocess, accept_changes)
             load, listen = self._backfill_of(name), told_safely(on_event)
@@ -264,11 +243,3 @@ class Project:
         return lambda window: load_project(
             self.root, self.env, self._overrides, names=(name,), environ=os.environ, window=window
         )
-
-
-@contextmanager
-def _as_the_command() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:  # whatever it is, it ends with a code
-        raise shown_error(java_ended(error) or unforeseen(error)) from None

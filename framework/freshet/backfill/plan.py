@@ -19,8 +19,9 @@ from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.retention import hold_services
+from freshet.plan.schema import evolved
 from freshet.plan.stages import Commit, Guard, Plan, Stage
-from freshet.plan.target import compare_target, evolved
+from freshet.plan.target import compare_target
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
 from freshet.project.model.steps import BackfillSpec

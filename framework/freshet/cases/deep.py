@@ -14,7 +14,8 @@ from freshet.errors import DataError, Problem, foreign_text, unforeseen
 from freshet.hudi.table import MemoryState
 from freshet.jvm.session import start_session, use_settings
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.stages import Conform, Notice, RunPython, RunSql
+from freshet.plan.row_stages import Conform
+from freshet.plan.stages import Notice, RunPython, RunSql
 from freshet.problems import Problems, did_you_mean
 from freshet.project.model.checks import RowRule, SqlRule
 from freshet.project.model.pipeline import PipelineSpec, Project

@@ -21,7 +21,8 @@ from freshet.errors import FreshetError, unforeseen
 from freshet.hudi.table import MemoryState
 from freshet.jvm.session import use_settings
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.stages import Conform, RunPython, RunSql
+from freshet.plan.row_stages import Conform
+from freshet.plan.stages import RunPython, RunSql
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.quality.contract import conform

@@ -14,11 +14,13 @@ from freshet.project.load.warehouse import load_warehouse
 
 
 def sample_files(table: str) -> tuple[str, str]:
+    """Return the names of the two sample files of a table."""
     return f"data/{table}_1.csv", f"data/{table}_2.csv"
 
 
 def land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple[list[str], dict[str, object]]:
     # Spark takes a second to import, and files alone need none.
+    """Land a sample file; return what is told of it, and the result as JSON."""
     from freshet.landing.outcome import Landing, in_words
     from freshet.landing.run import land
 
@@ -29,6 +31,7 @@ def land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple[
 
 
 def told_of(beginning: Beginning, source: str) -> list[str]:
+    """Return what is told of where a new pipeline's columns come from."""
     said = {
         "table": f"its columns, key, ordering field and partitions are those of {source}",
         "ddl": f"its columns, key, ordering field and partitions are those that the DDL of {source} has",
@@ -37,6 +40,7 @@ def told_of(beginning: Beginning, source: str) -> list[str]:
 
 
 def next_steps(folder: Path, pipeline: str, source: str, sample: str, beginning: Beginning) -> list[str]:
+    """Return the commands that come next."""
     steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
     if beginning.of != "example":
         return [*steps, "freshet validate", " ".join(["freshet run", *filter(None, [beginning.writer]), pipeline])]

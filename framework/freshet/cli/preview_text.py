@@ -39,6 +39,7 @@ _TITLES = {
 
 
 def json_of(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> dict[str, Any]:
+    """Return a preview as a JSON-serialisable mapping."""
     return {
         "pipeline": plan.pipeline,
         "reads": found.reads,
@@ -71,6 +72,7 @@ def csv_text(rows: Mapping[str, tuple[Changed, ...]]) -> str:
 
 
 def text_of(spec: PipelineSpec, plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> str:
+    """Return a preview as a person reads it."""
     lines = [f"{plan.pipeline}: {found.reads}"]
     lines += [f"  {found.counts[kind]:>9,} {words}" for kind, words in KINDS.items() if found.counts.get(kind)]
     if not found.counts:

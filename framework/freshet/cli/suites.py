@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
+    """The cases of one pipeline."""
+
     spec: PipelineSpec
     text: FixtureText | None
     shapes: Mapping[str, Shape]
@@ -37,6 +39,8 @@ class Suite:
 
 @dataclass(frozen=True)
 class Loaded:
+    """The selected pipelines with their cases, and the tables that DDL files declare."""
+
     project: Project
     suites: list[Suite]
     declared: Mapping[str, TableSpec]
@@ -50,6 +54,11 @@ def load_suites(
     tags: tuple[str, ...],
     everything: bool,
 ) -> Loaded:
+    """Load the cases of the selected pipelines.
+
+    Raises:
+        SpecError: With every problem of every file.
+    """
     project = load(root, env, overrides, names, tags, everything)
     problems = Problems()
     if not names and not tags:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import fastavro
@@ -28,7 +26,13 @@ def _record(data: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _read_action(storage: Storage, path: str) -> dict[str, Any]:
+def read_action(storage: Storage, path: str) -> dict[str, Any]:
+    """Return the record of a completed action.
+
+    Raises:
+        TableUnreadable: Its file is not whole.
+        FileNotFoundError: It is not there.
+    """
     for wait in (*WAITS, 0):
         data = storage.read(path)
         record = _record(data)
@@ -39,7 +43,8 @@ def _read_action(storage: Storage, path: str) -> dict[str, Any]:
     raise TableUnreadable(path, f"is no whole Avro file ({len(data):,} bytes)", advice(storage, path))
 
 
-def _file_of(timeline: str, instant: Instant) -> str:
+def file_of(timeline: str, instant: Instant) -> str:
+    """Return the file of a completed action."""
     return f"{timeline}/{instant.requested}_{instant.completed}.{instant.action}"
 
 
@@ -55,9 +60,9 @@ def load_commit(storage: Storage, timeline: str, instant: Instant) -> CommitInfo
         TableUnreadable: Its file, or the archive that it went to, is not whole.
         RetryableError: TIMELINE_CHANGED.
     """
-    name = _file_of(timeline, instant)
+    name = file_of(timeline, instant)
     try:
-        return _commit_info(storage, _read_action(storage, name), name)
+        return _commit_info(storage, read_action(storage, name), name)
     except FileNotFoundError:
         # The archiver moved it between the listing and this look; the archive has it.
         for archived, info in load_archived(storage, f"{timeline}/history"):
@@ -108,82 +113,6 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
         extra=raw.get("extraMetadata") or {},
         log_ids=tuple(sorted({group for group, stat in groups if stat not in base})),
     )
-
-
-def taken_back(storage: Storage, timeline: str, rollback: Instant) -> tuple[str, ...]:
-    """Return the request times of the commits that a rollback took back."""
-    try:
-        raw = _read_action(storage, _file_of(timeline, rollback))
-    except FileNotFoundError:
-        return ()
-    return tuple(raw.get("commitsRollback") or ())
-
-
-def retained_from(storage: Storage, timeline: str, instants: tuple[Instant, ...]) -> str:
-    """Return what the table's cleans have left whole: see ``TableState``."""
-    deleted = ""
-    for clean in sorted((i for i in instants if i.action == "clean"), reverse=True):
-        try:
-            raw = _read_action(storage, _file_of(timeline, clean))
-        except FileNotFoundError:
-            continue
-        if raw.get("earliestCommitToRetain"):
-            # The older cleans retained no less, so they need no look.
-            return max(str(raw["earliestCommitToRetain"]), f"{deleted}+" if deleted else "")
-        # KEEP_LATEST_FILE_VERSIONS names no commit: what follows the newest file that any clean deleted is still whole.
-        deleted = max([deleted, *(instant for _, instant in _deleted_files(raw))])
-    return f"{deleted}+" if deleted else ""
-
-
-def cleaned_files(storage: Storage, timeline: str, instants: tuple[Instant, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the file groups that the table's cleans deleted a version of, each with that version's request time."""
-    found: list[tuple[str, str]] = []
-    for clean in (i for i in instants if i.action == "clean"):
-        with suppress(FileNotFoundError):
-            found += _deleted_files(_read_action(storage, _file_of(timeline, clean)))
-    return tuple(found)
-
-
-def files_to_clean(storage: Storage, timeline: str, requested: Sequence[str]) -> tuple[tuple[str, str], ...] | None:
-    """Return what cleans that have not completed are going to delete, as ``cleaned_files`` does.
-
-    Args:
-        storage: Where the table lies.
-        timeline: Folder of its timeline.
-        requested: Request times of the cleans.
-
-    Returns:
-        The files; None where a plan is not there, or not whole.
-    """
-    found: list[tuple[str, str]] = []
-    for time_ in requested:
-        try:
-            plan = _read_action(storage, f"{timeline}/{time_}.clean.requested")
-        except (FileNotFoundError, TableUnreadable):
-            return None
-        for path, files in (plan.get("filePathsToBeDeletedPerPartition") or {}).items():
-            found += _groups(path, (str(file.get("filePath") or "") for file in files))
-    return tuple(found)
-
-
-def _deleted_files(clean: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [
-        group
-        for path, partition in (clean.get("partitionMetadata") or {}).items()
-        for group in _groups(path, partition.get("successDeleteFiles") or ())
-    ]
-
-
-def _groups(partition: str, files: Iterable[str]) -> list[tuple[str, str]]:
-    return [group for file in files if (group := file_group(f"{partition}/{file.rpartition('/')[2]}")) is not None]
-
-
-def file_group(path: str) -> tuple[str, str] | None:
-    """Return of a base or log file's path below its table the file group and the request time; None where it is none."""
-    # <file id>_<write token>_<request time>.parquet, or .<file id>_<request time>.log.<...>
-    folder, _, name = path.rpartition("/")
-    found = re.match(r"([^/_]+?)(?:_[^/_]+)?_(\d{14,17})\.", name.removeprefix("."))
-    return (f"{folder}/{found[1]}", found[2]) if found else None
 
 
 def load_archived(

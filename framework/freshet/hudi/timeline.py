@@ -12,15 +12,8 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 
 from freshet.errors import StateError
-from freshet.hudi.actions import (
-    cleaned_files,
-    files_to_clean,
-    list_archived,
-    load_archived,
-    load_commit,
-    retained_from,
-    taken_back,
-)
+from freshet.hudi.actions import list_archived, load_archived, load_commit
+from freshet.hudi.cleans import cleaned_files, files_to_clean, retained_from, taken_back
 from freshet.hudi.properties import COMPLETED, read_properties
 from freshet.hudi.table import Instant, TableConfig, TableState
 from freshet.project.model.pipeline import TableRef

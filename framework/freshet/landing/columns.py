@@ -138,6 +138,11 @@ def refuse_unclosed(spark: SparkSession, files: Files, table: str) -> None:
 
 
 def natural_columns(spark: SparkSession, files: Files, group: Group) -> tuple[Column, ...]:
+    """Return the columns of a group of files as the files have them.
+
+    Raises:
+        DataError: BAD_NAME or UNSUPPORTED_TYPE.
+    """
     try:
         columns = columns_of(spark, files, group)
         bad = next((c.name for c in columns if not PLAIN_NAME.fullmatch(c.name)), None)

@@ -40,6 +40,11 @@ def ending_of(path: str) -> str:
 
 
 def key_of(path: str, found: Format, delimiter: str) -> tuple[tuple[str, ...], bool, str]:
+    """Return what files must share to be read in one go: their columns, whether one is a single JSON list, and a Parquet file's schema.
+
+    Raises:
+        DataError: FILE_UNREADABLE, FILE_EMPTY, FILE_PACKED, NOT_TEXT, HEADER_WRONG or UNSUPPORTED_TYPE.
+    """
     try:
         if found == "parquet":
             return _footer(path)
@@ -122,4 +127,5 @@ def _footer(path: str) -> tuple[tuple[str, ...], bool, str]:
 
 
 def wrong_file(code: str, path: str, said: str, next_step: str, **details: object) -> DataError:
+    """Return the error of a file that cannot be landed."""
     return DataError(code, f"{shown(path)} {said}.", UNTOUCHED, next_step, file=path, **details)

@@ -190,10 +190,12 @@ def _declared(name: str, asked: TableAsked, columns: Sequence[Column], problems:
 
 
 def said(value: str) -> Setting:
+    """Return a setting as if the command line had said it."""
     return Setting(value=value, file=COMMAND_LINE, line=0)
 
 
 def write_options_of(values: Mapping[str, Setting]) -> dict[str, str]:
+    """Return the settings that Hudi's writer is given as they are."""
     own = target.OWN_KEYS | source.OWN_KEYS
     return {
         key: value.value
@@ -203,6 +205,7 @@ def write_options_of(values: Mapping[str, Setting]) -> dict[str, str]:
 
 
 def of_a_pipeline(ref: TableRef, pipeline: str) -> StateError:
+    """Return the error of a table that a pipeline writes."""
     return StateError(
         "TABLE_OF_A_PIPELINE",
         f"{ref.name} is written by the pipeline {pipeline}, and by it alone: a row that was landed "

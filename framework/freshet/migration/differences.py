@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freshet.hudi.table import TableState
-from freshet.plan.target import evolved, made_otherwise, schema_differences
+from freshet.plan.schema import evolved, schema_differences
+from freshet.plan.target import made_otherwise
 from freshet.project.model.pipeline import PipelineSpec
 
 

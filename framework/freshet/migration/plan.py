@@ -15,8 +15,8 @@ from freshet.plan.migrated import Note, Verdict
 from freshet.plan.parts import commit_stage, conform_stage
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.refresh import refuse_recompute
+from freshet.plan.schema import evolved
 from freshet.plan.stages import Commit, Plan, RunSql
-from freshet.plan.target import evolved
 from freshet.project.model.checks import SqlRule
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.syntax.statements import Statement

@@ -14,7 +14,7 @@ from freshet.migration.load import compare
 from freshet.migration.plan import compile_verdict
 from freshet.migration.prepare import Migration
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of
-from freshet.plan.target import evolved
+from freshet.plan.schema import evolved
 from freshet.run.executor import execute
 from freshet.run.runner import new_run_id
 from freshet.sources.hudi.reads import counted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,11 +14,7 @@ from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.sources.hudi.reads import Window
 from freshet.types.columns import Column
 
-_TABLE = "<TABLE_NAME>"
-_SINGLE = "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidator"
-_UNCHANGED = "org.apache.hudi.client.validator.SqlQueryEqualityPreCommitValidator"
-_CHANGED = "org.apache.hudi.client.validator.SqlQueryInequalityPreCommitValidator"
-_PREFIX = "hoodie.precommit.validators"
+TABLE_MARK = "<TABLE_NAME>"
 #: A check of freshet's own.
 NEW_KEYS = "keys_are_new"
 #: Rules that speak of what has come since the last run.
@@ -203,7 +199,7 @@ def _new_keys(spec: PipelineSpec) -> TableCheck:
     """
     named = [f"`{name}`" for name in (*spec.target.record_key, *spec.target.partition_by)]
     keys = ", ".join(f"'{name}=', cast(`{name}` AS string)" for name in spec.target.record_key)
-    twice = f"SELECT concat({keys}) AS k FROM {_TABLE} GROUP BY {', '.join(named)} HAVING count(*) > 1"
+    twice = f"SELECT concat({keys}) AS k FROM {TABLE_MARK} GROUP BY {', '.join(named)} HAVING count(*) > 1"
     check = CheckSpec(
         name=NEW_KEYS,
         severity="fail",
@@ -243,27 +239,3 @@ def _placed(check: CheckSpec, spec: PipelineSpec, operation: str, exists: bool) 
     elif any(mark in rule.query + rule.expect for mark in ";#"):
         reason = "Hudi cuts a validator's SQL at ';' and '#'"
     return TableCheck(check, "freshet" if reason else "hudi", reason)
-
-
-def sql_of(rule: SqlRule, view: str) -> str:
-    """Return the rule's query over a view: for an expected value, a query that gives ``true``, compared by Spark's types."""
-    query = rule.query.replace(_TABLE, view)
-    # On lines of their own, because the query may end in a comment.
-    return query if rule.compare else f"SELECT (\n{query}\n) <=> {rule.expect}"
-
-
-def validator_options(checks: Sequence[TableCheck]) -> Mapping[str, str]:
-    """Return Hudi's keys for the checks that it evaluates inside the commit."""
-    rules = [one.check.rule for one in checks if one.by == "hudi" and isinstance(one.check.rule, SqlRule)]
-    found: dict[str, str] = {}
-    classes = []
-    for compare, validator, key in (
-        ("", _SINGLE, "single.value"),
-        ("unchanged", _UNCHANGED, "equality"),
-        ("changed", _CHANGED, "inequality"),
-    ):
-        texts = [sql_of(rule, _TABLE) + ("" if compare else "#true") for rule in rules if rule.compare == compare]
-        if texts:
-            classes.append(validator)
-            found[f"{_PREFIX}.{key}.sql.queries"] = ";".join(texts)
-    return {**found, _PREFIX: ",".join(classes)} if classes else {}

@@ -26,8 +26,9 @@ from freshet.plan.parts import (
 )
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.refresh import pinned, refuse_recompute, replacing
+from freshet.plan.schema import evolved
 from freshet.plan.stages import Commit, Notice, Plan, Stage
-from freshet.plan.target import compare_target, evolved
+from freshet.plan.target import compare_target
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quarantine.table import hidden_runs, quarantine_of
 from freshet.sources.hudi.look.late import position_at, position_by_hand

@@ -12,7 +12,8 @@ from freshet.hudi.instants import readable
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
 from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
+from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,

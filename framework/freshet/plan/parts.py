@@ -9,10 +9,12 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import COLUMNS_KEY, FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
 from freshet.hudi.options import IS_DELETED, columns_record, operation_of, writer_options
 from freshet.hudi.table import StateReader, TableState
-from freshet.plan.checks import REPLAYED, check_stages, located_by, validator_options
+from freshet.plan.checks import REPLAYED, check_stages, located_by
 from freshet.plan.index_record import index_record
 from freshet.plan.positions import kept
-from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
+from freshet.plan.row_stages import Conform, MergeColumns, Paths
+from freshet.plan.stages import Commit, Guard, RunPython, RunSql, Stage
+from freshet.plan.validators import validator_options
 from freshet.project.model.checks import MalformedRule
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.steps import TransformSpec

@@ -10,7 +10,8 @@ from freshet.hudi.keys.options import INDEX_TYPE
 from freshet.hudi.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
 from freshet.hudi.table import TableState
 from freshet.plan.checks import CheckBatch, key_check
-from freshet.plan.stages import Commit, Conform, MergeColumns, Notice, Plan, Stage
+from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.sources.hudi.look.versions import is_kept, version_at_end

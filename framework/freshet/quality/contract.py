@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from freshet.errors import DataError
 from freshet.hudi.options import IS_DELETED
-from freshet.plan.stages import Conform
+from freshet.plan.row_stages import Conform
 from freshet.quality.partitions import cannot_be_kept
 from freshet.types.columns import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
 from freshet.types.from_json import OWN_PREFIX, type_from_spark

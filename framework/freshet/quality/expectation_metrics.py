@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import Any
@@ -11,45 +9,17 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import NumericType, StructType
+from pyspark.sql.types import NumericType
 
 from freshet.errors import foreign_text
+from freshet.quality.gx import Filters, Metric, gx_module
 
-# GX's inner objects are untyped for the most part and come by name, so that importing this module costs nothing.
-Metric = Any
 Finish = Callable[[Any], Any]
 
 _BATCH = "batch"
 _FILTERS = "filters"
 _DOMAIN = "__freshet_domain"
 _LAZY = (".condition", ".map", ".aggregate_fn", "table.columns", "table.column_types", "table.column_count")
-
-
-def gx_module(name: str) -> Any:
-    """Import a module of GX, which takes seconds the first time.
-
-    Args:
-        name: Such as ``great_expectations.expectations.registry``.
-    """
-    # Read when GX is imported. This release has nothing that would send anything; another may.
-    os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    return importlib.import_module(name)
-
-
-class _Filters:
-    """Stands for a batch and notes what GX would filter it by."""
-
-    def __init__(self, schema: StructType) -> None:
-        self.schema = schema
-        self.found: list[Column] = []
-
-    @property
-    def dataframe(self) -> _Filters:
-        return self
-
-    def filter(self, condition: Column | str) -> _Filters:
-        self.found.append(F.expr(condition) if isinstance(condition, str) else condition)
-        return self
 
 
 class Metrics:
@@ -119,7 +89,7 @@ class Metrics:
         Args:
             kwargs: A metric's domain: ``row_condition``, ``ignore_row_if`` and what GX itself adds.
         """
-        filters = _Filters(self.batch.schema)
+        filters = Filters(self.batch.schema)
         cache = self.engine.batch_manager.batch_data_cache
         cache[_FILTERS] = filters
         try:

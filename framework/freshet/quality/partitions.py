@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from freshet.plan.stages import Paths
+from freshet.plan.row_stages import Paths
 from freshet.sources.hudi.look.partitions import NULL_PARTITION
 
 # Most file systems take no longer name.

@@ -14,7 +14,8 @@ from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
+from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quality.gate import Gated
 from freshet.quality.older import Older

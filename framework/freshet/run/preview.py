@@ -15,8 +15,8 @@ from freshet.errors import DataError, FreshetError, foreign_text
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import StateReader
 from freshet.plan.checks import table_after
+from freshet.plan.schema import evolved
 from freshet.plan.stages import Plan
-from freshet.plan.target import evolved
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.quality.changes import CHANGED, KIND, ROWS, TIED, WAS, changes_of
 from freshet.quality.kept import keep_rows

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from freshet.hudi.options import IS_DELETED
-from freshet.plan.stages import MergeColumns
+from freshet.plan.row_stages import MergeColumns
 from freshet.quality.kept import by_few_tasks, keep_rows
 from freshet.sources.hudi.read.reader import load_table
 

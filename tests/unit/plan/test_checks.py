@@ -9,7 +9,8 @@ import pytest
 
 from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import TableState
-from freshet.plan.checks import NEW_KEYS, CheckBatch, CheckTable, check_stages, validator_options
+from freshet.plan.checks import NEW_KEYS, CheckBatch, CheckTable, check_stages
+from freshet.plan.validators import validator_options
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, RowRule, Rule, SqlRule, UniqueRule, VolumeRule
 from freshet.project.model.pipeline import IndexSpec
 from freshet.quality.volume import freshness, volume

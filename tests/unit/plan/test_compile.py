@@ -25,7 +25,8 @@ from freshet.hudi.checkpoint import (
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
 from freshet.plan.describe import plan_json
-from freshet.plan.stages import Commit, Conform, Plan, RunPython, RunSql
+from freshet.plan.row_stages import Conform
+from freshet.plan.stages import Commit, Plan, RunPython, RunSql
 from freshet.project.model.pipeline import HBaseSpec, IndexSpec, PipelineSpec, TableRef
 from freshet.project.model.steps import WriteSpec
 from freshet.sources.hudi.reads import ReadIncrement, ReadSnapshot, Version

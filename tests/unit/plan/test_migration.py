@@ -19,7 +19,8 @@ from freshet.migration.plan import compile_copy, compile_load, compile_verdict
 from freshet.plan.checks import CheckTable
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan, compile_replay
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of, waits_for
-from freshet.plan.stages import Commit, Conform, Plan, RunSql
+from freshet.plan.row_stages import Conform
+from freshet.plan.stages import Commit, Plan, RunSql
 from freshet.project.model.checks import CheckSpec, SqlRule, VolumeRule
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, TableRef
 from freshet.project.model.steps import BackfillSpec, WriteSpec

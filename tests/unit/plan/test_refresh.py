@@ -13,7 +13,8 @@ from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.checks import CheckBatch, CheckTable
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_text
-from freshet.plan.stages import Commit, MergeColumns, Plan
+from freshet.plan.row_stages import MergeColumns
+from freshet.plan.stages import Commit, Plan
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
 from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader
 from freshet.project.model.steps import WriteSpec

@@ -6,7 +6,8 @@ import pytest
 
 from freshet.hudi.keys import key_table, streamer_keys
 from freshet.hudi.keys.hudi_keys import catalogue
-from freshet.hudi.keys.key_table import check_stance, row_of, rows
+from freshet.hudi.keys.key_table import row_of, rows
+from freshet.hudi.keys.stances import check_stance
 from tests.unit.project.conftest import Check, seen
 from tests.unit.project.payments import YML_FILE, yml
 

@@ -34,6 +34,8 @@ _META = re.compile(r"_hoodie_(?!is_deleted)\w+")
 
 @dataclass(kw_only=True)
 class Reading:
+    """The check that is being read, and what it is held against."""
+
     table: TableSpec
     files: ProjectFiles
     targets: Mapping[str, str]
@@ -60,6 +62,7 @@ class Reading:
 
 
 def rule_of(check: Check, reading: Reading) -> Rule | None:
+    """Return what a check says, as a rule; None where it says nothing that holds, which is reported."""
     given = [key for key in RULES if getattr(check, key) is not None]
     if len(given) != 1:
         said = f"it has {' and '.join(given)}." if given else "it says nothing to check."

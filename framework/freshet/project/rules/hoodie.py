@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from freshet.hudi.keys import options, streamer_keys
-from freshet.hudi.keys.key_table import check_stance
+from freshet.hudi.keys.stances import check_stance
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean
 from freshet.project.load.layers import canonical_key

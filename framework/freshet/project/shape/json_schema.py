@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from freshet.hudi.keys import hudi_keys, key_table, options, streamer_keys
+from freshet.hudi.keys import hudi_keys, options, stances, streamer_keys
 from freshet.project.shape.files import ConfigFile, PipelineFile
 from freshet.project.shape.strategies import Model
 
@@ -64,7 +64,7 @@ def _hoodie() -> dict[str, Any]:
     properties = {
         key.name: _property(key.type, key.default, key.valid_values) | ({"deprecated": True} if key.deprecated else {})
         for key in hudi_keys.catalogue().values()
-        if key.name.startswith("hoodie.") and key_table.takes_values(key.name)
+        if key.name.startswith("hoodie.") and stances.takes_values(key.name)
     }
     for honoured in streamer_keys.HONOURED.values():
         shown = _property(honoured.type, honoured.default, honoured.valid_values) | {"description": honoured.effect}

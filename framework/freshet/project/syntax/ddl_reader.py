@@ -17,6 +17,8 @@ _PROPERTIES = ("primaryKey", "preCombineField", "type")
 
 
 class DdlReader:
+    """Reads one CREATE TABLE; problems are collected."""
+
     def __init__(self, file: str, problems: Problems, tokens: list[Token]) -> None:
         self.file = file
         self.problems = problems

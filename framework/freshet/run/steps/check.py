@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable, table_after
-from freshet.plan.stages import Conform, MergeColumns
+from freshet.plan.row_stages import Conform, MergeColumns
 from freshet.project.model.checks import SqlRule, kind_of
 from freshet.quality.contract import conform
 from freshet.quality.gate import check_batch

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.hudi.actions import file_group
+from freshet.hudi.cleans import file_group
 from freshet.project.model.pipeline import TableRef
 from freshet.storage.failures import told
 from freshet.storage.files import is_local, local_path, storage_for

@@ -12,7 +12,8 @@ from functools import partial
 from freshet.errors import StateError
 from freshet.hudi.keys.options import INDEX_TYPE, METADATA_ENABLE
 from freshet.hudi.table import StateReader, TableState
-from freshet.plan.stages import Commit, MergeColumns, Plan, Stage
+from freshet.plan.row_stages import MergeColumns
+from freshet.plan.stages import Commit, Plan, Stage
 from freshet.project.model.pipeline import TableRef
 from freshet.sources.hudi.look.partitions import partition_values
 from freshet.sources.hudi.read.missing import hold_files, hold_metadata, hold_version

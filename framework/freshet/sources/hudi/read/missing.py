@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from freshet.errors import FreshetError, RetryableError, StateError
-from freshet.hudi.actions import file_group
+from freshet.hudi.cleans import file_group
 from freshet.hudi.table import TableState
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
-from freshet.hudi.actions import file_group
+from freshet.hudi.cleans import file_group
 from freshet.hudi.table import Instant, TableState
 from freshet.sources.hudi.reads import Version
 
