@@ -40,7 +40,7 @@ def ending_of(path: str) -> str:
 
 
 def key_of(path: str, found: Format, delimiter: str) -> tuple[tuple[str, ...], bool, str]:
-    """Return what files must share to be read in one go: their columns, whether one is a single JSON list, and a Parquet file's schema.
+    """Return what files share that are read in one go: columns, whether it is one list of JSON, and the schema of Parquet.
 
     Raises:
         DataError: FILE_UNREADABLE, FILE_EMPTY, FILE_PACKED, NOT_TEXT, HEADER_WRONG or UNSUPPORTED_TYPE.
