@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from freshet.problems import Problems, did_you_mean
 from freshet.project.load.layers import place_in, plain
-from freshet.project.shape.strategies import Model, Name, OneOrMore
+from freshet.project.shape.strategies import Model, Name, OneOrMore, refused
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.yaml_nodes import MapNode
 
@@ -19,7 +20,7 @@ Rows = list[dict[str, Any]] | Name
 
 def _digits(value: str | int) -> str | int:
     if not re.fullmatch(r"[0-9]{14,17}", str(value)):
-        raise ValueError("BAD_VALUE|an instant is yyyyMMddHHmmss, or three digits more.|Write 20260801101500000.")
+        raise refused("an instant is yyyyMMddHHmmss, or three digits more.", "Write 20260801101500000.")
     return value
 
 
@@ -46,11 +47,11 @@ class Expect(Model):
     @model_validator(mode="after")
     def _something(self) -> Expect:
         if self.rows is None and self.target is None and self.error is None and not self.checks:
-            raise ValueError("MISSING_KEY|it says nothing.|Write rows, target, error or checks.")
+            raise refused("it says nothing.", "Write rows, target, error or checks.", "MISSING_KEY")
         others = {"error": self.error, "target": self.target is not None, "checks": self.checks}
         other = next((name for name, given in others.items() if given), "")
         if self.rows is not None and other:
-            raise ValueError(f"BAD_VALUE|rows and {other} do not go together.|Make two cases of it.")
+            raise refused(f"rows and {other} do not go together.", "Make two cases of it.")
         return self
 
 
@@ -97,20 +98,20 @@ def validate_fixture(tree: MapNode, problems: Problems) -> FixtureFile | None:
         return FixtureFile.model_validate(plain(tree))
     except ValidationError as error:
         seen: set[Place] = set()
-        for found in error.errors(include_url=False, include_input=False, include_context=False):
+        for found in error.errors(include_url=False, include_input=False):
             # Of a union each member complains, by a part of the path that is none of the file's.
             path = tuple(str(part) for part in found["loc"])
             place = place_in(tree, tree.file, path)
             if place not in seen or found["type"] == "extra_forbidden":
                 seen.add(place)
-                _note(path, found["type"], found["msg"], place, problems)
+                _note(path, found["type"], found["msg"], found.get("ctx", {}), place, problems)
         return None
 
 
 _KEYS: dict[int, type[Model]] = {1: FixtureFile, 3: FixtureCase, 4: Expect}
 
 
-def _note(path: tuple[str, ...], kind: str, message: str, place: Place, problems: Problems) -> None:
+def _note(path: tuple[str, ...], kind: str, message: str, context: Mapping[str, Any], place: Place, problems: Problems) -> None:
     dotted = ".".join(path)
     if kind == "missing":
         problems.add(place.file, place.line, "MISSING_KEY", f"The key '{dotted}' is missing.")
@@ -118,9 +119,8 @@ def _note(path: tuple[str, ...], kind: str, message: str, place: Place, problems
         owner = FixtureTable if path[0] == "tables" else _KEYS[len(path)]
         known = [field.alias or name for name, field in owner.model_fields.items()]
         problems.add(place.file, place.line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(path[-1], known))
-    elif kind == "value_error" and "|" in message:
-        code, text, hint = message.removeprefix("Value error, ").split("|")
-        problems.add(place.file, place.line, code, f"{dotted}: {text}", hint)
+    elif "hint" in context:
+        problems.add(place.file, place.line, kind, f"{dotted}: {message}", context["hint"])
     else:
         rows = "given" in path[2:3] or path[3:4] in (("rows",), ("target",))
         hint = "Write a list of rows, each '{column: value, ...}', or the name of a CSV file beside this one." if rows else ""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from freshet.project.shape.strategies import Duration, Model, Name, OneOrMore
+from freshet.project.shape.strategies import Duration, Model, Name, OneOrMore, refused
 
 _LIMIT = re.compile(r"(\d{1,12})|(\d{1,3}(?:\.\d+)?)\s*%")
 _SHARE = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*%")
@@ -32,13 +32,13 @@ def share_of(value: str | None) -> float | None:
 
 def _limit(value: int | str) -> int | str:
     if limit_of(value) == (None, None):
-        raise ValueError(f"BAD_VALUE|a limit is a number of rows or a percentage.|{_HINT}")
+        raise refused("a limit is a number of rows or a percentage.", _HINT)
     return value
 
 
 def _share(value: str) -> str:
     if share_of(value) is None:
-        raise ValueError("BAD_VALUE|a share is a percentage.|Write for instance 50%.")
+        raise refused("a share is a percentage.", "Write for instance 50%.")
     return value
 
 

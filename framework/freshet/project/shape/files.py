@@ -14,7 +14,7 @@ from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, nearest
 from freshet.project.model.limits import RunLimits
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
-from freshet.project.shape.strategies import Backfill, Duration, Input, Model, Name, Write, one_as_list, seconds_of
+from freshet.project.shape.strategies import Backfill, Duration, Input, Model, Name, Write, one_as_list, refused, seconds_of
 from freshet.project.syntax.files import Place
 
 Scalar = bool | int | float | str
@@ -22,9 +22,7 @@ Scalar = bool | int | float | str
 
 def _text_of_cron(value: str) -> str:
     if value and len(value.split()) != 5:
-        raise ValueError(
-            'BAD_VALUE|a schedule has five fields: minute, hour, day, month, weekday.|Write for instance "*/30 * * * *".'
-        )
+        raise refused("a schedule has five fields: minute, hour, day, month, weekday.", 'Write for instance "*/30 * * * *".')
     return value
 
 
@@ -143,15 +141,15 @@ def validate_settings(values: Mapping[str, Any], problems: Problems, place_of: P
         # include_input is off: a value may hold a secret.
         seen: set[tuple[str, ...]] = set()
         errors = [
-            (tuple(str(part) for part in found["loc"]), found["type"], found["msg"])
-            for found in error.errors(include_url=False, include_input=False, include_context=False)
+            (tuple(str(part) for part in found["loc"]), found["type"], found["msg"], found.get("ctx", {}))
+            for found in error.errors(include_url=False, include_input=False)
         ]
-        unknown = [path for path, kind, _ in errors if kind == "extra_forbidden"]
-        for path, kind, message in errors:
+        unknown = [path for path, kind, _, _ in errors if kind == "extra_forbidden"]
+        for path, kind, message, context in errors:
             misspelt = any(other[:-1] == path[:-1] and nearest(other[-1], path[-1:]) for other in unknown)
             # A key that is there but misspelt is one mistake, not an unknown key and a missing one.
             if not (kind == "missing" and misspelt):
-                _note(path, kind, message, problems, place_of, seen)
+                _note(path, kind, message, context, problems, place_of, seen)
         return None
 
 
@@ -190,6 +188,7 @@ def _note(
     path: tuple[str, ...],
     kind: str,
     message: str,
+    context: Mapping[str, Any],
     problems: Problems,
     place_of: PlaceOf,
     seen: set[tuple[str, ...]],
@@ -220,9 +219,8 @@ def _note(
         known = owner.model_fields
         near = nearest(path[-1], known)
         problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
-    elif kind == "value_error" and "|" in message:
-        code, text, hint = message.removeprefix("Value error, ").split("|")
-        problems.add(file, line, code, f"{dotted}: {text}", hint)
+    elif "hint" in context:
+        problems.add(file, line, kind, f"{dotted}: {message}", context["hint"])
     else:
         # A union reports one error per member; one sentence is enough for one value.
         shown = path[:2] if path[0] == "vars" else path

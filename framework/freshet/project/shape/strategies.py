@@ -6,10 +6,23 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 _DURATION = re.compile(r"(\d{1,6})\s*([smhdw])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def refused(said: str, hint: str, code: str = "BAD_VALUE") -> PydanticCustomError:
+    """Return what a validator raises for a value that it refuses: its type is the problem's code, its context has the hint.
+
+    Args:
+        said: What is wrong, behind the key's name.
+        hint: What to write instead.
+        code: The problem's code.
+    """
+    # As a value: in a template, braces would name what stands in the context.
+    return PydanticCustomError(code, "{said}", {"said": said, "hint": hint})
 
 
 def one_as_list(value: Any) -> Any:
@@ -25,7 +38,7 @@ def seconds_of(text: str) -> int | None:
 
 def _duration(value: str) -> str:
     if seconds_of(value) is None:
-        raise ValueError("BAD_VALUE|a duration is a number and s, m, h, d or w.|Write for instance 24h or 7d.")
+        raise refused("a duration is a number and s, m, h, d or w.", "Write for instance 24h or 7d.")
     return value
 
 
