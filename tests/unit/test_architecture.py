@@ -21,7 +21,7 @@ MODULES = sorted(FRAMEWORK.rglob("*.py"))
 # From the bottom up. A module belongs to the longest name that it starts with, and imports from its own room or from a
 # layer below: rooms of one layer know nothing of each other. docs/architecture.md says what each room is for.
 LAYERS = (
-    ("errors", "secrets", "types", "events"),
+    ("errors", "secrets", "cache", "types", "events"),
     ("problems",),
     ("hudi.keys",),
     ("project",),
@@ -49,6 +49,7 @@ SIBLINGS = {("run", "index.ops"), ("index.ops", "run"), ("run", "quarantine"), (
 NO_SPARK = (
     "errors",
     "secrets",
+    "cache",
     "problems",
     "types",
     "events",

@@ -18,9 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from freshet.cache import cache_dir
 from freshet.errors import FreshetError
 from freshet.index.hbase.site import site_jar
-from freshet.jvm.jars import jar_dir, resolve_jars
+from freshet.jvm.jars import resolve_jars
 from freshet.jvm.java import find_java_home, java_command
 
 CLASS_PATH = "spark.driver.extraClassPath"
@@ -105,7 +106,7 @@ def usable_class_data(conf: Mapping[str, str], jars: tuple[Path, ...]) -> ClassD
         stat = jar.stat()
         # Whole seconds, as Java compares them: a layer of a container image keeps no more.
         key.update(f"{jar} {stat.st_size} {int(stat.st_mtime)}\n".encode())
-    archive = jar_dir().parent / "class_data" / f"{key.hexdigest()[:16]}.jsa"
+    archive = cache_dir() / "class_data" / f"{key.hexdigest()[:16]}.jsa"
     base = None if (home / "lib" / "server" / "classes.jsa").is_file() else archive.with_suffix(".base")
     return ClassData(archive, base, ":".join([f"{spark_home}/jars/*", *map(str, ours)]))
 

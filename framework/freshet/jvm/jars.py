@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from freshet.cache import cache_dir
 from freshet.errors import cut
 from freshet.jvm.ivy import JarError, fetch_with_ivy
 
@@ -73,9 +74,8 @@ Fetch = Callable[[Path], str]
 
 
 def jar_dir() -> Path:
-    """Return the directory of cached jars: ``jars`` in ``$FRESHET_CACHE``, by default in ``~/.cache/freshet``."""
-    cache = os.environ.get("FRESHET_CACHE")
-    return (Path(cache).expanduser() if cache else Path.home() / ".cache" / "freshet").absolute() / "jars"
+    """Return the directory of cached jars."""
+    return cache_dir() / "jars"
 
 
 def declared_jars(wanted: JarSet = SPARK_JARS) -> tuple[Jar, ...]:

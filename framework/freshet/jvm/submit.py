@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import freshet
+from freshet.cache import cache_dir
 from freshet.errors import FreshetError
 from freshet.index.hbase.site import with_hbase_site
-from freshet.jvm.jars import jar_dir, resolve_jars
+from freshet.jvm.jars import resolve_jars
 from freshet.jvm.session import session_conf, without_secrets
 from freshet.project.model.pipeline import Project
 from freshet.secrets import REDACTOR, redact
@@ -22,7 +23,7 @@ _PROJECT_FOLDERS = ("pipelines", "ddl", "configs", "transformers")
 
 def archive_path(root: str) -> Path:
     """Return where the project's archive lies: in the cache, because a project may stand on a read-only disk."""
-    return jar_dir().parent / "archives" / f"freshet-{hashlib.sha256(root.encode()).hexdigest()[:12]}.zip"
+    return cache_dir() / "archives" / f"freshet-{hashlib.sha256(root.encode()).hexdigest()[:12]}.zip"
 
 
 def submit_command(project: Project, names: Sequence[str], overrides: Sequence[str], archive: Path) -> list[str]:

@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from freshet.cache import cache_dir
 from freshet.errors import FreshetError, RetryableError
-from freshet.jvm.jars import jar_dir
 
 ZNODE = "/hbase"
 LOG = "hbase.log"
@@ -86,8 +86,8 @@ class Place:
 
 
 def default_directory() -> Path:
-    """Return ``hbase`` in ``$FRESHET_CACHE``, by default in ``~/.cache/freshet``."""
-    return jar_dir().parent / "hbase"
+    """Return ``hbase`` in the cache."""
+    return cache_dir() / "hbase"
 
 
 def read_state(place: Place) -> State | None:

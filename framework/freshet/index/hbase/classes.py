@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.project.model.paths import cache_dir
+from freshet.cache import cache_dir
 
 _SOURCES = Path(__file__).with_name("java")
 # In the order in which they need each other.

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from freshet.cache import cache_dir
 from freshet.hudi.keys.options import HBASE_IN_SESSION
-from freshet.project.model.paths import cache_dir
 
 _HEAD = "spark.hadoop."
 _DRIVER, _EXECUTOR, _FILES = "spark.driver.extraClassPath", "spark.executor.extraClassPath", "spark.files"

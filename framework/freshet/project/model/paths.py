@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -12,12 +11,6 @@ from freshet.project.model.pipeline import TableRef
 
 _MIGRATED = re.compile(r"__m([0-9]{1,6})$")
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
-
-
-def cache_dir() -> Path:
-    """Return the folder of what can be fetched or made again: ``$FRESHET_CACHE``, by default ``~/.cache/freshet``."""
-    named = os.environ.get("FRESHET_CACHE")
-    return (Path(named).expanduser() if named else Path.home() / ".cache" / "freshet").absolute()
 
 
 def normal_path(text: str, root: Path) -> str:
