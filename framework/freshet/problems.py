@@ -31,25 +31,33 @@ class Problems:
         return len(self.found)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the known name most like ``name`` (case does not count), or None where none comes near.
 
     Args:
         name: What the user wrote.
         known: Names that would have been right.
+        cutoff: How like it must be, from 0 to 1, as ``difflib`` measures it.
     """
     by_lower = {candidate.lower(): candidate for candidate in known}
-    matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=cutoff)
     return by_lower[matches[0]] if matches else None
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``Did you mean 'x'?`` or, where nothing comes near, the known names; empty where there are none."""
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None, cutoff: float = 0.6) -> str:
+    """Return ``Did you mean 'x'?`` with the known name nearest to ``name``.
+
+    Args:
+        name: What the user wrote.
+        known: Names that would have been right.
+        otherwise: What is returned where nothing comes near; by default the known names, empty where there are none.
+        cutoff: See ``nearest``.
+    """
     names = sorted(set(known))
-    match = nearest(name, names)
+    match = nearest(name, names, cutoff)
     if match:
         return f"Did you mean '{match}'?"
-    if not names:
-        return ""
+    if otherwise is not None or not names:
+        return otherwise or ""
     shown = ", ".join(f"'{n}'" for n in names[:12])
     return f"Known: {shown}" + (", ..." if len(names) > 12 else ".")

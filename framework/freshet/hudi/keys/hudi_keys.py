@@ -6,20 +6,23 @@ pinned bundle (``generate_hudi_keys.py``); HoodieStreamer's keys are not in that
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from freshet.problems import did_you_mean
+
 HUDI_VERSION = "1.0.2"
 KeyType = Literal["boolean", "int", "long", "double", "string"]
 
 _CATALOGUE_FILE = Path(__file__).with_name(f"hudi_keys_{HUDI_VERSION.replace('.', '_')}.json")
+#: How like a name must be to be offered: among some thousand keys of one beginning nearly every word is a little like one.
+NEAR = 0.8
 _BITS = {"int": 32, "long": 64}
 _WANTED = {
     "boolean": "true or false",
@@ -118,7 +121,7 @@ def check_key(key: str, value: str) -> KeyProblem | None:
     return KeyProblem(
         "UNKNOWN_KEY",
         f"unknown key '{key}': Hudi {HUDI_VERSION} has none of that name and would ignore it.",
-        did_you_mean(key, (*catalogue(), *_current_names())),
+        did_you_mean(key, (*catalogue(), *_current_names()), "", NEAR),
     )
 
 
@@ -134,18 +137,11 @@ def check_value(key: str, value: str, kind: KeyType, valid_values: tuple[str, ..
         return KeyProblem(
             "BAD_VALUE",
             f"'{key}' does not take '{value}'.",
-            did_you_mean(value, valid_values, f"It takes {', '.join(valid_values)}."),
+            did_you_mean(value, valid_values, f"It takes {', '.join(valid_values)}.", NEAR),
         )
     if _fits(value, kind):
         return None
     return KeyProblem("BAD_VALUE", f"'{key}' does not take '{value}'.", f"It takes {_WANTED[kind]}.")
-
-
-def did_you_mean(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """Return a sentence that suggests the name nearest to ``word``, or ``otherwise`` when none is near."""
-    lowered = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.8)
-    return f"Did you mean '{lowered[near[0]]}'?" if near else otherwise
 
 
 @cache

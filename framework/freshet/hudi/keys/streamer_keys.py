@@ -12,7 +12,8 @@ from functools import cache
 from types import MappingProxyType
 
 from freshet.hudi.keys import hudi_keys
-from freshet.hudi.keys.hudi_keys import KeyProblem, KeyType, check_value, did_you_mean
+from freshet.hudi.keys.hudi_keys import NEAR, KeyProblem, KeyType, check_value
+from freshet.problems import did_you_mean
 
 PREFIX = "hoodie.streamer."
 OLD_PREFIX = "hoodie.deltastreamer."
@@ -198,7 +199,7 @@ def check_streamer_key(key: str, value: str | None = None) -> KeyProblem | None:
         return KeyProblem("NOT_SUPPORTED", f"'{key}' is a key of HoodieStreamer that freshet does not read.", advice)
     known_names = (*HONOURED, *(PREFIX + known for known in instead))
     return KeyProblem(
-        "UNKNOWN_KEY", f"unknown key '{key}': HoodieStreamer has none of that name.", did_you_mean(name, known_names)
+        "UNKNOWN_KEY", f"unknown key '{key}': HoodieStreamer has none of that name.", did_you_mean(name, known_names, "", NEAR)
     )
 
 
