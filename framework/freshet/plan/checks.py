@@ -69,7 +69,7 @@ class CheckTable:
         table: The target.
         columns: Its columns.
         record_key, partition_by: Its key and partition columns.
-        ordering: Its ordering field; empty where the batch's row always wins.
+        ordering: Its ordering field.
         operation: Hudi's write operation.
         global_index: True where a key is looked for in every partition.
         overwritten: Values of the partitions that the commit replaces, whatever the batch holds.
@@ -158,14 +158,13 @@ def table_after(
         overwritten: Values of the partitions that the commit replaces.
         checks: What is asked.
     """
-    merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
     return CheckTable(
         checks=checks,
         table=spec.target.ref,
         columns=spec.target.columns,
         record_key=spec.target.record_key,
         partition_by=spec.target.partition_by,
-        ordering="" if merges_by_time else spec.target.ordering_field,
+        ordering=spec.target.ordering_field,
         operation=operation,
         global_index=spec.index.is_global,
         overwritten=tuple(overwritten),

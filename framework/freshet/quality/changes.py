@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Literal
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -15,9 +14,8 @@ from freshet.hudi.options import IS_DELETED
 from freshet.plan.checks import CheckTable
 from freshet.quality.preview import before, touched_partitions
 
-#: ``unchanged`` is written again as it stands, ``older`` loses against the row that stands, ``nothing`` deletes a row that is
-#: not there, ``unsure`` is of a row that stands without its ordering value.
-Kind = Literal["inserted", "updated", "moved", "deleted", "unchanged", "older", "nothing", "unsure"]
+# KIND is inserted, updated, moved, deleted; unchanged: written again as it stands; older: loses against the row that stands;
+# nothing: deletes a row that is not there; unsure: of a row that stands without its ordering value.
 KIND, CHANGED, WAS, ROWS, TIED = (f"__freshet_{name}" for name in ("kind", "changed", "was", "rows", "tied"))
 _NESTED = (ArrayType, MapType, StructType)
 _IN_BATCH, _IN_TABLE, _GONE, _PLACE, _RANK, _TEXT = (
@@ -82,7 +80,7 @@ def changes_of(stage: CheckTable, rows: DataFrame, stands: DataFrame) -> DataFra
 
 def _kind(stage: CheckTable, there: Column, gone: Column) -> Column:
     wins = F.lit(True)
-    if stage.ordering and stage.operation == "upsert":
+    if stage.operation == "upsert":
         wins = F.col(f"b.`{stage.ordering}`") >= F.col(f"t.`{stage.ordering}`")
     new = F.when(gone, "nothing").otherwise("inserted")
     if stage.operation == "insert":
@@ -106,7 +104,7 @@ def _one_for_each_key(stage: CheckTable, rows: DataFrame, by: Sequence[str]) -> 
     if stage.operation == "insert":
         return rows.withColumns({ROWS: F.lit(1), TIED: F.lit(False)})
     key = Window.partitionBy(*(F.col(f"`{name}`") for name in by))
-    order = key.orderBy(F.col(f"`{stage.ordering}`").desc() if stage.ordering else F.lit(1))
+    order = key.orderBy(F.col(f"`{stage.ordering}`").desc())
     text = F.to_json(F.struct(*(F.col(f"`{name}`") for name in rows.columns)))
     many = F.count(F.lit(1)).over(key)
     rows = rows.withColumns({_PLACE: F.row_number().over(order), _RANK: F.rank().over(order), ROWS: many})

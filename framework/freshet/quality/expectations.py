@@ -19,11 +19,9 @@ from pyspark.sql import functions as F
 
 from freshet.errors import DataError, foreign_text
 from freshet.problems import did_you_mean
-from freshet.project.rules.expectation_names import Kind, catalogue, check_names, parsed, suite_of
+from freshet.project.rules.expectation_names import Kind, catalogue, parsed
 from freshet.quality.expectation_metrics import Metrics
 from freshet.quality.gx import gx_module
-
-__all__ = ["Outcome", "RowCondition", "check_names", "evaluate_aggregates", "passes", "row_conditions", "suite_of"]
 
 # Of these GX counts every row of the domain, of every other expectation of one column those that have a value.
 _ABOUT_NULLS = ("column_values.null", "column_values.nonnull")

@@ -77,7 +77,7 @@ def _newest(stage: CheckTable, batch: DataFrame, names: Sequence[str]) -> DataFr
     """Keep of a key's rows in the batch the newest, as Hudi combines them."""
     by = [*stage.record_key, *(() if stage.global_index else stage.partition_by)]
     others = [name for name in names if name not in by]
-    if not stage.ordering or not others:
+    if not others:
         return batch.dropDuplicates(by)
     newest = F.max_by(F.struct(*_named(others)), F.col(f"`{stage.ordering}`")).alias(_NEWEST)
     found = batch.groupBy(*_named(by)).agg(newest)
@@ -89,9 +89,7 @@ def _merged(stage: CheckTable, batch: DataFrame, held: DataFrame, names: Sequenc
     ours = batch.withColumn(_IN_BATCH, F.lit(True)).alias("b")
     theirs = held.withColumn(_IN_TABLE, F.lit(True)).alias("t")
     same = reduce(lambda one, other: one & other, (F.col(f"b.`{name}`") == F.col(f"t.`{name}`") for name in by))
-    wins = F.lit(True)
-    if stage.ordering:
-        wins = F.col(f"t.{_IN_TABLE}").isNull() | (F.col(f"b.`{stage.ordering}`") >= F.col(f"t.`{stage.ordering}`"))
+    wins = F.col(f"t.{_IN_TABLE}").isNull() | (F.col(f"b.`{stage.ordering}`") >= F.col(f"t.`{stage.ordering}`"))
     taken = F.col(f"b.{_IN_BATCH}").isNotNull() & wins
     joined = ours.join(theirs, same, "full_outer")
     return joined.select(*(F.when(taken, F.col(f"b.`{name}`")).otherwise(F.col(f"t.`{name}`")).alias(name) for name in names))

@@ -9,8 +9,8 @@ from importlib.metadata import version
 
 import pytest
 
-from freshet.project.rules.expectation_names import CATALOGUE_FILE, catalogue, parsed
-from freshet.quality.expectations import check_names, passes, suite_of
+from freshet.project.rules.expectation_names import CATALOGUE_FILE, catalogue, check_names, parsed, suite_of
+from freshet.quality.expectations import passes
 
 INLINE = {"expect_column_values_to_not_be_null": {"column": "fare", "mostly": 0.9}}
 EXPORTED = {"type": "expect_column_values_to_not_be_null", "kwargs": {"column": "fare", "mostly": 0.9}, "meta": {"a": 1}}

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-SOURCE_MARK = "<SRC>"
-# As long as the mark, so that the columns Spark names in its errors are those of the file.
+# What <SRC> becomes: as long as the mark, so that the columns Spark names in its errors are those of the file.
 SOURCE_VIEW = "`SRC`"
-# The completion time up to which a run has read its main source; the run puts its digits, a bigint, in the place's stead.
-INSTANT_MARK = "<SRC_INSTANT>"
+# What <SRC_INSTANT> becomes: the completion time up to which a run has read its main source; the run puts its digits, a
+# bigint, in the place's stead.
 INSTANT_PLACE = "`SRC_INSTANT`"
 
 _TOKEN = re.compile(
