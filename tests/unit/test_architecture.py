@@ -183,6 +183,15 @@ def test_imports_point_downwards() -> None:
     assert [fault for path in MODULES for fault in _faults_of_imports(path)] == []
 
 
+def test_tests_and_tools_import_modules_that_are_there() -> None:
+    """Also those that no run of the tests imports, such as the makers of fixtures."""
+    files = [path for folder in ("tests", "docs") for path in (REPOSITORY / folder).rglob("*.py")]
+    named = {(path.name, name) for path in files for name, _ in _imports(path) if name.startswith("freshet.")}
+    there = {f"freshet.{_name(path)}".rstrip(".") for path in MODULES}
+    assert len(named) > 100
+    assert sorted((file, name) for file, name in named if name not in there) == []
+
+
 def test_no_spark_where_none_is_needed() -> None:
     jvmless = [path for path in MODULES if _name(path).startswith(NO_SPARK) and _name(path) not in TOOLS]
     loaded = {_name(path): {i.partition(".")[0] for i, at_top in _imports(path) if at_top} & set(HEAVY) for path in jvmless}
