@@ -12,14 +12,17 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from freshet.errors import CheckError, DataError
 from freshet.plan.row_stages import Conform
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import ORIGINAL, REASONS, conform
+from freshet.quality.refusals import SHOWN, Refused, refused_in, row_in_words, text_of
 from freshet.sinks.failures import in_words
-from freshet.types.columns import Column
+from freshet.types.columns import Atomic, Column
 from freshet.types.from_sql import parse_type
+from tests.kit.frames import frame
 
 GOOD = {"id": "'a'", "ts": "1L", "amount": "1.00BD", "day": "'2026-01-05'"}
 KINDS = {"id": "string", "ts": "bigint", "amount": "decimal(10,2)", "day": "string"}
@@ -141,6 +144,21 @@ def test_the_write_names_column_and_row(spark: SparkSession, column: str, value:
     assert not isinstance(error, CheckError)
 
 
+def test_a_refusal_reads_back_as_it_was_written(spark: SparkSession) -> None:
+    """Kind: values that could be taken for a part of the text that a failed job gives: bars, ends of lines, quotes, the text's
+    own mark, a check's words; and one that is too long to be shown whole."""
+    values = ("a|b", "a\nb\tc", 'it\'s "so"', "FRESHET_REFUSED|OVERFLOW|v|int|1|id=a|", " (check other)", "", "x" * 400)
+    rows = frame(spark, [(value, value) for value in values], "id string, v string")
+    told = rows.select(text_of("OVERFLOW", "v", Atomic("int"), row_in_words({"id": "id"}, F.lit(" of f")), "fits").alias("t"))
+    for value, (text,) in zip(values, told.collect(), strict=True):
+        shown = value[:SHOWN]
+        found = refused_in(f"Job aborted.\nCaused by: SparkRuntimeException: {text}\n\tat a.B.c(B.java:1)\n")
+        row = f"id={shown} of f (check fits)"
+        assert found == Refused(code="OVERFLOW", column="v", kind="int", check="fits", value=shown, row=row)
+    error = refusal(batch(spark, id="'a\n|b'", v="'x|y\n'"), stage({"v": "int"}, rule="fits"))
+    assert (error.code, error.details["value"], error.details["row"]) == ("NOT_OF_TYPE", "x|y\n", "id=a\n|b (check fits)")
+
+
 def test_two_keys_that_hudi_would_take_for_one_are_refused(spark: SparkSession) -> None:
     """Kind: keys of several parts whose one text can be cut in two places. With b last, what is in it can mislead nobody."""
     two = Conform(columns=columns(b="string"), required=("id", "b", "ts", "day"), keys=("id", "b"))
@@ -162,7 +180,7 @@ NO_TEXT = "cast(x'fffe' AS string)"
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"),
+    ("kind", "value", "code"),
     [
         ("bigint", "'ten'", "NOT_OF_TYPE"),
         ("decimal(10,2)", "'1e400'", "OVERFLOW"),

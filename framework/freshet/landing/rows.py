@@ -22,8 +22,8 @@ from freshet.landing.texts import with_types
 from freshet.plan.parts import conform_stage
 from freshet.problems import did_you_mean
 from freshet.project.model.pipeline import PipelineSpec, TableRef
-from freshet.quality.contract import MARK as MARKED
 from freshet.quality.contract import conform
+from freshet.quality.refusals import refused_in
 from freshet.sinks.failures import in_words
 from freshet.types.columns import Atomic, Column, Fit, fit
 
@@ -81,7 +81,7 @@ def failed_read(ref: TableRef, error: Exception, files: Files) -> FreshetError:
     """Return the error of files that could not be read, with the file, as far as it is known, and the cause."""
     text = str(error)
     found, torn = _FILE_READ.search(text), _TORN.search(text)
-    if MARKED in text or (found is None and not any(words in text for words in _MALFORMED)):
+    if refused_in(text) is not None or (found is None and not any(words in text for words in _MALFORMED)):
         return of_files(in_words(ref, text, reading=True), files)
     file = shown(unquote(found["file"].removeprefix("file://"))) if found else named(files)
     cause = foreign_text(error)

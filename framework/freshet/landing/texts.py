@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from freshet.landing.odd_texts import SHOWN, OddTexts, odd_texts_of
-from freshet.quality.contract import MARK
+from freshet.quality.refusals import refuse, row_in_words
 from freshet.types.columns import Atomic, DataType, Decimal
 
 # Text that only looks like a number, such as 007, stays one. Of more digits a double would lose some.
@@ -94,21 +94,13 @@ def with_types(
         file: Column that says which file a row is from.
         rounded: Columns whose texts Spark has made of numbers, of which it keeps some 15 digits.
     """
-
-    def text_of(name: str) -> SparkColumn:
-        return F.substring(F.coalesce(F.col(f"`{name}`").cast("string"), F.lit("null")), 1, SHOWN)
-
-    of: list[SparkColumn] = []
-    for number, (name, column) in enumerate(key.items()):
-        of += [F.lit(f"{', ' if number else ''}{name}="), text_of(column)]
-    of += [F.lit(" of "), F.regexp_replace(F.url_decode(F.col(file)), "^.*/", "")]
+    row = row_in_words(key, F.lit(" of "), F.regexp_replace(F.url_decode(F.col(file)), "^.*/", ""))
 
     def value(name: str, kind: DataType) -> SparkColumn:
         made, fits, code = made_of(F.col(f"`{name}`"), name, kind)
         if name in rounded and (isinstance(kind, Decimal) or kind == Atomic("string")):
             fits = fits & ((_digits(F.col(f"`{name}`")) <= _DIGITS) | ~F.col(f"`{name}`").rlike("[.eE]"))
-        told = F.concat(F.lit(f"{MARK}|{code}|{name}|{kind}|"), text_of(name), F.lit("|"), *of, F.lit("|"))
-        return F.when(F.col(f"`{name}`").isNotNull() & ~fits, F.raise_error(F.substring(told, 1, 500))).otherwise(made)
+        return F.when(F.col(f"`{name}`").isNotNull() & ~fits, refuse(code, name, kind, row)).otherwise(made)
 
     return rows.select(*(value(n, types[n]).alias(n) if n in types else F.col(f"`{n}`") for n in rows.columns))
 

@@ -12,16 +12,14 @@ from freshet.errors import DataError
 from freshet.hudi.options import IS_DELETED
 from freshet.plan.row_stages import Conform
 from freshet.quality.partitions import cannot_be_kept
+from freshet.quality.refusals import SHOWN, refuse, row_in_words
 from freshet.types.columns import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
 from freshet.types.from_json import OWN_PREFIX, type_from_spark
 from freshet.types.words import FORMS
 
-# Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
-MARK, OF_CHECK = "FRESHET_REFUSED", " (check "
 # Columns that go along until the checks are done: why a row cannot be published, the row as it was, and whether it says no
 # place in the table: its key or partition is missing, or none that the table can hold.
 REASONS, ORIGINAL, NOWHERE = "__freshet_reasons", "__freshet_original", "__freshet_nowhere"
-_SHOWN = 200
 
 
 def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] = ()) -> DataFrame:
@@ -84,7 +82,7 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
             differences=wrong,
         )
     added = [F.col(f"`{name}`") for name, _ in extra if stage.evolution != "nothing"]
-    row = _row_in_words(stage)
+    row = row_in_words({key: key for key in stage.keys})
     columns = [_guarded(column, how, stage, row).alias(column.name) for column, how in fits.values()]
     carried = [F.col(f"`{name}`") for name in keep]
     if stage.marks:
@@ -180,27 +178,27 @@ def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn 
     return empty | (value == "") if column.name in stage.keys and str(column.type) == "string" else empty
 
 
-def _guarded(column: Column, how: Fit, stage: Conform, row: list[SparkColumn]) -> SparkColumn:
+def _guarded(column: Column, how: Fit, stage: Conform, row: SparkColumn) -> SparkColumn:
     plain = value = _cast(column, how)
     misfit = _misfit(column, how, stage)
     if stage.marks:
         value = value if misfit is None else F.when(~misfit, value)
     else:
         if misfit is not None:
-            value = F.when(misfit, _refuse("OVERFLOW", column, row)).otherwise(value)
+            value = F.when(misfit, refuse("OVERFLOW", column.name, column.type, row, stage.rule)).otherwise(value)
         # Of the guarded value, so that what does not fit is called that, and not null.
         missing = _missing(column, value, stage)
         if missing is not None:
-            value = F.when(missing, _refuse("NULL_VALUE", column, row)).otherwise(value)
+            value = F.when(missing, refuse("NULL_VALUE", column.name, column.type, row, stage.rule)).otherwise(value)
         unkept = _unkept(column, value, stage)
         if unkept is not None:
-            value = F.when(unkept, _refuse("BAD_PARTITION", column, row)).otherwise(value)
+            value = F.when(unkept, refuse("BAD_PARTITION", column.name, column.type, row, stage.rule)).otherwise(value)
         ambiguous = _ambiguous(column, value, stage)
         if ambiguous is not None:
-            value = F.when(ambiguous, _refuse("KEY_AMBIGUOUS", column, row)).otherwise(value)
+            value = F.when(ambiguous, refuse("KEY_AMBIGUOUS", column.name, column.type, row, stage.rule)).otherwise(value)
     outside = _outside(column, value, stage)
     if outside is not None:
-        value = F.when(outside, _refuse("OUTSIDE_CHUNK", column, row)).otherwise(value)
+        value = F.when(outside, refuse("OUTSIDE_CHUNK", column.name, column.type, row, stage.rule)).otherwise(value)
     # To Hudi every column is nullable, whatever the SQL made it: it refuses to add a column that is not.
     if value is plain:
         return F.expr(f"CASE WHEN true THEN {_cast_text(column, how)} END")
@@ -212,7 +210,7 @@ def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkC
     for column, how in fits.values():
         misfit, missing = _misfit(column, how, stage), _missing(column, _cast(column, how), stage)
         if misfit is not None:
-            shown = F.substring(F.encode(F.col(f"`{column.name}`").cast("string"), "UTF-8").cast("string"), 1, _SHOWN)
+            shown = F.substring(F.encode(F.col(f"`{column.name}`").cast("string"), "UTF-8").cast("string"), 1, SHOWN)
             kind = str(column.type)
             why = f" is no {kind}: {FORMS[kind]}" if kind in FORMS else f" does not fit into {kind}"
             found.append(F.when(misfit, F.concat(F.lit(f"{column.name}: "), shown, F.lit(why))))
@@ -226,22 +224,3 @@ def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkC
         if ambiguous is not None:
             found.append(F.when(ambiguous, F.lit(f"{column.name} holds what begins the next part of the record key")))
     return found
-
-
-def _refuse(code: str, column: Column, row: list[SparkColumn]) -> SparkColumn:
-    shown = [F.lit(f"{MARK}|{code}|{column.name}|{column.type}|"), _text_of(column.name)]
-    return F.raise_error(F.substring(F.concat(*shown, *row), 1, 500))
-
-
-def _row_in_words(stage: Conform) -> list[SparkColumn]:
-    # The same for all columns, and made once: each call of PySpark asks the JVM four times.
-    shown = []
-    for number, key in enumerate(stage.keys):
-        shown += [F.lit(f"{', ' if number else '|'}{key}="), _text_of(key)]
-    if stage.rule:
-        shown.append(F.lit(f"{OF_CHECK}{stage.rule})"))
-    return [*shown, F.lit("|")]
-
-
-def _text_of(name: str) -> SparkColumn:
-    return F.expr(f"substring(coalesce(cast(`{name}` AS string), 'null'), 1, {_SHOWN})")

@@ -7,13 +7,11 @@ from collections.abc import Collection, Iterator
 
 from freshet.errors import CheckError, DataError, FreshetError, RetryableError, foreign_text, root_cause
 from freshet.project.model.pipeline import TableRef
-from freshet.quality.contract import MARK, OF_CHECK
+from freshet.quality.refusals import refused_in
 from freshet.sinks.storage_words import of_storage
 from freshet.types.words import expected, how_to_convert, misfit_code
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
-# Not where a query plan is shown, which holds the call that would raise it.
-_REFUSED = re.compile(r"(?<!concat\()" + re.escape(MARK) + r"\|(\w+)\|([^|]*)\|([^|]*)\|(.*?)\|(.*?)(?:\||$)", re.MULTILINE)
 _WHY = {
     "OVERFLOW": "is {value}, which does not fit into {kind},",
     "NOT_OF_TYPE": "is '{value}', which is no {kind} ({expected}),",
@@ -69,24 +67,24 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
     root = root_cause(text)
     said = foreign_text(text)
     of = next(_named(text, (target, *reads)), None)
-    refused = _REFUSED.search(text)
-    if refused:
-        code, column, kind, value, key = refused.groups()
-        code = misfit_code(kind, value) if code == "OVERFLOW" else code
+    refused = refused_in(text)
+    if refused is not None:
+        kind, value = refused.kind, refused.value
+        code = misfit_code(kind, value) if refused.code == "OVERFLOW" else refused.code
         why = _WHY[code].format(value=value, kind=kind, expected=expected(kind))
-        kind_of_error = CheckError if OF_CHECK in key else DataError
+        kind_of_error = CheckError if refused.check else DataError
         to_do = _TO_DO.get(code, "Mend the source row, or treat the case in the SQL.")
         if code == "NOT_OF_TYPE":
-            to_do = f"Mend the source row, or convert the value in the SQL, as by {how_to_convert(kind, column)}."
+            to_do = f"Mend the source row, or convert the value in the SQL, as by {how_to_convert(kind, refused.column)}."
         return kind_of_error(
             code,
-            f"{table}: column {column} {why} in the row with {key}.",
+            f"{table}: column {refused.column} {why} in the row with {refused.row}.",
             _UNTOUCHED,
             to_do,
-            column=column,
+            column=refused.column,
             type=kind,
             value=value,
-            row=key,
+            row=refused.row,
         )
     for code, found, why in _OF_OTHER_WRITERS:
         if found.search(text):

@@ -7,9 +7,11 @@ import pytest
 from freshet.sinks.failures import in_words
 from tests.kit.memory import TARGET
 
-RAISED = "org.apache.spark.SparkRuntimeException: FRESHET_REFUSED|OVERFLOW|rides|int|9999999999|trip_id=a|"
+RAISED = (
+    "org.apache.spark.SparkRuntimeException: FRESHET_REFUSED\x1fOVERFLOW\x1frides\x1fint\x1f\x1f9999999999\x1ftrip_id=a\x1f"
+)
 GONE = "Caused by: java.io.FileNotFoundException: File file:%s/a.parquet does not exist"
-PLANNED = "substring(concat(FRESHET_REFUSED|OVERFLOW|rides|int|, substring(coalesce(cast(rides#1 as string), null), 1, 200), |"
+PLANNED = "raise_error(concat(FRESHET_REFUSED\x1fOVERFLOW\x1frides\x1fint\x1f\x1f, cast(rides#1 as string), \x1f, id#2, \x1f))"
 
 
 def test_a_value_that_does_not_fit_is_named() -> None:
@@ -40,7 +42,9 @@ def test_a_value_that_does_not_fit_is_named() -> None:
 )
 def test_a_value_is_named_for_what_it_is(kind: str, value: str, code: str, says: str) -> None:
     """A text of another form is no number that is too large, and bytes that are no text are neither."""
-    error = in_words(TARGET, f"Caused by: x.SparkRuntimeException: FRESHET_REFUSED|OVERFLOW|day|{kind}|{value}|id=a|")
+    error = in_words(
+        TARGET, f"Caused by: x.SparkRuntimeException: FRESHET_REFUSED\x1fOVERFLOW\x1fday\x1f{kind}\x1f\x1f{value}\x1fid=a\x1f"
+    )
     assert (error.code, says in error.message, error.details["value"]) == (code, True, value), error
 
 
