@@ -82,5 +82,6 @@ def _in_clear(spec: PipelineSpec, position: Position, path: str) -> Position:
 
 
 def _hidden(spec: PipelineSpec, position: Position, path: str) -> Position:
-    shown = spec.hidden.get(position.table) if not position.digest else None
+    # Of an input that the pipeline has no more nobody can tell whether its path held a secret.
+    shown = (spec.hidden.get(position.table) if path else NOT_SHOWN) if not position.digest else None
     return replace(position, table=shown, digest=digest_of(position.table, shown)) if shown else position
