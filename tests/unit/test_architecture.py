@@ -40,6 +40,9 @@ NO_SPARK = (
     "runtime.dev_hbase", "api", "runtime.aside", "runtime.backfill_preview", "runtime.checks_history", "runtime.plans",
     "runtime.arguments", "runtime.shown", "runtime.standing", "runtime.unfit", "runtime.upstream",
 )
+#: What people read; commands and links in it are held.
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md", "docs/tutorials/*.md", "docs/guides/*.md",
+         "docs/concepts/*.md")
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 # Longer ones: grammars (DDL, YAML), the model and the target's rules are one thing each, and are read as a whole.
 MOST_LINES = 250
@@ -166,7 +169,7 @@ def _parse(words: list[str]) -> None:
     group.make_context("freshet", words, parent=context)
 
 
-@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"])
+@pytest.mark.parametrize("files", PAGES)
 def test_documented_commands_exist(files: str) -> None:
     lines = [line for file in sorted(REPOSITORY.glob(files)) for line in _shell_lines(str(file.relative_to(REPOSITORY)))]
     assert len(lines) > 5
@@ -204,7 +207,7 @@ def _anchors(file: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads} | set(re.findall(r' id="([^"]+)"', text))
 
 
-@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"])
+@pytest.mark.parametrize("files", PAGES)
 def test_links_lead_somewhere(files: str) -> None:
     """To a file, and within a page to a heading; `make docs` holds the site's."""
     broken = []
