@@ -11,7 +11,7 @@ _NOTEBOOK = "tutorials/notebook.ipynb"
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Return a page's text: of the first page from the README, whose links begin one folder higher, and of the notebook's cells."""
+    """Return a page's text; that of the first page is the README's, whose links begin one folder higher."""
     match page.file.src_uri:
         case "index.md":
             readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8").partition("## Contributing")[0]

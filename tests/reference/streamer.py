@@ -22,13 +22,17 @@ A key with the older prefix `hoodie.deltastreamer.` means the same. Keys of Hudi
 def streamer_page() -> str:
     """Return the page."""
     honoured = [(f"`{key.name}`", _marked(key.effect)) for key in streamer_keys.HONOURED.values()]
-    keys = [(_names(f"{streamer_keys.PREFIX}{name}{'*' if name.endswith('.') else ''}" for name in names.split()), _marked(advice))
-            for advice, names in streamer_keys._INSTEAD]
+    keys = [(_names(map(_whole, names.split())), _marked(advice)) for advice, names in streamer_keys._INSTEAD]
     options = [(_names(names.split()), _marked(advice)) for advice, names in streamer_options._ADVICE]
     return "\n".join((
-        MADE, _INTRO, "## Keys that freshet reads\n", table(("key", "what it does"), honoured), "\n## Keys that have another form\n",
-        table(_HEAD, keys), "\n## Options of the command line\n", table(_HEAD, options), "",
+        MADE, _INTRO, "## Keys that freshet reads\n", table(("key", "what it does"), honoured),
+        "\n## Keys that have another form\n", table(_HEAD, keys),
+        "\n## Options of the command line\n", table(_HEAD, options), "",
     ))
+
+
+def _whole(name: str) -> str:
+    return f"{streamer_keys.PREFIX}{name}{'*' if name.endswith('.') else ''}"
 
 
 def _names(names: Iterable[str]) -> str:
