@@ -11,8 +11,8 @@ from tests.reference.text import MADE, plain, table
 _HEAD = ("HoodieStreamer", "in freshet")
 _INTRO = """# HoodieStreamer's keys
 
-What to write for each key and option of HoodieStreamer. `freshet validate` says the same, with file and line, where one stands
-in a pipeline. [Coming from HoodieStreamer](../guides/from-hoodiestreamer.md) says how a table is handed over.
+What to write for each key and option of HoodieStreamer. `freshet validate` says the same, with file and line, for each
+one that a pipeline holds. [Coming from HoodieStreamer](../guides/from-hoodiestreamer.md) says how a table is handed over.
 
 A key with the older prefix `hoodie.deltastreamer.` means the same. Keys of Hudi itself, such as
 `hoodie.datasource.write.recordkey.field`, keep their names: [YAML keys](yaml.md#keys-under-hoodie) has them.
