@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
@@ -67,6 +69,15 @@ def test_a_job_of_hoodiestreamer_after_its_move_is_valid(tmp_path: Path) -> None
     lines = dict(line.split("=", 1) for line in re.findall(r"^hoodie\S+=.*$", text, re.MULTILINE))
     refused = {key: problem.code for key, value in lines.items() if (problem := check_hoodie_key(key, value))}
     assert refused == {"hoodie.streamer.transformer.sql": "NOT_SUPPORTED"}
+
+
+def test_the_notebook_is_a_page() -> None:
+    code: dict[str, Any] = {"__file__": str(DOCS / "first_page.py")}
+    exec((DOCS / "first_page.py").read_text("utf-8"), code)
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="tutorials/notebook.md"))
+    shown = code["on_page_markdown"]("", page)
+    assert shown.startswith("# ")
+    assert "```python\nimport freshet\n" in shown
 
 
 def test_python_of_the_pages_compiles() -> None:
