@@ -22,7 +22,7 @@ USER freshet
 # In the cache of the user who runs it, who also writes to it: leases of remote tables, parsed DDL files.
 RUN freshet jars fetch
 # Last, because it holds the paths and times of all jars.
-RUN python -m freshet.runtime.class_data
+RUN python -m freshet.jvm.class_data
 WORKDIR /project
 ENTRYPOINT ["freshet"]
 CMD ["--help"]

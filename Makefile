@@ -4,7 +4,7 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 STAMP  := $(VENV)/.setup-stamp
 # What the set-up depends on: when one of these is newer than the stamp, the set-up is done again.
-INPUTS := requirements.lock setup.cfg pyproject.toml framework/freshet/ivy.xml framework/freshet/jars.sha256
+INPUTS := requirements.lock setup.cfg pyproject.toml framework/freshet/jvm/ivy.xml framework/freshet/jvm/jars.sha256
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint unit test nightly waits docs demo bench bench-report lock clean
@@ -14,7 +14,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## Create .venv from the lock file, fetch the jars, archive their classes; does nothing when all is up to date
-	@$(PYTHON) -m freshet.runtime.class_data
+	@$(PYTHON) -m freshet.jvm.class_data
 
 # The environment stands apart from its contents, so that a failed download does not throw it away.
 $(PYTHON):
@@ -58,7 +58,7 @@ nightly: lint unit docs ## Everything: whole products, what takes long, and what
 	$(PYTHON) -m tests.kit.busy 3 $(MAKE) --no-print-directory waits
 
 waits: setup ## The tests of processes, kills, locks and threads
-	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/runtime $(QUEUE)
+	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/run $(QUEUE)
 	$(TESTS) -m waits tests --ignore tests/unit $(QUEUE)
 
 # In an environment of its own: nothing of freshet needs it.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.runtime.session import start_session
+from freshet.jvm.session import start_session
 from tests.kit.cluster import spark_cluster
 from tests.kit.lake import Lake
 from tests.kit.session import SPARK_CONF, lighten
@@ -34,8 +34,12 @@ def spark(application: SparkSession) -> SparkSession:
 def quick(application: SparkSession) -> SparkSession:
     """Return a session for frames of a dozen rows: planning anew and compiling each query would take most of the time."""
     found = application.newSession()
-    for key, value in {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1",
-                       "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}.items():
+    for key, value in {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }.items():
         found.conf.set(key, value)
     return found
 

@@ -6,8 +6,10 @@ __version__ = "0.1.0"
 
 # The command imports this package too, and must not pay for what it does not use: each name is imported at its first use.
 if TYPE_CHECKING:
-    from freshet.api import ChunksFailed as ChunksFailed
-    from freshet.api import Project as Project
+    from freshet.api.project import ChunksFailed as ChunksFailed
+    from freshet.api.project import Project as Project
+    from freshet.backfill.preview import BackfillPreview as BackfillPreview
+    from freshet.backfill.run import BackfillResult as BackfillResult
     from freshet.errors import CheckError as CheckError
     from freshet.errors import DataError as DataError
     from freshet.errors import Exit as Exit
@@ -17,28 +19,35 @@ if TYPE_CHECKING:
     from freshet.errors import SpecError as SpecError
     from freshet.errors import StateError as StateError
     from freshet.errors import SyncError as SyncError
-    from freshet.metrics.events import Event as Event
-    from freshet.plan.status import PipelineStatus as PipelineStatus
-    from freshet.plan.summary import Pipeline as Pipeline
-    from freshet.runtime.backfill import BackfillResult as BackfillResult
-    from freshet.runtime.backfill_preview import BackfillPreview as BackfillPreview
-    from freshet.runtime.checks_history import ChecksHistory as ChecksHistory
-    from freshet.runtime.plans import RunPlan as RunPlan
-    from freshet.runtime.result import RunResult as RunResult
-    from freshet.runtime.result import RunsFailed as RunsFailed
+    from freshet.events.event import Event as Event
+    from freshet.run.checks_history import ChecksHistory as ChecksHistory
+    from freshet.run.plans import RunPlan as RunPlan
+    from freshet.run.result import RunResult as RunResult
+    from freshet.run.result import RunsFailed as RunsFailed
+    from freshet.status.status import PipelineStatus as PipelineStatus
+    from freshet.status.summary import Pipeline as Pipeline
 else:
     _PLACES = {
-        "freshet.api": ("ChunksFailed", "Project"),
-        "freshet.errors": ("CheckError", "DataError", "Exit", "FreshetError", "Problem", "RetryableError", "SpecError",
-                           "StateError", "SyncError"),
-        "freshet.metrics.events": ("Event",),
-        "freshet.plan.status": ("PipelineStatus",),
-        "freshet.plan.summary": ("Pipeline",),
-        "freshet.runtime.backfill": ("BackfillResult",),
-        "freshet.runtime.backfill_preview": ("BackfillPreview",),
-        "freshet.runtime.checks_history": ("ChecksHistory",),
-        "freshet.runtime.plans": ("RunPlan",),
-        "freshet.runtime.result": ("RunResult", "RunsFailed"),
+        "freshet.api.project": ("ChunksFailed", "Project"),
+        "freshet.errors": (
+            "CheckError",
+            "DataError",
+            "Exit",
+            "FreshetError",
+            "Problem",
+            "RetryableError",
+            "SpecError",
+            "StateError",
+            "SyncError",
+        ),
+        "freshet.events.event": ("Event",),
+        "freshet.status.status": ("PipelineStatus",),
+        "freshet.status.summary": ("Pipeline",),
+        "freshet.backfill.run": ("BackfillResult",),
+        "freshet.backfill.preview": ("BackfillPreview",),
+        "freshet.run.checks_history": ("ChecksHistory",),
+        "freshet.run.plans": ("RunPlan",),
+        "freshet.run.result": ("RunResult", "RunsFailed"),
     }
 
     def __getattr__(name):
@@ -54,7 +63,25 @@ else:
 
 
 __all__ = [
-    "BackfillPreview", "BackfillResult", "CheckError", "ChecksHistory", "ChunksFailed", "DataError", "Event", "Exit",
-    "FreshetError", "Pipeline", "PipelineStatus", "Problem", "Project", "RetryableError", "RunPlan", "RunResult", "RunsFailed",
-    "SpecError", "StateError", "SyncError", "__version__",
+    "BackfillPreview",
+    "BackfillResult",
+    "CheckError",
+    "ChecksHistory",
+    "ChunksFailed",
+    "DataError",
+    "Event",
+    "Exit",
+    "FreshetError",
+    "Pipeline",
+    "PipelineStatus",
+    "Problem",
+    "Project",
+    "RetryableError",
+    "RunPlan",
+    "RunResult",
+    "RunsFailed",
+    "SpecError",
+    "StateError",
+    "SyncError",
+    "__version__",
 ]

@@ -73,7 +73,7 @@ class Exit(IntEnum):
     SYNC = 8
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, kw_only=True)
 class Problem:
     """One thing wrong with one place of one file.
 
@@ -122,8 +122,12 @@ class FreshetError(Exception):
     def as_json(self) -> dict[str, object]:
         """Return the error as a JSON-serialisable mapping."""
         return {
-            "code": self.code, "message": self.message, "effect": self.effect,
-            "next": self.next_step, "retryable": self.retryable, "details": self.details,
+            "code": self.code,
+            "message": self.message,
+            "effect": self.effect,
+            "next": self.next_step,
+            "retryable": self.retryable,
+            "details": self.details,
         }
 
 
@@ -136,8 +140,10 @@ class SpecError(FreshetError):
         self.problems = tuple(sorted(set(problems)))
         count = len(self.problems)
         super().__init__(
-            "INVALID_PROJECT", f"{count} problem{'s' * (count != 1)} in the project's files.",
-            "Nothing was read or written.", "",
+            "INVALID_PROJECT",
+            f"{count} problem{'s' * (count != 1)} in the project's files.",
+            "Nothing was read or written.",
+            "",
             problems=[vars(p) | {"text": str(p)} for p in self.problems],
         )
 
@@ -207,9 +213,11 @@ def unforeseen(error: Exception, doing: str = "") -> FreshetError:
         # Java's exceptions carry their names themselves.
         reason = f"{name}: {reason}"
     found = FreshetError(
-        "UNEXPECTED_ERROR", f"{doing}: {reason}" if doing else reason,
+        "UNEXPECTED_ERROR",
+        f"{doing}: {reason}" if doing else reason,
         "A commit holds its checkpoint, so that repeating the command is safe.",
-        "FRESHET_DEBUG=1 in front of the command prints the traceback.", type=name,
+        "FRESHET_DEBUG=1 in front of the command prints the traceback.",
+        type=name,
     )
     found.__cause__ = error
     return found

@@ -9,15 +9,15 @@ from decimal import Decimal
 
 import pytest
 
+from freshet.backfill.read import read_range
 from freshet.errors import DataError, StateError
-from freshet.metrics.events import Event
-from freshet.plan.logic_report import report_logic
-from freshet.plan.reads import ReadRange
-from freshet.runtime.history import read_history
-from freshet.runtime.service import run_services
-from freshet.sources.ranges import read_range
-from freshet.spec.model import TableRef
-from freshet.state.timeline import TimelineState
+from freshet.events.event import Event
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.pipeline import TableRef
+from freshet.run.history import read_history
+from freshet.run.service import run_services
+from freshet.sources.hudi.reads import ReadRange
+from freshet.status.logic_report import report_logic
 from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, at_phase, backfill, chunks, cluster, planned
 from tests.kit.frames import frame
 from tests.kit.lake import RECORD_INDEX, Lake, rows
@@ -62,7 +62,12 @@ def test_each_chunk_is_a_commit_that_says_so_and_the_checkpoint_stays(days: Lake
     assert days.run_ok().outcome == "idle"
     idle, skipped, done, first, run = read_history(days.spec(), TimelineState(), 9)[0]
     assert [(one.what, one.outcome) for one in (idle, skipped, done, first, run)] == [
-        ("run", "idle"), ("backfill", "idle"), ("backfill", "done"), ("backfill", "done"), ("run", "committed")]
+        ("run", "idle"),
+        ("backfill", "idle"),
+        ("backfill", "done"),
+        ("backfill", "done"),
+        ("run", "committed"),
+    ]
     assert [set(done.commits), {*first.commits, *run.commits}] == [set(result.commits), {i.completed for i in commits[:2]}]
     assert set(run.seconds) == {"session", "transform", "write", "total"}
     assert (run.rows["inserts"], done.rows["written"], done.more["chunks"]) == (6, 6, 3)
@@ -101,9 +106,11 @@ def test_start_and_end_reach_the_sql_and_an_input_is_cut_too(days: Lake) -> None
     days.land([(day, 1, Decimal(1), day) for day in DAYS for _ in "x"], table="raw.rates")
     days.pipeline(
         sql="SELECT id, ts, cast({% if start is defined %}datediff('{{ end }}', '{{ start }}') * 100 + {% endif %}"
-            "(SELECT count(*) FROM rates) AS decimal(10,2)) AS amount, day FROM <SRC>",
+        "(SELECT count(*) FROM rates) AS decimal(10,2)) AS amount, day FROM <SRC>",
         top="inputs:\n  rates: {table: raw.rates, read: snapshot}\n"
-            "backfill: {event_time: day, partition: day, inputs: {rates: day}}\n", hoodie=OCC)
+        "backfill: {event_time: day, partition: day, inputs: {rates: day}}\n",
+        hoodie=OCC,
+    )
     assert backfill(days, end="2026-01-07").rows == 4
     assert amounts(days) == {"a5": 101, "b5": 101, "a6": 101, "b6": 101, "a7": 1, "b7": 2}
     assert backfill(days, chunk="3d").rows == 6
@@ -119,8 +126,11 @@ def test_a_source_and_an_input_with_a_commit_that_has_not_completed(days: Lake) 
     Hudi refuses to travel to a time after the request of a pending commit.
     """
     days.land(rows(("c", 1, "1")), table="raw.cities")
-    days.pipeline(sql=f"{TENFOLD} WHERE EXISTS (SELECT 1 FROM cities)", hoodie=OCC,
-                  top=BY_DAY % "upsert" + "inputs: {cities: {table: raw.cities, read: snapshot}}\n")
+    days.pipeline(
+        sql=f"{TENFOLD} WHERE EXISTS (SELECT 1 FROM cities)",
+        hoodie=OCC,
+        top=BY_DAY % "upsert" + "inputs: {cities: {table: raw.cities, read: snapshot}}\n",
+    )
     days.land(rows(("a5", 2, "3.00"), ("c5", 1, "4.00"), day=DAYS[0]))
     days.land(rows(("c", 2, "1")), table="raw.cities")
     for table in ("raw/events", "raw/cities"):
@@ -146,15 +156,25 @@ def test_an_event_time_is_a_timestamp_a_date_or_text(lake: Lake) -> None:
     landed = [(str(n), 1, "x", *times) for n, times in enumerate(TIMES)]
     landing = frame(lake.spark, landed, "id string, ts bigint, day string, t string, d string, s string, h string")
     landing = landing.selectExpr("id", "ts", "day", "cast(t AS timestamp) AS t", "cast(d AS date) AS d", "s", "h")
-    landing.write.format("hudi").options(**{
-        "hoodie.table.name": "times", "hoodie.datasource.write.recordkey.field": "id",
-        "hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.partitionpath.field": "day",
-        "hoodie.embed.timeline.server": "false",
-    }).save(lake.path("raw.times"))
+    landing.write.format("hudi").options(
+        **{
+            "hoodie.table.name": "times",
+            "hoodie.datasource.write.recordkey.field": "id",
+            "hoodie.datasource.write.precombine.field": "ts",
+            "hoodie.datasource.write.partitionpath.field": "day",
+            "hoodie.embed.timeline.server": "false",
+        }
+    ).save(lake.path("raw.times"))
 
     def read(column: str, start: str, end: str) -> list[str]:
-        stage = ReadRange("SRC", TableRef("raw.times", lake.path("raw.times")), lake.state("raw.times").commits[-1].completed,
-                          column, start, end)
+        stage = ReadRange(
+            view="SRC",
+            table=TableRef("raw.times", lake.path("raw.times")),
+            as_of=lake.state("raw.times").commits[-1].completed,
+            column=column,
+            start=start,
+            end=end,
+        )
         return sorted(row.id for row in read_range(lake.spark, stage).select("id").collect())
 
     whole = ("2026-01-05T00:00:00", "2026-01-06T00:00:00")
@@ -170,8 +190,13 @@ def test_an_event_time_is_a_timestamp_a_date_or_text(lake: Lake) -> None:
 
 
 def test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive(days: Lake) -> None:
-    small = {**OCC, "hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1,
-             "hoodie.metadata.compact.max.delta.commits": 1}
+    small = {
+        **OCC,
+        "hoodie.keep.min.commits": 2,
+        "hoodie.keep.max.commits": 3,
+        "hoodie.clean.commits.retained": 1,
+        "hoodie.metadata.compact.max.delta.commits": 1,
+    }
     days.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie=small)
     before, first = days.position(), days.state().commits[0]
     for reprocess in ("none", "all"):
@@ -189,8 +214,11 @@ def test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive(days: Lak
 
 
 def test_a_partition_is_replaced_whole_and_an_empty_day_is_emptied(days: Lake) -> None:
-    days.pipeline(sql="SELECT id, ts, amount, day FROM <SRC> WHERE id LIKE 'a%' AND day <> '2026-01-06'",
-                  top=BY_DAY % "insert_overwrite", hoodie=OCC)
+    days.pipeline(
+        sql="SELECT id, ts, amount, day FROM <SRC> WHERE id LIKE 'a%' AND day <> '2026-01-06'",
+        top=BY_DAY % "insert_overwrite",
+        hoodie=OCC,
+    )
     result = backfill(days)
     assert result.error is None
     assert list(amounts(days)) == ["a5", "a7"]
@@ -203,13 +231,20 @@ def test_a_partition_is_replaced_whole_and_an_empty_day_is_emptied(days: Lake) -
 MONTHS = ("2026-01-30", "2026-01-31", "2026-02-01", "2026-02-28", "2026-03-01")
 
 
-@pytest.mark.parametrize(("granularity", "value", "table_type", "start"), [
-    ("day", "day", "cow", "2026-01-31"),
-    pytest.param("hour", "concat(day, '-13')", "mor", "2026-01-31T00:00", marks=pytest.mark.nightly),
-    pytest.param("month", "substr(day, 1, 7)", "cow", "2026-02-01", marks=pytest.mark.nightly),
-])
+@pytest.mark.parametrize(
+    ("granularity", "value", "table_type", "start"),
+    [
+        ("day", "day", "cow", "2026-01-31"),
+        pytest.param("hour", "concat(day, '-13')", "mor", "2026-01-31T00:00", marks=pytest.mark.nightly),
+        pytest.param("month", "substr(day, 1, 7)", "cow", "2026-02-01", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_month_of_partitions_is_replaced_by_one_commit_and_no_other_partition(
-    lake: Lake, granularity: str, value: str, table_type: str, start: str,
+    lake: Lake,
+    granularity: str,
+    value: str,
+    table_type: str,
+    start: str,
 ) -> None:
     """Months that the range cuts, partitions that get no row or never were, and rows of no partition of their chunk."""
     by = f"backfill: {{event_time: day, partition: day, granularity: {granularity}, write: insert_overwrite}}\n"
@@ -220,8 +255,10 @@ def test_a_month_of_partitions_is_replaced_by_one_commit_and_no_other_partition(
 
     written("SELECT id, ts, amount, {day} AS day FROM <SRC>")
     lake.run_ok()
-    written("SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, {day} AS day FROM <SRC> "
-            "WHERE day <> '2026-02-28' AND id LIKE 'a%'")
+    written(
+        "SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, {day} AS day FROM <SRC> "
+        "WHERE day <> '2026-02-28' AND id LIKE 'a%'"
+    )
     result = backfill(lake, start, "2026-03-01", chunk="1mo")
     assert (result.error, result.done) == (None, 2 if start < "2026-02" else 1)
     left = [day for day in MONTHS[:4] if day < start[:10]] + [MONTHS[4]]
@@ -285,21 +322,32 @@ def test_a_backfill_computes_the_owned_columns_again_and_no_other(lake: Lake, st
         lake.pipeline(sql=f"SELECT id, ts, {factor} AS amount, ts AS at, day FROM <SRC>", top=owned, **ddl)
 
     times("amount")
-    lake.pipeline("notes", "SELECT id, ts, note, ts AS noted_at, day FROM <SRC>", source="raw.notes",
-                  top="write: {strategy: merge, columns: [note, noted_at], ordering: noted_at}\n", **ddl)
+    lake.pipeline(
+        "notes",
+        "SELECT id, ts, note, ts AS noted_at, day FROM <SRC>",
+        source="raw.notes",
+        top="write: {strategy: merge, columns: [note, noted_at], ordering: noted_at}\n",
+        **ddl,
+    )
     file = lake.project_root / "ddl/notes.sql"
     file.write_text(file.read_text().replace("derived.notes", "derived.copy"))
     lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])
-    lake.land([(f"{key}{day[-1]}", 9, f"{key}'s", day) for day in DAYS for key in "ac"], table="raw.notes",
-              schema="id string, ts bigint, note string, day string")
+    lake.land(
+        [(f"{key}{day[-1]}", 9, f"{key}'s", day) for day in DAYS for key in "ac"],
+        table="raw.notes",
+        schema="id string, ts bigint, note string, day string",
+    )
     for name in ("copy", "notes"):
         lake.run_ok(name)
     before = lake.position()
     times("cast(amount * 10 AS decimal(10,2))")
     result = backfill(lake)
     assert (result.error, result.done, result.rows) == (None, 3, 6)
-    wanted = sorted(row for day in DAYS for row in (
-        (f"a{day[-1]}", 10, "a's", 9), (f"b{day[-1]}", 20, None, None), (f"c{day[-1]}", None, "c's", 9)))
+    wanted = sorted(
+        row
+        for day in DAYS
+        for row in ((f"a{day[-1]}", 10, "a's", 9), (f"b{day[-1]}", 20, None, None), (f"c{day[-1]}", None, "c's", 9))
+    )
     assert lake.rows("derived.copy", "id", "amount", "note", "noted_at") == wanted
     assert lake.position() == before
     assert [lake.run_ok(name).outcome for name in ("copy", "notes")] == ["idle", "idle"]

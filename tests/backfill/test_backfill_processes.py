@@ -13,7 +13,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from freshet.state.backfill import chunk_commits
+from freshet.backfill.record import chunk_commits
 from tests.kit.backfills import BY_DAY, DAYS, NBCC, OCC, TENFOLD, backfill, chunks, cluster
 from tests.kit.commands import ROOT, start, until
 from tests.kit.gate import Gate
@@ -21,12 +21,33 @@ from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 from tests.kit.whole import WHOLE
 
 pytestmark = pytest.mark.waits
+
+
 @contextmanager
 def backfilling(lake: Lake, gate: Gate) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "freshet", "backfill", "copy", "--start", DAYS[0], "--end", "2026-01-08",
-               "--project", str(lake.project_root), "--output", "json"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, "GATE": str(gate.folder)}) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "freshet",
+        "backfill",
+        "copy",
+        "--start",
+        DAYS[0],
+        "--end",
+        "2026-01-08",
+        "--project",
+        str(lake.project_root),
+        "--output",
+        "json",
+    ]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "GATE": str(gate.folder)},
+    ) as process:
         try:
             yield process
         finally:
@@ -40,16 +61,25 @@ def gate(lake: Lake) -> Gate:
 
 def prepare(lake: Lake, hoodie: dict[str, str], table_type: str, sql: str = "SELECT id, ts, amount, day FROM <SRC>") -> None:
     """Write the pipeline with the gate as its last step."""
-    lake.pipeline(sql=sql, transform="[transformers/copy.sql, transformers/gate.py]", top=BY_DAY % "upsert", hoodie=hoodie,
-                  table_type=table_type)
+    lake.pipeline(
+        sql=sql,
+        transform="[transformers/copy.sql, transformers/gate.py]",
+        top=BY_DAY % "upsert",
+        hoodie=hoodie,
+        table_type=table_type,
+    )
 
 
 def land_round(lake: Lake, number: int) -> None:
     """Land on every day an update of a row that all rounds change, a new row, and one that comes too late to count."""
     batch: list[Row] = []
     for day in DAYS:
-        batch += rows((f"a{day[-1]}", 100 + number, f"{number}"), (f"n{number}-{day[-1]}", 1, "1"),
-                      (f"b{day[-1]}", -number, "99"), day=day)
+        batch += rows(
+            (f"a{day[-1]}", 100 + number, f"{number}"),
+            (f"n{number}-{day[-1]}", 1, "1"),
+            (f"b{day[-1]}", -number, "99"),
+            day=day,
+        )
     lake.land(batch)
 
 
@@ -75,12 +105,20 @@ def run_within(lake: Lake) -> None:
     assert lake.run_ok().outcome == "committed"
 
 
-@pytest.mark.parametrize(("hoodie", "table_type", "rounds", "run"), [
-    pytest.param(OCC, "cow", 10, run_by_a_scheduler, marks=pytest.mark.nightly, id="OCC"),
-    pytest.param(NBCC, "mor", 3, run_within, id="NBCC"),
-])
+@pytest.mark.parametrize(
+    ("hoodie", "table_type", "rounds", "run"),
+    [
+        pytest.param(OCC, "cow", 10, run_by_a_scheduler, marks=pytest.mark.nightly, id="OCC"),
+        pytest.param(NBCC, "mor", 3, run_within, id="NBCC"),
+    ],
+)
 def test_an_incremental_writer_and_a_backfill_on_the_same_partitions(
-    lake: Lake, gate: Gate, hoodie: dict[str, str], table_type: str, rounds: int, run: Callable[[Lake], None],
+    lake: Lake,
+    gate: Gate,
+    hoodie: dict[str, str],
+    table_type: str,
+    rounds: int,
+    run: Callable[[Lake], None],
 ) -> None:
     lake.land([row for day in DAYS for row in rows((f"a{day[-1]}", 1, "1.00"), (f"b{day[-1]}", 1, "2.00"), day=day)])
     prepare(lake, hoodie, table_type)

@@ -19,18 +19,22 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import FreshetError
-from freshet.runtime import executor
-from freshet.runtime.service import Service, run_services
-from freshet.runtime.several import run_project
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.run import executor
+from freshet.run.service import Service, run_services
+from freshet.run.several import run_project
 from tests.kit.backfills import BY_DAY, NBCC, OCC, backfill
 from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
 EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08")
 SHORT_HISTORY = {
-    "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.clean.commits.retained": 1,
-    "hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.metadata.compact.max.delta.commits": 1,
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    "hoodie.clean.commits.retained": 1,
+    "hoodie.keep.min.commits": 2,
+    "hoodie.keep.max.commits": 3,
+    "hoodie.metadata.compact.max.delta.commits": 1,
     "hoodie.streamer.source.hoodieincr.num_instants": 2,
 }
 
@@ -81,13 +85,17 @@ class Serve:
 
 
 Step = Feed | Work | Serve
-FEEDS = st.builds(Feed, st.sampled_from(["insert", "update", "late", "repeat"]),
-                  st.lists(st.integers(0, 11), min_size=1, max_size=4, unique=True).map(tuple))
+FEEDS = st.builds(
+    Feed,
+    st.sampled_from(["insert", "update", "late", "repeat"]),
+    st.lists(st.integers(0, 11), min_size=1, max_size=4, unique=True).map(tuple),
+)
 RANGES = st.tuples(st.integers(0, 3), st.integers(1, 2)).map(lambda drawn: (drawn[0], min(drawn[0] + drawn[1], 4)))
 KILLS = st.sampled_from(["", "", "", "before", "within", "after"])
 SERVICES = st.builds(Serve, st.integers(0, 2))
-STEPS = st.lists(st.one_of(FEEDS, st.builds(Work, st.none(), KILLS), st.builds(Work, RANGES, KILLS), SERVICES),
-                 min_size=5, max_size=8)
+STEPS = st.lists(
+    st.one_of(FEEDS, st.builds(Work, st.none(), KILLS), st.builds(Work, RANGES, KILLS), SERVICES), min_size=5, max_size=8
+)
 
 
 class World:
@@ -98,8 +106,12 @@ class World:
         self.rows: dict[str, Row] = {}
         self.clock, self.position = 0, ""
         self.last: list[Row] = []
-        self.lake.pipeline(sql="SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, day FROM <SRC>",
-                           table_type=kind.table_type, top=BY_DAY % write, hoodie={**kind.hoodie, **SHORT_HISTORY})
+        self.lake.pipeline(
+            sql="SELECT id, ts, cast(amount * 10 AS decimal(10,2)) AS amount, day FROM <SRC>",
+            table_type=kind.table_type,
+            top=BY_DAY % write,
+            hoodie={**kind.hoodie, **SHORT_HISTORY},
+        )
         self.feed(Feed("insert", (0, 5, 10)))
         self.lake.run_ok()
 
@@ -179,8 +191,14 @@ class World:
 
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
 def test_any_schedule(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, kind: Kind) -> None:
-    @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(steps=STEPS, write=st.sampled_from(kind.writes))
     def schedule(steps: list[Step], write: str) -> None:
         with pytest.MonkeyPatch.context() as monkeypatch:

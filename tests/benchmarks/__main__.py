@@ -47,23 +47,48 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=5, help="measured rounds, the control plane's aside")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the main job's source before the first increment")
     parser.add_argument("--table-rows", type=int, default=10_000_000, help="rows of the dimension and of the fact")
-    parser.add_argument("--index-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000],
-                        help="rows of the tables that are indexed")
-    parser.add_argument("--index-rows-by-hudi", type=int, default=1_000_000,
-                        help="of them the largest of which Hudi makes the index by its own ways, too")
+    parser.add_argument(
+        "--index-rows",
+        type=int,
+        nargs="+",
+        default=[1_000_000, 4_000_000, 16_000_000],
+        help="rows of the tables that are indexed",
+    )
+    parser.add_argument(
+        "--index-rows-by-hudi",
+        type=int,
+        default=1_000_000,
+        help="of them the largest of which Hudi makes the index by its own ways, too",
+    )
     parser.add_argument("--engine-rows", type=int, default=10_000_000, help="rows of the engines' tables")
     parser.add_argument("--engine-rounds", type=int, default=5, help="rounds of the engines, a compaction among them")
     known = (*engines.OURS, *engines.OTHERS)
     parser.add_argument("--engine-names", choices=known, nargs="+", default=list(known), help="the engines")
-    parser.add_argument("--growth-rows", type=int, nargs="+", default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
-                        help="rows of the tables that grow")
-    parser.add_argument("--growth-indexes", choices=growth.AT_MOST, nargs="+", default=list(growth.AT_MOST),
-                        help="indexes of the tables that grow")
+    parser.add_argument(
+        "--growth-rows",
+        type=int,
+        nargs="+",
+        default=[1_000_000, 4_000_000, 16_000_000, 64_000_000],
+        help="rows of the tables that grow",
+    )
+    parser.add_argument(
+        "--growth-indexes",
+        choices=growth.AT_MOST,
+        nargs="+",
+        default=list(growth.AT_MOST),
+        help="indexes of the tables that grow",
+    )
     parser.add_argument("--growth-region-servers", type=int, default=1, help="region servers of their HBase")
     # Fewer than 3 million in 30 partitions lie in files below 4 MB, which are small by either limit of small files.
     parser.add_argument("--tuning-rows", type=int, default=4_000_000, help="rows of the tables whose settings are taken back")
-    parser.add_argument("--tuning-cases", choices=tuning.CASES, nargs="+", default=list(tuning.CASES), metavar="CASE",
-                        help=f"runs whose settings are taken back: {', '.join(map(repr, tuning.CASES))}")
+    parser.add_argument(
+        "--tuning-cases",
+        choices=tuning.CASES,
+        nargs="+",
+        default=list(tuning.CASES),
+        metavar="CASE",
+        help=f"runs whose settings are taken back: {', '.join(map(repr, tuning.CASES))}",
+    )
     parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
     parser.add_argument("--scale-rows", type=int, default=8_000_000, help="rows of the table of the cluster")
     options = parser.parse_args()

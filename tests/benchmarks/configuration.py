@@ -7,9 +7,9 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from freshet.plan.options import writer_options
-from freshet.runtime.session import session_conf
-from freshet.spec.project import load_project
+from freshet.hudi.options import writer_options
+from freshet.jvm.session import session_conf
+from freshet.project.load.project import load_project
 
 Settings = Mapping[str, Mapping[str, Mapping[str, str]]]
 
@@ -26,8 +26,13 @@ def of_pipelines(root: Path, names: Collection[str], overrides: Sequence[str] = 
         By pipeline all that is said to Spark for a small job, besides the jars and the archive of their classes, and to Hudi.
     """
     pipelines = load_project(root, None, overrides, names=tuple(names), environ=os.environ).pipelines
-    return {spec.name: {"spark": session_conf(spec.spark_conf, (), short=spec.target.table_type == "MERGE_ON_READ"),
-                        "hudi": writer_options(spec)} for spec in pipelines}
+    return {
+        spec.name: {
+            "spark": session_conf(spec.spark_conf, (), short=spec.target.table_type == "MERGE_ON_READ"),
+            "hudi": writer_options(spec),
+        }
+        for spec in pipelines
+    }
 
 
 def of_scripts(jobs: Iterable[Path]) -> Settings:

@@ -9,7 +9,7 @@ import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from freshet.runtime.session import start_session
+from freshet.jvm.session import start_session
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import freshet, show, spread, timed
 from tests.feeds.landing import RawTable
@@ -41,8 +41,11 @@ def measure() -> dict[str, object]:
             for word in ("run", "validate", "compile", "plan", "status"):
                 _time(f"{word} p0, timelines of {commits:,} commits", freshet(word, "p0", "-C", str(project)), results)
         kept = all(found["kept"] for found in results.values() if isinstance(found, dict))
-        return {**results, "kept": kept and not results["idle tick starts a JVM"],
-                "configuration": configuration.of_pipelines(project, ["p0"])}
+        return {
+            **results,
+            "kept": kept and not results["idle tick starts a JVM"],
+            "configuration": configuration.of_pipelines(project, ["p0"]),
+        }
     finally:
         shutil.rmtree(folder)
 
@@ -50,8 +53,10 @@ def measure() -> dict[str, object]:
 def _commands(project: Path) -> dict[str, list[str]]:
     where = ("-C", str(project))
     return {
-        "idle tick": freshet("run", "p0", *where), "validate": freshet("validate", *where),
-        "compile": freshet("compile", "--all", *where), "plan p0": freshet("plan", "p0", *where),
+        "idle tick": freshet("run", "p0", *where),
+        "validate": freshet("validate", *where),
+        "compile": freshet("compile", "--all", *where),
+        "plan p0": freshet("plan", "p0", *where),
         "status": freshet("status", *where),
     }
 

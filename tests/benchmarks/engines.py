@@ -10,9 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from freshet.runtime.dev_hbase.server import start, stop
-from freshet.runtime.jars import resolve_jars
-from freshet.runtime.session import start_session
+from freshet.dev.hbase.server import start, stop
+from freshet.jvm.jars import resolve_jars
+from freshet.jvm.session import start_session
 from tests.benchmarks import configuration, global_simple
 from tests.benchmarks.engine_job import engine_of
 from tests.benchmarks.orders import INDEXES, SPARK, digests_of, load_first, pipeline_of, write_project
@@ -48,8 +48,9 @@ def compare(rows: int, rounds: int, names: Sequence[str]) -> dict[str, object]:
         write_project(folder, rows, rounds + 1, server, [name for name in names if name in OURS])
         land(folder, stream, 0)
         for name in names:
-            loaded = (load_first(folder, name, _module_of(name)) if name in OURS
-                      else timed(_script(folder, name, "first", 0, rounds)))
+            loaded = (
+                load_first(folder, name, _module_of(name)) if name in OURS else timed(_script(folder, name, "first", 0, rounds))
+            )
             print(f"  {name} loaded in {loaded.wall_seconds:.1f} s", flush=True)
         found: dict[str, list[Usage]] = {name: [] for name in names}
         for number in range(1, rounds + 2):
@@ -58,8 +59,10 @@ def compare(rows: int, rounds: int, names: Sequence[str]) -> dict[str, object]:
             first = number % len(names)
             for name in (*names[first:], *names[:first]):
                 usage = used(
-                    freshet("run", pipeline_of(name), "-C", str(folder), module=_module_of(name)) if name in OURS
-                    else _script(folder, name, "change", number, rounds))
+                    freshet("run", pipeline_of(name), "-C", str(folder), module=_module_of(name))
+                    if name in OURS
+                    else _script(folder, name, "change", number, rounds)
+                )
                 print(f"  round {number - 1}, {name}: {usage.wall_seconds:.1f} s", flush=True)
                 if number > 1:
                     found[name].append(usage)
@@ -74,21 +77,35 @@ def compare(rows: int, rounds: int, names: Sequence[str]) -> dict[str, object]:
 def _show(folder: Path, stream: Stream, found: dict[str, list[Usage]], rounds: int) -> dict[str, object]:
     digests = _digests(folder, rounds, found)
     same = len(set(digests.values())) == 1
-    print(f"{stream.rows:,} rows in {DAYS} partitions; a round updates {stream.updates:,} at random, moves {stream.moves:,} "
-          f"of these to another day (with BUCKET the partition stays) and inserts {stream.inserts:,}; {rounds} rounds, one "
-          f"compaction among them where merging is put off; all tables hold the newest rows of the source at the end: {same}")
+    print(
+        f"{stream.rows:,} rows in {DAYS} partitions; a round updates {stream.updates:,} at random, moves {stream.moves:,} "
+        f"of these to another day (with BUCKET the partition stays) and inserts {stream.inserts:,}; {rounds} rounds, one "
+        f"compaction among them where merging is put off; all tables hold the newest rows of the source at the end: {same}"
+    )
     totals = {}
     for name, usages in found.items():
         totals[name] = sum(usage.wall_seconds for usage in usages)
         show(f"{name}, a round", spread([usage.wall_seconds for usage in usages]))
-        print(f"  all rounds {totals[name]:.1f} s, CPU {sum(u.cpu_seconds for u in usages):.1f} s, "
-              f"memory {sum(u.gib_seconds for u in usages):.0f} GiB s, written {sum(u.written_gib for u in usages):.2f} GiB")
+        print(
+            f"  all rounds {totals[name]:.1f} s, CPU {sum(u.cpu_seconds for u in usages):.1f} s, "
+            f"memory {sum(u.gib_seconds for u in usages):.0f} GiB s, written {sum(u.written_gib for u in usages):.2f} GiB"
+        )
     best, other = (min(set(totals).intersection(which), key=lambda name: totals[name]) for which in (INDEXES, OTHERS))
     ratio = round(totals[other] / totals[best], 2)
     kept = ratio >= LEAST
     print(f"{other} takes {ratio:g} times as long as {best} (at least {LEAST:g}: {'kept' if kept else 'MISSED'})", flush=True)
-    return {"rows": stream.rows, "rounds": rounds, "usage": as_json(found), "totals": totals, "digests": digests, "equal": same,
-            "best": best, "other": other, "ratio": ratio, "kept": kept and same}
+    return {
+        "rows": stream.rows,
+        "rounds": rounds,
+        "usage": as_json(found),
+        "totals": totals,
+        "digests": digests,
+        "equal": same,
+        "best": best,
+        "other": other,
+        "ratio": ratio,
+        "kept": kept and same,
+    }
 
 
 def _module_of(index: str) -> str:
@@ -97,11 +114,22 @@ def _module_of(index: str) -> str:
 
 def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> list[str]:
     # Eight partitions for the others, which were all measured so; freshet's batches are cut by their size.
-    conf = {**SPARK, "spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "8",
-            "spark.sql.parquet.compression.codec": "zstd", "spark.jars": ",".join(map(str, resolve_jars(ENGINES)))}
+    conf = {
+        **SPARK,
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.jars": ",".join(map(str, resolve_jars(ENGINES))),
+    }
     job = {
-        "engine": engine, "do": do, "table": str(folder / "others" / engine), "spark": conf, "columns": _NAMES,
-        "compact": do == "change" and number == rounds + 1, "files": _files(folder, number) if do != "read" else [],
+        "engine": engine,
+        "do": do,
+        "table": str(folder / "others" / engine),
+        "spark": conf,
+        "columns": _NAMES,
+        "compact": do == "change" and number == rounds + 1,
+        "files": _files(folder, number) if do != "read" else [],
     }
     file = folder / "jobs" / f"{engine}.json"
     file.parent.mkdir(exist_ok=True)
@@ -111,8 +139,11 @@ def _script(folder: Path, engine: str, do: str, number: int, rounds: int) -> lis
 
 def _settings_of_scripts(folder: Path, names: Sequence[str]) -> configuration.Settings:
     jobs = {name: json.loads((folder / "jobs" / f"{name}.json").read_text()) for name in names if name in OTHERS}
-    return {name: {"spark": {**job["spark"], **engine.conf}, "table": engine.options}
-            for name, job in jobs.items() for engine in [engine_of(job)]}
+    return {
+        name: {"spark": {**job["spark"], **engine.conf}, "table": engine.options}
+        for name, job in jobs.items()
+        for engine in [engine_of(job)]
+    }
 
 
 def _files(folder: Path, number: int) -> list[str]:

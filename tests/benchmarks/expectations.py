@@ -14,8 +14,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from freshet.jvm.session import start_session
 from freshet.quality.expectations import evaluate_aggregates, passes, row_conditions
-from freshet.runtime.session import start_session
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import show, spread
 
@@ -44,8 +44,12 @@ SUITE: list[dict[str, dict[str, Any]]] = [
     {"expect_column_mean_to_be_between": {"column": "fare", "min_value": 10, "max_value": 300}},
     {"expect_column_mean_to_be_between": {"column": "tip", "min_value": 0, "row_condition": _OSLO}},
     {"expect_column_median_to_be_between": {"column": "distance", "min_value": 1, "max_value": 40}},
-    {"expect_column_quantile_values_to_be_between": {"column": "distance", "quantile_ranges": {
-        "quantiles": [0.05, 0.5, 0.95], "value_ranges": [[0, 5], [10, 40], [30, 50]]}}},
+    {
+        "expect_column_quantile_values_to_be_between": {
+            "column": "distance",
+            "quantile_ranges": {"quantiles": [0.05, 0.5, 0.95], "value_ranges": [[0, 5], [10, 40], [30, 50]]},
+        }
+    },
     {"expect_column_max_to_be_between": {"column": "at", "min_value": 1}},
     {"expect_column_distinct_values_to_be_in_set": {"column": "city", "value_set": [f"c{n}" for n in range(20)]}},
     {"expect_column_unique_value_count_to_be_between": {"column": "day", "min_value": 7, "max_value": 7}},
@@ -97,8 +101,15 @@ def _compare(spark: SparkSession, path: str, rows: int, repetitions: int) -> dic
         show(f"{way}, run time", spread(found))
     ratios = [one / all_of_it for one, all_of_it in zip(seconds["one by one"], seconds["together"], strict=True)]
     show("one by one to together", spread(ratios), unit="times")
-    return {"rows": rows, "expectations": len(SUITE), "seconds": seconds, "passes": passes_of, "ratio": spread(ratios),
-            "same_verdicts": same, "kept": few and same}
+    return {
+        "rows": rows,
+        "expectations": len(SUITE),
+        "seconds": seconds,
+        "passes": passes_of,
+        "ratio": spread(ratios),
+        "same_verdicts": same,
+        "kept": few and same,
+    }
 
 
 def _together(batch: DataFrame) -> list[bool]:
@@ -131,10 +142,14 @@ def gx_validate(whole: Any, items: list[dict[str, dict[str, Any]]]) -> list[dict
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        suite = ExpectationSuite("suite", expectations=[
-            ExpectationConfiguration(type=name, kwargs=dict(kwargs), meta={"index": index}).to_domain_obj()
-            for index, item in enumerate(items) for name, kwargs in item.items()
-        ])
+        suite = ExpectationSuite(
+            "suite",
+            expectations=[
+                ExpectationConfiguration(type=name, kwargs=dict(kwargs), meta={"index": index}).to_domain_obj()
+                for index, item in enumerate(items)
+                for name, kwargs in item.items()
+            ],
+        )
         results: list[dict[str, Any]] = whole.validate(suite, result_format="BASIC").to_json_dict()["results"]
     # GX sorts them by column.
     return sorted(results, key=lambda result: int(result["expectation_config"]["meta"]["index"]))
@@ -173,4 +188,3 @@ def _land(spark: SparkSession, path: str, rows: int) -> None:
         (F.lit(1_767_225_600) + drawn("at", 604_800)).alias("at"),
         F.date_add(F.to_date(F.lit("2026-01-01")), drawn("day", 7).cast("int")).alias("day"),
     ).write.parquet(path)
-

@@ -15,10 +15,10 @@ from statistics import median
 
 from pyspark import SparkConf
 
-from freshet.runtime import session
-from freshet.runtime.java import find_java_home
-from freshet.runtime.session import start_session
-from freshet.spec.project import load_project
+from freshet.jvm import session
+from freshet.jvm.java import find_java_home
+from freshet.jvm.session import start_session
+from freshet.project.load.project import load_project
 from tests.benchmarks import configuration
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import Timed, freshet, set_words, show, spread, timed
@@ -92,9 +92,16 @@ def measure(repetitions: int) -> dict[str, object]:
         walls_of = {f"{PIPELINES - 1} pipelines, {n} at a time": spread(walls) for n, walls in together.items()}
         for name, figures in walls_of.items():
             show(name, figures)
-        return {"alone": spread(alone), "phases": phases, "start": start, "spark": jobs, "classes": classes, **walls_of,
-                **{name: spread(walls) for name, walls in without.items()},
-                "configuration": configuration.of_pipelines(folder, names)}
+        return {
+            "alone": spread(alone),
+            "phases": phases,
+            "start": start,
+            "spark": jobs,
+            "classes": classes,
+            **walls_of,
+            **{name: spread(walls) for name, walls in without.items()},
+            "configuration": configuration.of_pipelines(folder, names),
+        }
     finally:
         shutil.rmtree(folder)
 
@@ -106,8 +113,9 @@ def _classes_of(saved: Path) -> dict[str, float]:
         saved: What Java saved of its performance counters at its end.
     """
     jstat = find_java_home() / "bin" / "jstat"
-    text = subprocess.run([str(jstat), "-J-Djstat.showUnsupported=true", "-snap", saved.as_uri()],
-                          capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [str(jstat), "-J-Djstat.showUnsupported=true", "-snap", saved.as_uri()], capture_output=True, text=True, check=True
+    ).stdout
     counters = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     loaded, shared = (int(counters[f"java.cls.{name}"]) for name in ("loadedClasses", "sharedLoadedClasses"))
     seconds = int(counters["sun.cls.time"]) / int(counters["sun.os.hrt.frequency"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from freshet.cli.main import main
-from freshet.runtime import index as making
-from freshet.spec import options
-from freshet.spec.index import IndexRules
-from freshet.spec.model import IndexSpec
+from freshet.hudi.keys import options
+from freshet.index.ops import make as making
+from freshet.project.model.pipeline import IndexSpec
+from freshet.project.rules.index import IndexRules
 
 NAME = "GLOBAL_SIMPLE"
 _offered = IndexRules.index

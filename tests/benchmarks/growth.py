@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from freshet.runtime.dev_hbase.look import HBase
-from freshet.runtime.dev_hbase.server import start, stop
+from freshet.dev.hbase.look import HBase
+from freshet.dev.hbase.server import start, stop
 from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import INDEXES, digests_of, load_first, pipeline_of, write_project
@@ -27,7 +27,10 @@ _HBASE_GIB = 8
 
 
 def measure(
-    sizes: Sequence[int], repetitions: int, indexes: Sequence[str] = INDEXES, region_servers: int = 1,
+    sizes: Sequence[int],
+    repetitions: int,
+    indexes: Sequence[str] = INDEXES,
+    region_servers: int = 1,
 ) -> dict[str, object]:
     """Run a pipeline of each index over the same number of changes on tables of several sizes, and print the figures.
 
@@ -56,11 +59,17 @@ def measure(
         print(f"all tables hold the newest rows of their sources at the end: {same}", flush=True)
         growth, kept = _growth(found[sizes[0]], found[sizes[-1]])
         return {
-            "changed": CHANGED, "region_servers": region_servers, "growth": growth, "equal": same,
+            "changed": CHANGED,
+            "region_servers": region_servers,
+            "growth": growth,
+            "equal": same,
             "kept": kept and same,
             "usage": {str(rows): as_json(one) for rows, one in found.items()},
-            "configuration": {f"{name}, {rows:,} rows": settings for rows, project in projects.items()
-                              for name, settings in configuration.of_pipelines(project, [*map(pipeline_of, indexes)]).items()},
+            "configuration": {
+                f"{name}, {rows:,} rows": settings
+                for rows, project in projects.items()
+                for name, settings in configuration.of_pipelines(project, [*map(pipeline_of, indexes)]).items()
+            },
         }
     finally:
         stop(folder / "hbase", purge=True)
@@ -76,7 +85,9 @@ def _load(project: Path, rows: int, server: HBase, indexes: Sequence[str]) -> No
 
 
 def _rounds(
-    projects: Mapping[int, Path], repetitions: int, indexes: Sequence[str],
+    projects: Mapping[int, Path],
+    repetitions: int,
+    indexes: Sequence[str],
 ) -> dict[int, dict[str, list[Usage]]]:
     found: dict[int, dict[str, list[Usage]]] = {rows: {index: [] for index in indexes} for rows in projects}
     sizes = list(projects)
@@ -99,9 +110,12 @@ def _show(index: str, usages: Sequence[Usage]) -> None:
     show(f"  {index}", spread([usage.wall_seconds for usage in usages]))
     phases = [json.loads(usage.output)["runs"][0]["seconds"] for usage in usages]
     medians = {name: round(statistics.median(one[name] for one in phases), 2) for name in phases[0]}
-    print(f"    {medians}, read {statistics.median(u.read_gib for u in usages) * 1024:,.0f} MiB, "
-          f"written {statistics.median(u.written_gib for u in usages) * 1024:,.0f} MiB, "
-          f"CPU {statistics.median(u.cpu_seconds for u in usages):.1f} s", flush=True)
+    print(
+        f"    {medians}, read {statistics.median(u.read_gib for u in usages) * 1024:,.0f} MiB, "
+        f"written {statistics.median(u.written_gib for u in usages) * 1024:,.0f} MiB, "
+        f"CPU {statistics.median(u.cpu_seconds for u in usages):.1f} s",
+        flush=True,
+    )
 
 
 def _growth(smallest: Mapping[str, Sequence[Usage]], largest: Mapping[str, Sequence[Usage]]) -> tuple[dict[str, object], bool]:

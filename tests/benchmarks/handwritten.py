@@ -29,11 +29,17 @@ def main() -> None:
 
 def run(spark: SparkSession, job: Mapping[str, Any]) -> None:
     """Bring the target up to the window's end."""
-    source = spark.read.format("hudi").options(**{
-        "hoodie.datasource.query.type": "incremental",
-        "hoodie.datasource.read.begin.instanttime": job["begin"],
-        "hoodie.datasource.read.end.instanttime": job["end"],
-    }).load(job["source"])
+    source = (
+        spark.read.format("hudi")
+        .options(
+            **{
+                "hoodie.datasource.query.type": "incremental",
+                "hoodie.datasource.read.begin.instanttime": job["begin"],
+                "hoodie.datasource.read.end.instanttime": job["end"],
+            }
+        )
+        .load(job["source"])
+    )
     # Nothing is deleted in this job; the SQL names the column all the same.
     source.withColumn("_hoodie_is_deleted", lit(False)).createOrReplaceTempView("SRC")
     for name, path in job["inputs"].items():

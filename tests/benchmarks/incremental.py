@@ -14,9 +14,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from freshet.runtime.session import start_session
-from freshet.spec.model import PipelineSpec
-from freshet.spec.project import load_project
+from freshet.jvm.session import start_session
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import PipelineSpec
 from tests.benchmarks import configuration
 from tests.benchmarks.phases import event_log_options, spark_seconds
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, spread, timed
@@ -96,29 +96,47 @@ def _compare(folder: Path, case: Case, rows: int, rounds: int) -> dict[str, obje
 
 
 def _show(
-    case: Case, rows: int, found: dict[str, list[Usage]], phases: dict[str, object], same: bool,
+    case: Case,
+    rows: int,
+    found: dict[str, list[Usage]],
+    phases: dict[str, object],
+    same: bool,
 ) -> dict[str, object]:
     print(f"{case.pipeline}: {rows:,} {case.what}; {len(found['recompute'])} rounds; both tables equal at the end: {same}")
     measures: tuple[tuple[str, Callable[[Usage], float]], ...] = (
-        ("run time, s", lambda u: u.wall_seconds), ("CPU, s", lambda u: u.cpu_seconds),
-        ("peak memory x time, GiB s", lambda u: u.peak_gib * u.wall_seconds), ("peak memory, GiB", lambda u: u.peak_gib),
-        ("memory over time, GiB s", lambda u: u.gib_seconds), ("bytes read, GiB", lambda u: u.read_gib),
+        ("run time, s", lambda u: u.wall_seconds),
+        ("CPU, s", lambda u: u.cpu_seconds),
+        ("peak memory x time, GiB s", lambda u: u.peak_gib * u.wall_seconds),
+        ("peak memory, GiB", lambda u: u.peak_gib),
+        ("memory over time, GiB s", lambda u: u.gib_seconds),
+        ("bytes read, GiB", lambda u: u.read_gib),
         ("bytes written, GiB", lambda u: u.written_gib),
     )
     changes: dict[str, float] = {}
     for name, of in measures:
         medians = {which: spread([of(u) for u in usages])["median"] for which, usages in found.items()}
         changes[name] = round(100 * (medians["incremental"] / max(medians["recompute"], 1e-9) - 1), 1)
-        print(f"  {name:<28} incremental {medians['incremental']:<9g} recompute {medians['recompute']:<9g} "
-              f"{changes[name]:+.1f}%")
+        print(
+            f"  {name:<28} incremental {medians['incremental']:<9g} recompute {medians['recompute']:<9g} {changes[name]:+.1f}%"
+        )
     three = [changes[name] for name, _ in measures[:3]]
     beaten = all(ours <= theirs for ours, theirs in zip(three, case.published, strict=True))
     aimed = all(ours <= aim for ours, aim in zip(three, case.wanted, strict=True))
-    print(f"  published {case.published}: {'beaten' if beaten else 'NOT beaten'}; aim {case.wanted}: "
-          f"{'reached' if aimed else 'not reached'}")
+    print(
+        f"  published {case.published}: {'beaten' if beaten else 'NOT beaten'}; aim {case.wanted}: "
+        f"{'reached' if aimed else 'not reached'}"
+    )
     print(f"  where the time goes, s: {phases}", flush=True)
-    return {"rows": rows, "usage": as_json(found), "change_percent": changes, "beaten": beaten, "aim_reached": aimed,
-            "equal": same, "phases": phases, "kept": beaten and same}
+    return {
+        "rows": rows,
+        "usage": as_json(found),
+        "change_percent": changes,
+        "beaten": beaten,
+        "aim_reached": aimed,
+        "equal": same,
+        "phases": phases,
+        "kept": beaten and same,
+    }
 
 
 def _job(spec: PipelineSpec, target: Path) -> dict[str, object]:
@@ -126,14 +144,19 @@ def _job(spec: PipelineSpec, target: Path) -> dict[str, object]:
     options = next(stage["options"] for stage in compiled["stages"] if stage["stage"] == "commit")
     options = {key: value for key, value in options.items() if "concurrency" not in key and "lock" not in key}
     options |= {
-        "hoodie.datasource.write.operation": "bulk_insert", "hoodie.datasource.write.row.writer.enable": "true",
-        "hoodie.cleaner.policy.failed.writes": "EAGER", "hoodie.compact.inline": "false",
+        "hoodie.datasource.write.operation": "bulk_insert",
+        "hoodie.datasource.write.row.writer.enable": "true",
+        "hoodie.cleaner.policy.failed.writes": "EAGER",
+        "hoodie.compact.inline": "false",
     }
     return {
-        "spark": dict(spec.spark_conf), "source": spec.source.table.path,
+        "spark": dict(spec.spark_conf),
+        "source": spec.source.table.path,
         "inputs": {i.name: i.table.path for i in spec.inputs},
         "sql": [s.text.replace("`SRC_INSTANT`", "0") for step in spec.transform for s in step.statements],
-        "columns": [(c.name, str(c.type)) for c in spec.target.columns], "options": options, "target": str(target),
+        "columns": [(c.name, str(c.type)) for c in spec.target.columns],
+        "options": options,
+        "target": str(target),
     }
 
 
@@ -179,11 +202,15 @@ def _land_days(spark: SparkSession, folder: Path, drivers: int) -> None:
     begin = F.to_timestamp(day)
     rows = spark.range(drivers).select(
         driver_id(n).alias("driver_id"),
-        F.lit(8).cast("bigint").alias("trips"), F.lit(7).cast("bigint").alias("completed_trips"),
+        F.lit(8).cast("bigint").alias("trips"),
+        F.lit(7).cast("bigint").alias("completed_trips"),
         money(drawn(1, "tips", n, below=3000)).cast("decimal(14,2)").alias("tip_amount"),
         money(drawn(1, "earnings", n, below=30000)).cast("decimal(14,2)").alias("earnings"),
-        begin.alias("first_trip_at"), (begin + F.expr("INTERVAL 8 HOURS")).alias("last_trip_at"),
-        F.lit(1).cast("bigint").alias("computed_upto"), F.lit(False).alias("_hoodie_is_deleted"), day.alias("datestr"),
+        begin.alias("first_trip_at"),
+        (begin + F.expr("INTERVAL 8 HOURS")).alias("last_trip_at"),
+        F.lit(1).cast("bigint").alias("computed_upto"),
+        F.lit(False).alias("_hoodie_is_deleted"),
+        day.alias("datestr"),
     )
     path = str(folder / "derived" / "driver_daily_earnings")
     RawTable(path, ("driver_id", "datestr"), "computed_upto", "datestr", 1).land(rows, "insert")

@@ -6,11 +6,11 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 
-from freshet.index.building import Layout, build_index
-from freshet.index.entries import compared, hbase_entries, table_entries
-from freshet.index.hbase import HBase, connect, new_generation
-from freshet.plan.shares import hbase_options
-from freshet.spec.model import TableRef
+from freshet.hudi.shares import hbase_options
+from freshet.index.hbase.building import Layout, build_index
+from freshet.index.hbase.cluster import HBase, connect, new_generation
+from freshet.index.hbase.entries import compared, hbase_entries, table_entries
+from freshet.project.model.pipeline import TableRef
 from tests.benchmarks import configuration
 from tests.benchmarks.index_tables import COMMON, SPARK, Bench, bench, write
 from tests.benchmarks.timing import show, spread
@@ -19,8 +19,11 @@ LEAST_AGAINST_HUDI = 10.0
 MOST_AGAINST_READ = 4.0
 _WARM_UPS = 4
 # Hudi's own index, its puts at a rate that no cluster holds, 20,000 look-ups a second and task.
-_UNLIMITED = {"hoodie.index.type": "HBASE", "hoodie.index.hbase.put.batch.size": "100000",
-              "hoodie.index.hbase.get.batch.size": "2000"}
+_UNLIMITED = {
+    "hoodie.index.type": "HBASE",
+    "hoodie.index.hbase.put.batch.size": "100000",
+    "hoodie.index.hbase.get.batch.size": "2000",
+}
 
 
 def compare(sizes: Sequence[int], repetitions: int, most_by_hudi: int) -> dict[str, object]:
@@ -70,10 +73,16 @@ def _size(on: Bench, rows: int, repetitions: int, *, by_hudi: bool) -> dict[str,
     show("  read the table once", read)
     show("  index by bulk load", load)
     in_time = show("  against reading, round by round", against, MOST_AGAINST_READ, "times")
-    print(f"  {rows / load['median']:,.0f} keys a second, {built.hfiles} HFiles, {built.bytes / rows:.0f} bytes a key",
-          flush=True)
-    found = {"read_seconds": read, "bulk_load_seconds": load, "against_reading": against, "hfiles": built.hfiles,
-             "kept": in_time}
+    print(
+        f"  {rows / load['median']:,.0f} keys a second, {built.hfiles} HFiles, {built.bytes / rows:.0f} bytes a key", flush=True
+    )
+    found = {
+        "read_seconds": read,
+        "bulk_load_seconds": load,
+        "against_reading": against,
+        "hfiles": built.hfiles,
+        "kept": in_time,
+    }
     return {**found, **_against_hudi(upserts[1:], puts[1:], loads[_WARM_UPS:], in_time=in_time)} if by_hudi else found
 
 
@@ -82,11 +91,19 @@ def _against_hudi(upserts: list[float], puts: list[float], loads: list[float], *
     show("  its puts alone, no key looked up", spread(puts))
     ratio, alone = (spread([theirs / ours for theirs, ours in zip(one, loads, strict=True)]) for one in (upserts, puts))
     fast = ratio["median"] >= LEAST_AGAINST_HUDI
-    print(f"  {ratio['median']:.1f} times as long by the upsert, {ratio['min']:.1f} to {ratio['max']:.1f} (at least "
-          f"{LEAST_AGAINST_HUDI:g}: {'kept' if fast else 'MISSED'}), {alone['median']:.1f} times by puts alone, "
-          f"{alone['min']:.1f} to {alone['max']:.1f}", flush=True)
-    return {"upsert_seconds": spread(upserts), "puts_seconds": spread(puts), "ratio": ratio, "puts_ratio": alone,
-            "kept": in_time and fast}
+    print(
+        f"  {ratio['median']:.1f} times as long by the upsert, {ratio['min']:.1f} to {ratio['max']:.1f} (at least "
+        f"{LEAST_AGAINST_HUDI:g}: {'kept' if fast else 'MISSED'}), {alone['median']:.1f} times by puts alone, "
+        f"{alone['min']:.1f} to {alone['max']:.1f}",
+        flush=True,
+    )
+    return {
+        "upsert_seconds": spread(upserts),
+        "puts_seconds": spread(puts),
+        "ratio": ratio,
+        "puts_ratio": alone,
+        "kept": in_time and fast,
+    }
 
 
 def _by_hudi(on: Bench, rows: int, *, checked: bool) -> tuple[float, float]:

@@ -13,11 +13,11 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from freshet.runtime.dev_hbase.look import QUORUM, HBase
-from freshet.runtime.dev_hbase.server import start, stop
-from freshet.runtime.session import start_session
-from freshet.spec.model import HBaseSpec
-from freshet.spec.options import HBASE_IN_SESSION
+from freshet.dev.hbase.look import QUORUM, HBase
+from freshet.dev.hbase.server import start, stop
+from freshet.hudi.keys.options import HBASE_IN_SESSION
+from freshet.jvm.session import start_session
+from freshet.project.model.pipeline import HBaseSpec
 
 PARTITIONS = 30
 COLUMNS = ("id", "ts", "amount", "day")
@@ -25,9 +25,12 @@ COLUMNS = ("id", "ts", "amount", "day")
 _HEAP_GIB = 6
 SPARK = {"spark.master": "local[2]", "spark.driver.memory": "8g", "spark.sql.shuffle.partitions": "8", HBASE_IN_SESSION: "true"}
 COMMON = {
-    "hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id",
-    "hoodie.datasource.write.precombine.field": "ts", "hoodie.datasource.write.partitionpath.field": "day",
-    "hoodie.parquet.compression.codec": "zstd", "hoodie.metadata.index.column.stats.enable": "false",
+    "hoodie.table.name": "t",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.precombine.field": "ts",
+    "hoodie.datasource.write.partitionpath.field": "day",
+    "hoodie.parquet.compression.codec": "zstd",
+    "hoodie.metadata.index.column.stats.enable": "false",
     "hoodie.compact.inline": "false",
 }
 
@@ -48,13 +51,15 @@ class Bench:
 
     def index_table(self, name: str) -> HBaseSpec:
         """Return where an index table lies."""
-        return HBaseSpec(QUORUM, self.server.port, "/hbase", name, 1, {}, {})
+        return HBaseSpec(quorum=QUORUM, port=self.server.port, znode="/hbase", table=name, server_rate=1, shares={}, client={})
 
     def rows(self, count: int) -> DataFrame:
         """Return rows that are the same each time, their keys in no order."""
         drawn: Any = F.pmod(F.xxhash64("id"), F.lit(PARTITIONS))
         return self.spark.range(0, count, 1, 8).select(
-            F.md5(F.col("id").cast("string")).alias("id"), F.lit(1).cast("long").alias("ts"), F.rand(7).alias("amount"),
+            F.md5(F.col("id").cast("string")).alias("id"),
+            F.lit(1).cast("long").alias("ts"),
+            F.rand(7).alias("amount"),
             F.concat(F.lit("2026-01-"), F.lpad((drawn + 1).cast("string"), 2, "0")).alias("day"),
         )
 
@@ -83,7 +88,12 @@ def bench() -> Iterator[Bench]:
 
 def write(rows: DataFrame, table: Path, operation: str, options: Mapping[str, str]) -> None:
     """Write rows by Hudi alone."""
-    rows.write.format("hudi").options(**{
-        **COMMON, "hoodie.datasource.write.operation": operation, "hoodie.datasource.write.table.type": "MERGE_ON_READ",
-        "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT", **options,
-    }).mode("append").save(str(table))
+    rows.write.format("hudi").options(
+        **{
+            **COMMON,
+            "hoodie.datasource.write.operation": operation,
+            "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+            "hoodie.bulkinsert.sort.mode": "GLOBAL_SORT",
+            **options,
+        }
+    ).mode("append").save(str(table))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pyspark.sql import functions as F
 
-from freshet.index.building import Layout, build_index
-from freshet.index.hbase import connect, new_generation
-from freshet.plan.shares import hbase_options, rate_options
-from freshet.spec.model import TableRef
+from freshet.hudi.shares import hbase_options, rate_options
+from freshet.index.hbase.building import Layout, build_index
+from freshet.index.hbase.cluster import connect, new_generation
+from freshet.project.model.pipeline import TableRef
 from tests.benchmarks import configuration
 from tests.benchmarks.engine_job import digest
 from tests.benchmarks.index_tables import COLUMNS, COMMON, PARTITIONS, SPARK, Bench, bench, write
@@ -23,8 +23,11 @@ _BUCKET_ROWS = 130_000
 _INDEXES: Mapping[str, Mapping[str, str]] = {
     "BUCKET": {"hoodie.index.type": "BUCKET"},
     "HBASE": {"hoodie.index.type": "HBASE"},
-    "RECORD_INDEX": {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true",
-                     "hoodie.record.index.update.partition.path": "true"},
+    "RECORD_INDEX": {
+        "hoodie.index.type": "RECORD_INDEX",
+        "hoodie.metadata.record.index.enable": "true",
+        "hoodie.record.index.update.partition.path": "true",
+    },
     "GLOBAL_SIMPLE": {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"},
     "GLOBAL_BLOOM": {"hoodie.index.type": "GLOBAL_BLOOM", "hoodie.bloom.index.update.partition.path": "true"},
 }
@@ -42,10 +45,14 @@ def measure(sizes: Sequence[int], repetitions: int) -> dict[str, object]:
     """
     with bench() as on:
         sized = {rows: _size(on, rows, repetitions) for rows in sizes}
-    return {**{str(rows): {"upsert_seconds": grown} for rows, (grown, _) in sized.items()},
-            "kept": all(same for _, same in sized.values()),
-            "configuration": {**configuration.of_session(SPARK),
-                              **{name: {"hudi": {**COMMON, **own}} for name, own in _INDEXES.items()}}}
+    return {
+        **{str(rows): {"upsert_seconds": grown} for rows, (grown, _) in sized.items()},
+        "kept": all(same for _, same in sized.values()),
+        "configuration": {
+            **configuration.of_session(SPARK),
+            **{name: {"hudi": {**COMMON, **own}} for name, own in _INDEXES.items()},
+        },
+    }
 
 
 def _size(on: Bench, rows: int, repetitions: int) -> tuple[dict[str, dict[str, float]], bool]:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from freshet.runtime.jars import resolve_jars
-from freshet.runtime.session import session_conf, start_session
-from freshet.spec.model import PipelineSpec
-from freshet.spec.project import load_project
+from freshet.jvm.jars import resolve_jars
+from freshet.jvm.session import session_conf, start_session
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import PipelineSpec
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import ROOT, freshet, overrides_of, show, spread, timed
 from tests.benchmarks.warm_job import land_increment, source_of
@@ -28,8 +28,11 @@ AT_MOST = 1.05
 AT_MOST_OF_DEFAULTS = 1.0
 # All else is Hudi's default: COPY_ON_WRITE, the index SIMPLE, gzip.
 _ASKED_FOR = (
-    "hoodie.table.name", "hoodie.datasource.write.recordkey.field", "hoodie.datasource.write.partitionpath.field",
-    "hoodie.datasource.write.precombine.field", "hoodie.datasource.write.operation",
+    "hoodie.table.name",
+    "hoodie.datasource.write.recordkey.field",
+    "hoodie.datasource.write.partitionpath.field",
+    "hoodie.datasource.write.precombine.field",
+    "hoodie.datasource.write.operation",
 )
 
 
@@ -76,8 +79,16 @@ def _compare(folder: Path, trips: int, repetitions: int) -> dict[str, object]:
             if round_number:
                 walls[name].append(seconds)
     before = source_of(spec).data_commits[-1].completed
-    warm = [sys.executable, "-m", "tests.benchmarks.warm_job", str(folder), PIPELINE, str(folder / "job.json"),
-            str(trips // 100), str(repetitions)]
+    warm = [
+        sys.executable,
+        "-m",
+        "tests.benchmarks.warm_job",
+        str(folder),
+        PIPELINE,
+        str(folder / "job.json"),
+        str(trips // 100),
+        str(repetitions),
+    ]
     walls |= json.loads(timed(warm).output.splitlines()[-1])
     timed(_script(folder / "defaults.json", _as_people_write_it(_job(spec, plain, before))))
     same = _equal(str(target), str(copy), str(plain))
@@ -120,10 +131,16 @@ def _job(spec: PipelineSpec, target: Path, after: str) -> dict[str, object]:
     options = next(stage["options"] for stage in compiled["stages"] if stage["stage"] == "commit")
     conf = session_conf(spec.spark_conf, resolve_jars())
     return {
-        "spark": conf, "begin": window[0].completed, "end": window[-1].completed, "source": spec.source.table.path,
-        "inputs": {i.name: i.table.path for i in spec.inputs}, "sql": spec.transform[0].statements[0].text,
-        "python": str(ROOT / spec.transform[1].file), "columns": [c.name for c in spec.target.columns],
-        "options": options, "target": str(target),
+        "spark": conf,
+        "begin": window[0].completed,
+        "end": window[-1].completed,
+        "source": spec.source.table.path,
+        "inputs": {i.name: i.table.path for i in spec.inputs},
+        "sql": spec.transform[0].statements[0].text,
+        "python": str(ROOT / spec.transform[1].file),
+        "columns": [c.name for c in spec.target.columns],
+        "options": options,
+        "target": str(target),
     }
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from freshet.runtime.dev_hbase.look import HBase
-from freshet.runtime.session import start_session
+from freshet.dev.hbase.look import HBase
+from freshet.jvm.session import start_session
 from tests.benchmarks.engine_job import digest
 from tests.benchmarks.stream import COLUMNS, DAYS
 from tests.benchmarks.timing import Timed, freshet, timed
@@ -42,8 +42,14 @@ checks:
 
 
 def write_project(
-    root: Path, rows: int, compact_every: int, hbase: HBase | None, indexes: Collection[str], buckets: int = 0,
-    table_type: str = "mor", checked: bool = False,
+    root: Path,
+    rows: int,
+    compact_every: int,
+    hbase: HBase | None,
+    indexes: Collection[str],
+    buckets: int = 0,
+    table_type: str = "mor",
+    checked: bool = False,
 ) -> None:
     """Write the project's files.
 
@@ -75,7 +81,8 @@ def write_project(
             "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy": "READ_UPTO_LATEST_COMMIT",
             # A round is one commit; further ones may have been landed.
             "hoodie.streamer.source.hoodieincr.num_instants": 1,
-            "hoodie.index.type": index, "hoodie.compact.inline": "true",
+            "hoodie.index.type": index,
+            "hoodie.compact.inline": "true",
             "hoodie.compact.inline.max.delta.commits": compact_every,
         }
         # Several projects may share a cluster.

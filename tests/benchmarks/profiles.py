@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from freshet.runtime.java import find_java_home
+from freshet.jvm.java import find_java_home
 from tests.benchmarks import configuration
 from tests.benchmarks.engines import land
 from tests.benchmarks.orders import load_first, pipeline_of, write_project
@@ -67,8 +67,21 @@ def measure(rows: int) -> dict[str, object]:
             _show(f"{name}; {rows:,} rows, {stream.updates + stream.inserts:,} changed", summary)
         land(folder, stream, 3)
         stacks = folder / "stacks"
-        timed([str(_PY_SPY), "record", "--idle", "--threads", "--full-filenames", "--format", "raw", "--output", str(stacks),
-               "--", *freshet("run", pipeline_of("BUCKET"), "-C", str(folder))])
+        timed(
+            [
+                str(_PY_SPY),
+                "record",
+                "--idle",
+                "--threads",
+                "--full-filenames",
+                "--format",
+                "raw",
+                "--output",
+                str(stacks),
+                "--",
+                *freshet("run", pipeline_of("BUCKET"), "-C", str(folder)),
+            ]
+        )
         found["the driver of a run"] = driver = driver_of(stacks.read_text(encoding="utf-8"))
         shares = ", ".join(f"{module} {share}%" for module, share in driver["modules_percent"].items())
         print(f"the driver of a run; {driver['samples']} samples of its main thread: {shares}", flush=True)
@@ -94,8 +107,10 @@ def summary_of(recording: Path) -> dict[str, object]:
     methods: Counter[str] = Counter()
     tasks = 0
     for event in _events(recording, "jdk.ExecutionSample", "jdk.NativeMethodSample"):
-        frames = [f"{f['method']['type']['name'].replace('/', '.')}.{f['method']['name']}"
-                  for f in (event["stackTrace"] or {}).get("frames", [])]
+        frames = [
+            f"{f['method']['type']['name'].replace('/', '.')}.{f['method']['name']}"
+            for f in (event["stackTrace"] or {}).get("frames", [])
+        ]
         owner = _owner(frames)
         # A thread in native code mostly waits; compression is what works there.
         if not frames or ("native" in event and owner != "zstd"):
@@ -106,7 +121,9 @@ def summary_of(recording: Path) -> dict[str, object]:
     whole = max(1, sum(owners.values()))
     pauses = sum(_seconds(event["sumOfPauses"]) for event in _events(recording, "jdk.GarbageCollection"))
     return {
-        "samples": whole, "in_tasks_percent": round(100 * tasks / whole, 1), "gc_pauses_seconds": round(pauses, 2),
+        "samples": whole,
+        "in_tasks_percent": round(100 * tasks / whole, 1),
+        "gc_pauses_seconds": round(pauses, 2),
         "owners_percent": {name: round(100 * n / whole, 1) for name, n in owners.most_common()},
         "methods_percent": {name: round(100 * n / whole, 1) for name, n in methods.most_common(_MOST)},
     }
@@ -150,10 +167,14 @@ def _events(recording: Path, *names: str) -> list[dict[str, object]]:
     jfr = find_java_home() / "bin" / "jfr"
     text = subprocess.run(
         [str(jfr), "print", "--json", "--stack-depth", "64", "--events", ",".join(names), str(recording)],
-        capture_output=True, text=True, check=True,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
-    return [event["values"] | ({"native": True} if "Native" in event["type"] else {})
-            for event in json.loads(text)["recording"]["events"]]
+    return [
+        event["values"] | ({"native": True} if "Native" in event["type"] else {})
+        for event in json.loads(text)["recording"]["events"]
+    ]
 
 
 def _seconds(duration: str) -> float:
@@ -164,8 +185,10 @@ def _seconds(duration: str) -> float:
 
 
 def _show(name: str, summary: Mapping[str, object]) -> None:
-    print(f"{name}: {summary['samples']} samples of running threads, {summary['in_tasks_percent']}% of them in Spark's tasks; "
-          f"{summary['gc_pauses_seconds']} s of pauses for garbage")
+    print(
+        f"{name}: {summary['samples']} samples of running threads, {summary['in_tasks_percent']}% of them in Spark's tasks; "
+        f"{summary['gc_pauses_seconds']} s of pauses for garbage"
+    )
     for key in ("owners_percent", "methods_percent"):
         shares = summary[key]
         assert isinstance(shares, dict)

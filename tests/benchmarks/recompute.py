@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyspark.sql.functions import lit
 
-from freshet.runtime.session import start_session
+from freshet.jvm.session import start_session
 
 
 def main() -> None:

@@ -25,8 +25,13 @@ Figures = Mapping[str, Any]
 _STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}
 table{border-collapse:collapse}td,th{border-bottom:1px solid #ddd;padding:.2em .8em;text-align:right}
 td:first-child,th:first-child{text-align:left}img{max-width:100%}pre{background:#f6f6f6;padding:.6em;white-space:pre-wrap}"""
-_USED = (("run time, s", "wall_seconds"), ("CPU, s", "cpu_seconds"), ("memory over time, GiB s", "gib_seconds"),
-         ("read, GiB", "read_gib"), ("written, GiB", "written_gib"))
+_USED = (
+    ("run time, s", "wall_seconds"),
+    ("CPU, s", "cpu_seconds"),
+    ("memory over time, GiB s", "gib_seconds"),
+    ("read, GiB", "read_gib"),
+    ("written, GiB", "written_gib"),
+)
 
 
 def write_page(results: Path) -> Path:
@@ -45,11 +50,16 @@ def write_page(results: Path) -> Path:
         shown = draw(figures) if draw else ""
         taken = html.escape(json.dumps({**figures["taken"], "configuration": figures.get("configuration")}, indent=1))
         verdict = {True: "all bounds kept", False: "a bound was MISSED"}.get(figures.get("kept"), "no bound")
-        sections.append(f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}"
-                        f"<details><summary>taken on and with</summary><pre>{taken}</pre></details>")
+        sections.append(
+            f"<h2>{html.escape(figures['part'])}: {verdict}</h2>{shown}"
+            f"<details><summary>taken on and with</summary><pre>{taken}</pre></details>"
+        )
     page = results / "report.html"
-    page.write_text(f"<!doctype html><meta charset=utf-8><title>freshet: how fast</title><style>{_STYLE}</style>"
-                    f"<h1>freshet: how fast</h1>{''.join(sections)}\n", encoding="utf-8")
+    page.write_text(
+        f"<!doctype html><meta charset=utf-8><title>freshet: how fast</title><style>{_STYLE}</style>"
+        f"<h1>freshet: how fast</h1>{''.join(sections)}\n",
+        encoding="utf-8",
+    )
     return page
 
 
@@ -59,8 +69,9 @@ def _used(usage: Mapping[str, Sequence[Mapping[str, float]]], title: str) -> str
     for axes, (label, key) in zip(both, _USED[:2], strict=True):
         _bars(axes, {name: [one[key] for one in found] for name, found in usage.items()}, label)
     figure.suptitle(title)
-    rows = [[name, *(f"{statistics.median(one[key] for one in found):.2f}" for _, key in _USED)]
-            for name, found in usage.items()]
+    rows = [
+        [name, *(f"{statistics.median(one[key] for one in found):.2f}" for _, key in _USED)] for name, found in usage.items()
+    ]
     return _image(figure) + _table(["median", *(label for label, _ in _USED)], rows)
 
 
@@ -110,7 +121,8 @@ def _main_job(figures: Figures) -> str:
 
 def _compared(figures: Figures) -> str:
     return _used(figures["usage"], f"{figures['rows']:,} rows") + _table(
-        ["incremental against recompute", "change, %"], figures["change_percent"].items())
+        ["incremental against recompute", "change, %"], figures["change_percent"].items()
+    )
 
 
 def _engines(figures: Figures) -> str:
@@ -124,33 +136,63 @@ def _growth(figures: Figures) -> str:
     usage = figures["usage"]
     figure, both = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
     for axes, key, label in zip(both, ("wall_seconds", "written_gib"), ("seconds, whole process", "written, GiB"), strict=True):
-        _lines(axes, {index: {int(rows): [one[key] for one in usage[rows][index]] for rows in usage}
-                      for index in next(iter(usage.values()))}, label)
+        _lines(
+            axes,
+            {
+                index: {int(rows): [one[key] for one in usage[rows][index]] for rows in usage}
+                for index in next(iter(usage.values()))
+            },
+            label,
+        )
     figure.suptitle(f"{figures['changed']:,} changed rows")
     return _image(figure) + _table(
         ["largest against smallest table, pair by pair", "times"],
-        ((index, times["median"]) for index, times in figures["growth"].items()))
+        ((index, times["median"]) for index, times in figures["growth"].items()),
+    )
 
 
 def _index_load(figures: Figures) -> str:
     of = {int(name): found for name, found in figures.items() if name.isdigit()}
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    _lines(axes, {name: {rows: list(found[key].values()) for rows, found in of.items()}
-                  for name, key in (("read the table once", "read_seconds"), ("index by bulk load", "bulk_load_seconds"))},
-           "seconds")
-    head = ["keys", "keys a second by bulk load", "times reading", "by Hudi's upsert, s", "times as long",
-            "by its puts alone, s", "times as long"]
-    lines = [(f"{rows:,}", f"{rows / found['bulk_load_seconds']['median']:,.0f}", *(
-        found[key]["median"] if key in found else ""
-        for key in ("against_reading", "upsert_seconds", "ratio", "puts_seconds", "puts_ratio"))) for rows, found in of.items()]
+    _lines(
+        axes,
+        {
+            name: {rows: list(found[key].values()) for rows, found in of.items()}
+            for name, key in (("read the table once", "read_seconds"), ("index by bulk load", "bulk_load_seconds"))
+        },
+        "seconds",
+    )
+    head = [
+        "keys",
+        "keys a second by bulk load",
+        "times reading",
+        "by Hudi's upsert, s",
+        "times as long",
+        "by its puts alone, s",
+        "times as long",
+    ]
+    lines = [
+        (
+            f"{rows:,}",
+            f"{rows / found['bulk_load_seconds']['median']:,.0f}",
+            *(
+                found[key]["median"] if key in found else ""
+                for key in ("against_reading", "upsert_seconds", "ratio", "puts_seconds", "puts_ratio")
+            ),
+        )
+        for rows, found in of.items()
+    ]
     return _image(figure) + _table(head, lines)
 
 
 def _index_upserts(figures: Figures) -> str:
     of = {int(name): found["upsert_seconds"] for name, found in figures.items() if name.isdigit()}
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    _lines(axes, {name: {rows: list(found[name].values()) for rows, found in of.items()} for name in next(iter(of.values()))},
-           "seconds of an upsert of 1%")
+    _lines(
+        axes,
+        {name: {rows: list(found[name].values()) for rows, found in of.items()} for name in next(iter(of.values()))},
+        "seconds of an upsert of 1%",
+    )
     return _image(figure)
 
 
@@ -158,56 +200,97 @@ def _spreads(figures: Figures) -> str:
     found = {name: value for name, value in figures.items() if isinstance(value, dict) and "median" in value}
     figure, axes = plt.subplots(figsize=(9, 0.32 * len(found) + 1), layout="constrained")
     _bars(axes, {name: [value["min"], value["median"], value["max"]] for name, value in found.items()}, "seconds")
-    parts = (("seconds of a run", "phases"), ("seconds of its start of Spark", "start"), ("seconds of its jobs", "spark"),
-             ("Java's classes", "classes"))
+    parts = (
+        ("seconds of a run", "phases"),
+        ("seconds of its start of Spark", "start"),
+        ("seconds of its jobs", "spark"),
+        ("Java's classes", "classes"),
+    )
     return _image(figure) + "".join(_table([what, ""], figures[key].items()) for what, key in parts if key in figures)
 
 
 def _tuning(figures: Figures) -> str:
     def row(case: str, way: str, times: str) -> tuple[str, ...]:
         usages = figures["cases"][case]["usage"][way]
-        return (case, way, times, *(f"{statistics.median(usage[what] for usage in usages):.2f}"
-                                    for what in ("wall_seconds", "cpu_seconds", "peak_gib")))
+        return (
+            case,
+            way,
+            times,
+            *(
+                f"{statistics.median(usage[what] for usage in usages):.2f}"
+                for what in ("wall_seconds", "cpu_seconds", "peak_gib")
+            ),
+        )
 
-    lines = [line for case, found in figures["cases"].items()
-             for line in (row(case, AS_IT_IS, ""), *(row(case, way, f"{times['median']:.2f}")
-                                                     for way, times in found["times"].items()))]
+    lines = [
+        line
+        for case, found in figures["cases"].items()
+        for line in (
+            row(case, AS_IT_IS, ""),
+            *(row(case, way, f"{times['median']:.2f}") for way, times in found["times"].items()),
+        )
+    ]
     return _table(["a run of", "taken back, or done instead", "times as long", "seconds", "CPU", "largest memory, GiB"], lines)
 
 
 def _profiles(figures: Figures) -> str:
     found = {name: value for name, value in figures.items() if isinstance(value, dict) and "owners_percent" in value}
-    tables = [_table([f"{name}: whose code, % of {one['samples']} samples", ""], one["owners_percent"].items())
-              + _table([f"{name}: in which methods, %", ""], one["methods_percent"].items()) for name, one in found.items()]
-    driver = [_table([f"{name}: in which module, % of {one['samples']} samples", ""], one["modules_percent"].items())
-              for name, one in figures.items() if isinstance(one, dict) and "modules_percent" in one]
+    tables = [
+        _table([f"{name}: whose code, % of {one['samples']} samples", ""], one["owners_percent"].items())
+        + _table([f"{name}: in which methods, %", ""], one["methods_percent"].items())
+        for name, one in found.items()
+    ]
+    driver = [
+        _table([f"{name}: in which module, % of {one['samples']} samples", ""], one["modules_percent"].items())
+        for name, one in figures.items()
+        if isinstance(one, dict) and "modules_percent" in one
+    ]
     return "".join([*tables, *driver])
 
 
 def _expectations(figures: Figures) -> str:
     median = statistics.median
-    return _table([f"{figures['expectations']} expectations on {figures['rows']:,} rows", "passes", "seconds"],
-                  ((way, median(figures["passes"][way]), f"{median(found):.1f}") for way, found in figures["seconds"].items()))
+    return _table(
+        [f"{figures['expectations']} expectations on {figures['rows']:,} rows", "passes", "seconds"],
+        ((way, median(figures["passes"][way]), f"{median(found):.1f}") for way, found in figures["seconds"].items()),
+    )
 
 
 def _scale_out(figures: Figures) -> str:
     figure, axes = plt.subplots(figsize=(9, 2.4), layout="constrained")
-    _bars(axes, {f"{number} executor(s)": seconds for number, seconds in figures["seconds"].items()},
-          f"seconds, whole process; a tenth of {figures['rows']:,} rows changed, all compacted")
+    _bars(
+        axes,
+        {f"{number} executor(s)": seconds for number, seconds in figures["seconds"].items()},
+        f"seconds, whole process; a tenth of {figures['rows']:,} rows changed, all compacted",
+    )
     cases = [(f"{one['changed']:,}", one["groups"], f"{statistics.median(one['seconds']):.2f}") for one in figures["cases"]]
     costs, paper = figures["costs"], figures["ten_terabytes"]
-    formula = (f"<p>seconds = {costs['fixed']:.1f} + ({costs['row'] * 1e6:.1f} µs * changed rows + "
-               f"{costs['group'] * 1e3:.1f} ms * file groups touched) / cores. A table of 10 TB and a billion rows has "
-               f"{paper['groups']:,} file groups; a million random changes touch {paper['touched']:,} of them.</p>")
+    formula = (
+        f"<p>seconds = {costs['fixed']:.1f} + ({costs['row'] * 1e6:.1f} µs * changed rows + "
+        f"{costs['group'] * 1e3:.1f} ms * file groups touched) / cores. A table of 10 TB and a billion rows has "
+        f"{paper['groups']:,} file groups; a million random changes touch {paper['touched']:,} of them.</p>"
+    )
     lines = [(cores, seconds, paper["one_in_a_hundred"][cores]) for cores, seconds in paper["all_touched"].items()]
-    return (_image(figure) + _table(["changed rows", "file groups", "seconds"], cases) + formula
-            + _table(["cores", "s, all of them touched", "s, one in a hundred touched"], lines))
+    return (
+        _image(figure)
+        + _table(["changed rows", "file groups", "seconds"], cases)
+        + formula
+        + _table(["cores", "s, all of them touched", "s, one in a hundred touched"], lines)
+    )
 
 
 _DRAWN: Mapping[str, Callable[[Figures], str]] = {
-    "main-job": _main_job, "dimension": _compared, "fact": _compared, "engines": _engines, "growth": _growth,
-    "index-load": _index_load, "index-upserts": _index_upserts,
-    "control-plane": _spreads, "fixed-cost": _spreads, "profiles": _profiles, "scale-out": _scale_out,
+    "main-job": _main_job,
+    "dimension": _compared,
+    "fact": _compared,
+    "engines": _engines,
+    "growth": _growth,
+    "index-load": _index_load,
+    "index-upserts": _index_upserts,
+    "control-plane": _spreads,
+    "fixed-cost": _spreads,
+    "profiles": _profiles,
+    "scale-out": _scale_out,
     "tuning": _tuning,
     "expectations": _expectations,
 }

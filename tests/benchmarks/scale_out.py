@@ -64,11 +64,20 @@ def measure(rows: int, repetitions: int) -> dict[str, object]:
         show("one executor against two", spread(ratios), unit="times")
         cases = {case: _case(folder / f"case_{case[0]}_{case[1]}", rows, *case, repetitions) for case in CASES}
         costs = _costs({case: statistics.median(seconds) for case, seconds in cases.items()})
-        return {"rows": rows, "seconds": {str(number): seconds for number, seconds in walls.items()}, "ratio": spread(ratios),
-                "cases": [{"changed": changed, "groups": 30 * buckets, "seconds": seconds}
-                          for (changed, buckets), seconds in cases.items()],
-                "costs": vars(costs), "ten_terabytes": _on_paper(costs), "equal": same, "kept": same,
-                "configuration": configuration.of_pipelines(folder / "clusters/1", [pipeline_of("BUCKET")])}
+        return {
+            "rows": rows,
+            "seconds": {str(number): seconds for number, seconds in walls.items()},
+            "ratio": spread(ratios),
+            "cases": [
+                {"changed": changed, "groups": 30 * buckets, "seconds": seconds}
+                for (changed, buckets), seconds in cases.items()
+            ],
+            "costs": vars(costs),
+            "ten_terabytes": _on_paper(costs),
+            "equal": same,
+            "kept": same,
+            "configuration": configuration.of_pipelines(folder / "clusters/1", [pipeline_of("BUCKET")]),
+        }
     finally:
         shutil.rmtree(folder)
 
@@ -94,8 +103,14 @@ def _on_clusters(folder: Path, rows: int, repetitions: int) -> tuple[dict[int, l
 
 
 def _settings(master: str, executors: int) -> list[str]:
-    conf = {"spark.master": master, "spark.executor.memory": "2500m", "spark.executor.cores": "1",
-            "spark.cores.max": str(executors), "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    conf = {
+        "spark.master": master,
+        "spark.executor.memory": "2500m",
+        "spark.executor.cores": "1",
+        "spark.cores.max": str(executors),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
     return set_words({f"spark.{key}": value for key, value in conf.items()})
 
 
@@ -128,10 +143,14 @@ def _on_paper(costs: Costs, cores: Sequence[int] = (16, 64, 256)) -> dict[str, o
     found = {str(number): round(costs.seconds(_CHANGED, touched, number), 1) for number in cores}
     # Rows of the last days lie in the groups of the last days.
     recent = {str(number): round(costs.seconds(_CHANGED, touched / 100, number), 1) for number in cores}
-    print(f"fixed {costs.fixed:.1f} s, {costs.row * 1e6:.1f} core microseconds a changed row, {costs.group * 1000:.1f} core "
-          f"milliseconds a file group")
-    print(f"10 TB, {_TABLE_ROWS:,} rows in {groups:,.0f} file groups, {_CHANGED:,} changed: seconds = fixed + (row x changed + "
-          f"group x groups touched) / cores")
+    print(
+        f"fixed {costs.fixed:.1f} s, {costs.row * 1e6:.1f} core microseconds a changed row, {costs.group * 1000:.1f} core "
+        f"milliseconds a file group"
+    )
+    print(
+        f"10 TB, {_TABLE_ROWS:,} rows in {groups:,.0f} file groups, {_CHANGED:,} changed: seconds = fixed + (row x changed + "
+        f"group x groups touched) / cores"
+    )
     print(f"  all groups touched ({touched:,.0f}), by cores: {found}")
     print(f"  one in a hundred, by cores: {recent}", flush=True)
     return {"groups": round(groups), "touched": round(touched), "all_touched": found, "one_in_a_hundred": recent}

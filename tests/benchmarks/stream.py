@@ -17,8 +17,14 @@ from tests.feeds.landing import drawn, money
 DAYS = 30
 #: Every column of the target, with its type.
 COLUMNS = (
-    ("id", "STRING NOT NULL"), ("version", "BIGINT NOT NULL"), ("city_id", "INT"), ("status", "STRING"),
-    ("amount", "DECIMAL(10,2)"), ("updated_at", "TIMESTAMP"), ("created_day", "STRING NOT NULL"), ("day", "STRING NOT NULL"),
+    ("id", "STRING NOT NULL"),
+    ("version", "BIGINT NOT NULL"),
+    ("city_id", "INT"),
+    ("status", "STRING"),
+    ("amount", "DECIMAL(10,2)"),
+    ("updated_at", "TIMESTAMP"),
+    ("created_day", "STRING NOT NULL"),
+    ("day", "STRING NOT NULL"),
 )
 _STATUSES = ("created", "accepted", "picked up", "delivered", "cancelled")
 _SEED = 7
@@ -71,12 +77,18 @@ class Stream:
             number: The round.
         """
         rows = self.round(spark, number) if number else self.first(spark)
-        rows.write.format("hudi").options(**{
-            "hoodie.table.name": path.name, "hoodie.datasource.write.operation": "bulk_insert",
-            "hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.precombine.field": "version",
-            "hoodie.datasource.write.partitionpath.field": "", "hoodie.bulkinsert.shuffle.parallelism": "2",
-            "hoodie.parquet.compression.codec": "zstd", "hoodie.metadata.index.column.stats.enable": "false",
-        }).mode("append").save(str(path))
+        rows.write.format("hudi").options(
+            **{
+                "hoodie.table.name": path.name,
+                "hoodie.datasource.write.operation": "bulk_insert",
+                "hoodie.datasource.write.recordkey.field": "id",
+                "hoodie.datasource.write.precombine.field": "version",
+                "hoodie.datasource.write.partitionpath.field": "",
+                "hoodie.bulkinsert.shuffle.parallelism": "2",
+                "hoodie.parquet.compression.codec": "zstd",
+                "hoodie.metadata.index.column.stats.enable": "false",
+            }
+        ).mode("append").save(str(path))
 
     def _changed(self, n: Column, number: int) -> Column:
         return drawn(_SEED, f"update{number}", n, below=self.rows) < self.updates
@@ -98,11 +110,14 @@ class Stream:
         n, by = F.col("n"), F.when(new, F.lit(0)).otherwise(F.lit(number))
         statuses = F.array(*map(F.lit, _STATUSES))
         return numbers.select(
-            F.md5(n.cast("string")).alias("id"), F.lit(number).cast("bigint").alias("version"),
+            F.md5(n.cast("string")).alias("id"),
+            F.lit(number).cast("bigint").alias("version"),
             (drawn(_SEED, "city", n, below=200) + 1).cast("int").alias("city_id"),
             F.element_at(statuses, (drawn(_SEED, "status", n, by, below=5) + 1).cast("int")).alias("status"),
             money(drawn(_SEED, "amount", n, by, below=100_000)).alias("amount"),
-            F.timestamp_seconds(F.lit(_MIDNIGHT + 86_400 * number) + drawn(_SEED, "second", n, by, below=86_400))
-            .alias("updated_at"),
-            self._created(n).alias("created_day"), day.alias("day"),
+            F.timestamp_seconds(F.lit(_MIDNIGHT + 86_400 * number) + drawn(_SEED, "second", n, by, below=86_400)).alias(
+                "updated_at"
+            ),
+            self._created(n).alias("created_day"),
+            day.alias("day"),
         )

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from freshet.runtime.jars import SPARK_JARS, JarSet, declared_jars
-from freshet.runtime.java import find_java_home, java_command
+from freshet.jvm.jars import SPARK_JARS, JarSet, declared_jars
+from freshet.jvm.java import find_java_home, java_command
 
 _HERE = Path(__file__).resolve().parent
 ROOT = _HERE.parents[1]
@@ -103,7 +103,12 @@ def machine() -> dict[str, object]:
     java = subprocess.run([java_command(find_java_home()), "-version"], capture_output=True, text=True, check=False).stderr
     jars = [jar.name.removesuffix(".jar") for wanted in (SPARK_JARS, ENGINES) for jar in declared_jars(wanted)]
     return {
-        "commit": commit.stdout.strip(), "cores": os.cpu_count(), "memory_gib": round(memory, 1), "system": platform.platform(),
-        "python": platform.python_version(), "java": java.splitlines()[0] if java else "", "jars": jars,
+        "commit": commit.stdout.strip(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory, 1),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "java": java.splitlines()[0] if java else "",
+        "jars": jars,
         **{name: version(name) for name in ("pyspark", "fastavro", "pydantic", "sqlglot", "great-expectations")},
     }

@@ -48,33 +48,70 @@ class Case:
 
 
 CASES: Mapping[str, Case] = {
-    "MERGE_ON_READ, 30 file groups": Case("BUCKET", "mor", False, 0, {
-        "shuffle partitions by size, not 200": {"spark.spark.sql.shuffle.partitions": 200},
-        "no column statistics": {"hoodie.metadata.index.column.stats.enable": "true"},
-        "file slices from the timeline server": {"hoodie.embed.timeline.server": "false"},
-    }),
-    "MERGE_ON_READ, 240 file groups": Case("BUCKET", "mor", False, 8, {
-        "markers every 5 ms, not 50": {"hoodie.markers.timeline_server_based.batch.interval_ms": 50},
-    }),
-    "COPY_ON_WRITE": Case("BUCKET", "cow", False, 0, {
-        "zstd, not gzip": {"hoodie.parquet.compression.codec": "gzip"},
-        "no bloom filters": {"hoodie.parquet.bloom.filter.enabled": "true"},
-    }),
-    "RECORD_INDEX, rows move": Case("RECORD_INDEX", "mor", True, 0, {
-        "small files up to 4 MB, not 100": {"hoodie.parquet.small.file.limit": 100 << 20},
-    }),
-    "MERGE_ON_READ, checked": Case("BUCKET", "mor", False, 0, {
-        "a checked batch is kept, not computed again for the write": {_MODULE: "tests.benchmarks.unkept"},
-    }, checked=True),
-    "MERGE_ON_READ, the driver": Case("BUCKET", "mor", False, 0, instead={
-        "2 GB of memory, not 6": {"spark.spark.driver.memory": "2g"},
-        "1 GB of memory": {"spark.spark.driver.memory": "1g"},
-        "the optimising compiler": {"spark.spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4"},
-        "Java's own collector, G1": {"spark.spark.driver.extraJavaOptions": "-XX:+UseG1GC"},
-        "the parallel collector": {"spark.spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Xmn128m"},
-        "Kryo without reference tracking": {"spark.spark.kryo.referenceTracking": "false"},
-        "no metadata table": {"hoodie.metadata.enable": "false"},
-    }),
+    "MERGE_ON_READ, 30 file groups": Case(
+        "BUCKET",
+        "mor",
+        False,
+        0,
+        {
+            "shuffle partitions by size, not 200": {"spark.spark.sql.shuffle.partitions": 200},
+            "no column statistics": {"hoodie.metadata.index.column.stats.enable": "true"},
+            "file slices from the timeline server": {"hoodie.embed.timeline.server": "false"},
+        },
+    ),
+    "MERGE_ON_READ, 240 file groups": Case(
+        "BUCKET",
+        "mor",
+        False,
+        8,
+        {
+            "markers every 5 ms, not 50": {"hoodie.markers.timeline_server_based.batch.interval_ms": 50},
+        },
+    ),
+    "COPY_ON_WRITE": Case(
+        "BUCKET",
+        "cow",
+        False,
+        0,
+        {
+            "zstd, not gzip": {"hoodie.parquet.compression.codec": "gzip"},
+            "no bloom filters": {"hoodie.parquet.bloom.filter.enabled": "true"},
+        },
+    ),
+    "RECORD_INDEX, rows move": Case(
+        "RECORD_INDEX",
+        "mor",
+        True,
+        0,
+        {
+            "small files up to 4 MB, not 100": {"hoodie.parquet.small.file.limit": 100 << 20},
+        },
+    ),
+    "MERGE_ON_READ, checked": Case(
+        "BUCKET",
+        "mor",
+        False,
+        0,
+        {
+            "a checked batch is kept, not computed again for the write": {_MODULE: "tests.benchmarks.unkept"},
+        },
+        checked=True,
+    ),
+    "MERGE_ON_READ, the driver": Case(
+        "BUCKET",
+        "mor",
+        False,
+        0,
+        instead={
+            "2 GB of memory, not 6": {"spark.spark.driver.memory": "2g"},
+            "1 GB of memory": {"spark.spark.driver.memory": "1g"},
+            "the optimising compiler": {"spark.spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4"},
+            "Java's own collector, G1": {"spark.spark.driver.extraJavaOptions": "-XX:+UseG1GC"},
+            "the parallel collector": {"spark.spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Xmn128m"},
+            "Kryo without reference tracking": {"spark.spark.kryo.referenceTracking": "false"},
+            "no metadata table": {"hoodie.metadata.enable": "false"},
+        },
+    ),
 }
 
 
@@ -111,8 +148,10 @@ def measure(rows: int, repetitions: int, cases: Sequence[str]) -> dict[str, obje
             print(f"  all tables hold the newest rows of the source at the end: {same}", flush=True)
             kept = kept and same
             found[name] = {"usage": as_json(usages), "times": times, "equal": same}
-            settings |= {f"{name}: {of}": one for of, one in configuration.of_pipelines(
-                folder / str(number), [pipeline_of(case.index)]).items()}
+            settings |= {
+                f"{name}: {of}": one
+                for of, one in configuration.of_pipelines(folder / str(number), [pipeline_of(case.index)]).items()
+            }
         return {"rows": rows, "cases": found, "kept": kept, "configuration": settings}
     finally:
         shutil.rmtree(folder)

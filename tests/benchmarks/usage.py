@@ -42,8 +42,9 @@ class Usage:
 
 def as_json(found: Mapping[str, Sequence[Usage]]) -> dict[str, list[dict[str, float]]]:
     """Return usages by name as numbers, without what the commands printed."""
-    return {name: [{k: v for k, v in vars(usage).items() if k != "output"} for usage in usages]
-            for name, usages in found.items()}
+    return {
+        name: [{k: v for k, v in vars(usage).items() if k != "output"} for usage in usages] for name, usages in found.items()
+    }
 
 
 def used(command: Sequence[str]) -> Usage:
@@ -54,7 +55,12 @@ def used(command: Sequence[str]) -> Usage:
     """
     start = time.perf_counter()
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     meter = _Meter(process.pid)
     watcher = threading.Thread(target=meter.watch, daemon=True)
@@ -67,8 +73,13 @@ def used(command: Sequence[str]) -> Usage:
         raise failed(command, process.returncode, errors)
     gib = float(2**30)
     return Usage(
-        wall, sum(meter.cpu.values()), meter.peak / gib, meter.byte_seconds / gib,
-        sum(read for read, _ in meter.io.values()) / gib, sum(written for _, written in meter.io.values()) / gib, output,
+        wall,
+        sum(meter.cpu.values()),
+        meter.peak / gib,
+        meter.byte_seconds / gib,
+        sum(read for read, _ in meter.io.values()) / gib,
+        sum(written for _, written in meter.io.values()) / gib,
+        output,
     )
 
 

@@ -9,12 +9,12 @@ import time
 from functools import partial
 from pathlib import Path
 
-from freshet.runtime.session import start_session
-from freshet.runtime.several import run_project
-from freshet.spec.model import PipelineSpec, Project
-from freshet.spec.project import load_project
-from freshet.state.table import TableState
-from freshet.state.timeline import TimelineState
+from freshet.hudi.table import TableState
+from freshet.hudi.timeline import TimelineState
+from freshet.jvm.session import start_session
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.run.several import run_project
 from tests.benchmarks.handwritten import run
 from tests.benchmarks.timing import ROOT, overrides_of
 from tests.feeds.rides import RideFeed

@@ -3,7 +3,7 @@
 The table is in ``tests/kit/ways.py``, and what holds in each cell in ``tests/kit/cells.py``. A test's id is a cell:
 ``test_publishing[upsert-mor-BUCKET-all_of_table]`` is the upsert to a MERGE_ON_READ table with a bucket index of a batch that
 all checks of the table find bad. Every cell's pipeline declares a check of every kind. What each kind means is held by
-``tests/integration/test_gate.py`` and ``test_preview.py``; which ways are refused, by ``tests/unit/spec/test_ways.py``.
+``tests/integration/test_gate.py`` and ``test_preview.py``; which ways are refused, by ``tests/unit/project/test_ways.py``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.plan.quarantine import hidden_runs
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.quarantine.table import hidden_runs
 from tests.kit import cells, ways
 from tests.kit.backfills import BY_DAY, DAYS, OCC, TENFOLD, amounts, backfill
 from tests.kit.cells import all_passed, failed, raw, standing, tables
@@ -33,7 +33,12 @@ GOOD = rows(("a", 1, "1.00"), ("b", 1, "2.00"), day=DAY)
 
 @pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS))
 def test_publishing(
-    spark: SparkSession, raw: Path, tables: dict[Way, Lake], tmp_path_factory: pytest.TempPathFactory, way: Way, step: str,
+    spark: SparkSession,
+    raw: Path,
+    tables: dict[Way, Lake],
+    tmp_path_factory: pytest.TempPathFactory,
+    way: Way,
+    step: str,
 ) -> None:
     cells.hold(step, way, raw, tables, lambda folder: Lake(spark, folder), tmp_path_factory)
 
@@ -53,9 +58,12 @@ def test_what_a_delete_does_not_carry_is_said(lake: Lake, raw: Path) -> None:
 def test_columns_that_a_pipeline_owns(lake: Lake, table_type: str) -> None:
     """A rule about the table sees whole rows; a row that is dropped keeps the columns that it would have set."""
     lake.land(GOOD)
-    top = "write: {strategy: merge, columns: [amount]}\nchecks:\n" + """  - {name: odd, where: amount < 0, severity: drop}
+    top = (
+        "write: {strategy: merge, columns: [amount]}\nchecks:\n"
+        + """  - {name: odd, where: amount < 0, severity: drop}
   - {name: small, sql: "select coalesce(sum(amount), 0) <= 10 from <TABLE_NAME>", expect: true}
 """
+    )
     lake.pipeline(top=top, columns=",\n  note STRING", table_type=table_type)
     lake.run_ok()
     lake.land(rows(("a", 2, "-1.00"), ("b", 2, "8.00"), day=DAY))
@@ -66,8 +74,6 @@ def test_columns_that_a_pipeline_owns(lake: Lake, table_type: str) -> None:
     lake.land(rows(("c", 2, "2.00"), day=DAY))
     failed(lake.run(), "small")
     assert standing(lake) == before
-
-
 
 
 def test_what_is_seen_by_whom(lake: Lake) -> None:
@@ -88,12 +94,14 @@ def test_what_is_seen_by_whom(lake: Lake) -> None:
 
 def test_unique_referential_fresh_and_many(lake: Lake) -> None:
     lake.land([("x", 1, Decimal(1), "2026-01-05")], table="raw.days")
-    lake.pipeline(top="""checks:
+    lake.pipeline(
+        top="""checks:
   - {name: one_amount, unique: amount, within: table}
   - {name: no_twins, unique: [id, amount]}
   - {name: known, references: {table: raw.days, columns: {day: day}}}
   - {name: usual, volume: {last: 5, at_least: 50%, at_most: 200%}, severity: warn}
-""")
+"""
+    )
     lake.land(GOOD)
     (_, _, _, usual) = lake.run_ok().checks
     assert usual["status"] == "skipped"
@@ -109,7 +117,11 @@ def test_unique_referential_fresh_and_many(lake: Lake) -> None:
     lake.land(rows(*((f"d{number}", 2, f"{100 + number}") for number in range(9)), day="2026-01-06"))
     result = lake.run_ok()
     assert {str(one["name"]): one["status"] for one in result.checks} == {
-        "one_amount": "passed", "no_twins": "passed", "known": "passed", "usual": "warned"}
+        "one_amount": "passed",
+        "no_twins": "passed",
+        "known": "passed",
+        "usual": "warned",
+    }
     assert [event.fields["name"] for event in lake.events if event.name == "check"] == ["usual"]
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from freshet.cli.main import main
 from freshet.errors import Exit
-from freshet.plan.quarantine import hidden_runs
-from freshet.runtime import executor
-from freshet.runtime.result import RunResult
-from freshet.runtime.runner import replay_quarantine
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.quarantine.table import hidden_runs
+from freshet.run import executor
+from freshet.run.result import RunResult
+from freshet.run.runner import replay_quarantine
 from tests.kit.commands import ROOT, until
 from tests.kit.lake import Lake, Row, rows
 
@@ -116,7 +116,7 @@ def test_values_that_do_not_fit(lake: Lake) -> None:
     lake.land([("f", "soon", "1", DAY, 1)], table="raw.texts", schema=TEXTS)
     refused = lake.run()
     assert refused.error is not None
-    assert "ts is soon, which does not fit into bigint" in str(refused.error)
+    assert "ts is 'soon', which is no bigint" in str(refused.error)
     assert "id=f (check fits)" in str(refused.error)
     assert refused.error.exit_code == Exit.CHECK
 

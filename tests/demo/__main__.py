@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from freshet.errors import FreshetError
-from freshet.runtime.session import start_session
-from freshet.spec.options import HBASE_IN_SESSION
-from freshet.spec.project import load_project
+from freshet.hudi.keys.options import HBASE_IN_SESSION
+from freshet.jvm.session import start_session
+from freshet.project.load.project import load_project
 from tests.demo.flights import land_and_run
 from tests.demo.hbase import global_index
 from tests.demo.place import DEFAULT_FOLDER, ENV, ROOT, DemoFailed, Place
@@ -53,17 +53,35 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.demo", description=__doc__)
-    parser.add_argument("--folder", type=lambda text: Path(text).resolve(), default=DEFAULT_FOLDER,
-                        help="where the demo makes its tables (default: warehouse/demo)")
-    parser.add_argument("--keep", action="store_true",
-                        help="go on from the tables of the last demo there; without it they are deleted first")
+    parser.add_argument(
+        "--folder",
+        type=lambda text: Path(text).resolve(),
+        default=DEFAULT_FOLDER,
+        help="where the demo makes its tables (default: warehouse/demo)",
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="go on from the tables of the last demo there; without it they are deleted first"
+    )
     parser.add_argument("--trips", type=int, default=1000, metavar="N", help="trips of the first load (default: 1000)")
-    parser.add_argument("--flights", type=int, default=0, metavar="DAYS",
-                        help="instead of rides: land DAYS days of real flights of 2013, with a run after each")
-    parser.add_argument("--hbase", action="store_true",
-                        help="instead: the global index on a real HBase, which is fetched and started, lost and made anew")
-    parser.add_argument("--first-day", type=date.fromisoformat, default=FIRST_DAY, metavar="YYYY-MM-DD",
-                        help="first day of --flights (default: 2013-01-01)")
+    parser.add_argument(
+        "--flights",
+        type=int,
+        default=0,
+        metavar="DAYS",
+        help="instead of rides: land DAYS days of real flights of 2013, with a run after each",
+    )
+    parser.add_argument(
+        "--hbase",
+        action="store_true",
+        help="instead: the global index on a real HBase, which is fetched and started, lost and made anew",
+    )
+    parser.add_argument(
+        "--first-day",
+        type=date.fromisoformat,
+        default=FIRST_DAY,
+        metavar="YYYY-MM-DD",
+        help="first day of --flights (default: 2013-01-01)",
+    )
     options = parser.parse_args()
     if options.trips < 100:
         parser.error("--trips: at least 100, so that every day has some")

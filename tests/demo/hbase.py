@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from freshet.index.hbase import connect
-from freshet.runtime.dev_hbase.look import HBase
-from freshet.runtime.dev_hbase.server import start, stop
-from freshet.spec.model import HBaseSpec
+from freshet.dev.hbase.look import HBase
+from freshet.dev.hbase.server import start, stop
+from freshet.index.hbase.cluster import connect
+from freshet.project.model.pipeline import HBaseSpec
 from tests.demo.place import DemoFailed, Place
 from tests.demo.rides import EARNINGS
 from tests.feeds.rides import RideFeed
@@ -36,8 +36,12 @@ class _Story:
     def __init__(self, place: Place, hbase: HBase) -> None:
         self.place = place
         self.feed = RideFeed(place.spark, place.raw, place.dim)
-        settings = {"hoodie.index.type": "HBASE", **hbase.hoodie, "hoodie.index.hbase.table": "index_of_trip_earnings",
-                    "hoodie.index.hbase.max.qps.per.region.server": 20_000}
+        settings = {
+            "hoodie.index.type": "HBASE",
+            **hbase.hoodie,
+            "hoodie.index.hbase.table": "index_of_trip_earnings",
+            "hoodie.index.hbase.max.qps.per.region.server": 20_000,
+        }
         self.index = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
     def tell(self, trips: int) -> None:
@@ -68,8 +72,15 @@ class _Story:
 
     def _lose(self) -> None:
         settings = dict(word.split("=", 1) for word in self.index if "=" in word)
-        spec = HBaseSpec(settings["hoodie.index.hbase.zkquorum"], int(settings["hoodie.index.hbase.zkport"]),
-                         settings["hoodie.index.hbase.zknode.path"], settings["hoodie.index.hbase.table"], 1, {}, {})
+        spec = HBaseSpec(
+            quorum=settings["hoodie.index.hbase.zkquorum"],
+            port=int(settings["hoodie.index.hbase.zkport"]),
+            znode=settings["hoodie.index.hbase.zknode.path"],
+            table=settings["hoodie.index.hbase.table"],
+            server_rate=1,
+            shares={},
+            client={},
+        )
         self.place.say(f"hbase> disable '{spec.table}'; drop '{spec.table}'")
         with connect(self.place.spark, spec) as cluster:
             cluster.drop()

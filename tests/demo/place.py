@@ -13,9 +13,9 @@ import click
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.cli.main import main as freshet
-from freshet.spec.model import TableRef
-from freshet.state.table import TableState
-from freshet.state.timeline import TimelineState
+from freshet.hudi.table import TableState
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.pipeline import TableRef
 
 ROOT = Path(__file__).resolve().parents[2]
 ENV = "demo"
@@ -177,8 +177,10 @@ class Place:
             if any(counts):
                 self.show(extra.limit(5))
                 self.show(missing.limit(5))
-                raise DemoFailed(f"{table} is NOT equal to its full recompute: {counts[0]} of its rows are not in the "
-                                 f"recomputed table, and {counts[1]} rows of that are not in it.")
+                raise DemoFailed(
+                    f"{table} is NOT equal to its full recompute: {counts[0]} of its rows are not in the "
+                    f"recomputed table, and {counts[1]} rows of that are not in it."
+                )
             count = ours.count()
             if not count:
                 raise DemoFailed(f"{table} has no rows, which proves nothing.")

@@ -49,7 +49,11 @@ def killed_run(place: Place, pipeline: str, table: str) -> None:
     with open(log, "w", encoding="utf-8") as out:
         # In a group of its own, so that Python and its JVM die at once, as they do when the machine goes down.
         process = subprocess.Popen(
-            [sys.executable, "-m", "freshet", *arguments], env=_traced(trace), stdout=out, stderr=out, start_new_session=True,
+            [sys.executable, "-m", "freshet", *arguments],
+            env=_traced(trace),
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
         )
         try:
             deadline = time.monotonic() + _PATIENCE_SECONDS

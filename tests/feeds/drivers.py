@@ -46,8 +46,14 @@ class DriverFeed:
     """
 
     def __init__(
-        self, spark: SparkSession, raw_root: str | Path, *, seed: int = 7, first_day: date = date(2026, 1, 5),
-        drivers: int = 50, buckets: int = 1,
+        self,
+        spark: SparkSession,
+        raw_root: str | Path,
+        *,
+        seed: int = 7,
+        first_day: date = date(2026, 1, 5),
+        drivers: int = 50,
+        buckets: int = 1,
     ) -> None:
         raw = Path(raw_root)
         self.spark, self.seed, self.drivers = spark, seed, drivers
@@ -67,14 +73,18 @@ class DriverFeed:
     def land_profiles(self) -> None:
         """Land a profile of every driver; made for millions."""
         number = F.col("id")
-        self.profiles.land(self.spark.range(self.drivers).select(
-            driver_id(number).alias("driver_id"),
-            F.concat_ws(" ", self._one_of(FIRST_NAMES, "first", number), self._one_of(LAST_NAMES, "last", number))
-            .alias("name"),
-            self._one_of(_TIERS, "tier", number).alias("tier"),
-            (self._draw("city", number, _CITIES) + 1).cast("int").alias("city_id"),
-            self._now().alias("updated_at"),
-        ), "insert")
+        self.profiles.land(
+            self.spark.range(self.drivers).select(
+                driver_id(number).alias("driver_id"),
+                F.concat_ws(" ", self._one_of(FIRST_NAMES, "first", number), self._one_of(LAST_NAMES, "last", number)).alias(
+                    "name"
+                ),
+                self._one_of(_TIERS, "tier", number).alias("tier"),
+                (self._draw("city", number, _CITIES) + 1).cast("int").alias("city_id"),
+                self._now().alias("updated_at"),
+            ),
+            "insert",
+        )
         self._advance()
 
     def change_profiles(self, basis_points: int) -> None:
@@ -89,9 +99,15 @@ class DriverFeed:
     def land_stale_profile(self, *drivers: str) -> None:
         """Land, too late, what the profiles of these drivers once were: what stands is newer and must stay."""
         hour = F.expr("INTERVAL 1 HOUR")
-        self._land(self.profiles, self._of(drivers).withColumns({
-            "name": F.lit("Nobody"), "updated_at": F.col("updated_at") - hour,
-        }))
+        self._land(
+            self.profiles,
+            self._of(drivers).withColumns(
+                {
+                    "name": F.lit("Nobody"),
+                    "updated_at": F.col("updated_at") - hour,
+                }
+            ),
+        )
 
     def delete_profile(self, *drivers: str) -> None:
         """Delete the profiles of these drivers."""
@@ -101,8 +117,9 @@ class DriverFeed:
         turn = f"changed{self._clock.landings}"
         return {
             "tier": self._one_of(_TIERS, turn, F.col("driver_id")),
-            "city_id": (F.pmod(F.col("city_id") + self._draw(turn, F.col("driver_id"), _CITIES - 1), F.lit(_CITIES)) + 1)
-            .cast("int"),
+            "city_id": (F.pmod(F.col("city_id") + self._draw(turn, F.col("driver_id"), _CITIES - 1), F.lit(_CITIES)) + 1).cast(
+                "int"
+            ),
             "updated_at": self._now(),
         }
 
@@ -117,14 +134,18 @@ class DriverFeed:
         day = F.lit(self._clock.days) + F.pmod(n, F.lit(days))
         begin = F.lit(self._midnight) + day * 86_400 + self._draw("second", n, 86_400)
         ended = F.when(self._draw("open", n, 10) > 0, F.timestamp_seconds(begin + 60 + self._draw("lasted", n, 7_200)))
-        rows = self.spark.range(first, first + statuses).withColumnRenamed("id", "n").select(
-            F.format_string("s%010d", n).alias("status_id"),
-            driver_id(self._draw("driver", n, self.drivers)).alias("driver_id"),
-            self._one_of(_STATUSES, "status", n).alias("status"),
-            F.timestamp_seconds(begin).alias("started_at"),
-            ended.alias("ended_at"),
-            F.lit(self._now_after(days)).cast("timestamp").alias("updated_at"),
-            F.date_from_unix_date(F.floor(begin / 86_400).cast("int")).cast("string").alias("datestr"),
+        rows = (
+            self.spark.range(first, first + statuses)
+            .withColumnRenamed("id", "n")
+            .select(
+                F.format_string("s%010d", n).alias("status_id"),
+                driver_id(self._draw("driver", n, self.drivers)).alias("driver_id"),
+                self._one_of(_STATUSES, "status", n).alias("status"),
+                F.timestamp_seconds(begin).alias("started_at"),
+                ended.alias("ended_at"),
+                F.lit(self._now_after(days)).cast("timestamp").alias("updated_at"),
+                F.date_from_unix_date(F.floor(begin / 86_400).cast("int")).cast("string").alias("datestr"),
+            )
         )
         self.statuses.land(rows, "upsert" if first else "insert")
         self._advance(statuses, days)
@@ -142,10 +163,15 @@ class DriverFeed:
         )
         luck = self._drawn_now("status_id", million)
         chosen = rows.where(F.when(recent, luck < share_recent).otherwise(luck < share_old))
-        self._land(self.statuses, chosen.withColumns({
-            "ended_at": F.timestamp_seconds(F.unix_timestamp("started_at") + 30 + self._drawn_now("status_id", 7_200)),
-            "updated_at": self._now(),
-        }))
+        self._land(
+            self.statuses,
+            chosen.withColumns(
+                {
+                    "ended_at": F.timestamp_seconds(F.unix_timestamp("started_at") + 30 + self._drawn_now("status_id", 7_200)),
+                    "updated_at": self._now(),
+                }
+            ),
+        )
 
     def repeat_statuses(self, n: int) -> None:
         """Land statuses once more as they stand, as a sender does that heard no answer."""
@@ -154,9 +180,16 @@ class DriverFeed:
     def land_stale_statuses(self, n: int) -> None:
         """Land, too late, what statuses once were: what stands is newer and must stay."""
         hour = F.expr("INTERVAL 1 HOUR")
-        self._land(self.statuses, self._some(n).withColumns({
-            "status": F.lit("offline"), "ended_at": F.lit(None).cast("timestamp"), "updated_at": F.col("updated_at") - hour,
-        }))
+        self._land(
+            self.statuses,
+            self._some(n).withColumns(
+                {
+                    "status": F.lit("offline"),
+                    "ended_at": F.lit(None).cast("timestamp"),
+                    "updated_at": F.col("updated_at") - hour,
+                }
+            ),
+        )
 
     def delete_statuses(self, n: int) -> None:
         """Delete statuses."""

@@ -43,9 +43,7 @@ class FlightFeed:
         table_type: Table type of raw.flights.
     """
 
-    def __init__(
-        self, spark: SparkSession, raw_root: str | Path, *, seed: int = 7, table_type: str = "COPY_ON_WRITE"
-    ) -> None:
+    def __init__(self, spark: SparkSession, raw_root: str | Path, *, seed: int = 7, table_type: str = "COPY_ON_WRITE") -> None:
         raw = str(raw_root)
         self.spark, self.seed = spark, seed
         options = {"hoodie.datasource.write.table.type": table_type}
@@ -83,8 +81,7 @@ class FlightFeed:
 
     def _day(self, first: date, last: date) -> DataFrame:
         lines = [
-            line for offset in range((last - first).days + 1)
-            for line in _flights_by_day()[first + timedelta(days=offset)]
+            line for offset in range((last - first).days + 1) for line in _flights_by_day()[first + timedelta(days=offset)]
         ]
         return _landed(_dated(self._parse(lines, _FLIGHT)), last)
 

@@ -49,9 +49,17 @@ class RideFeed:
     """
 
     def __init__(
-        self, spark: SparkSession, raw_root: str | Path, dim_root: str | Path | None = None, *, seed: int = 7,
-        first_day: date = date(2026, 1, 5), drivers: int = 50, cdc: bool = True,
-        table_type: str = "COPY_ON_WRITE", buckets: int = 1,
+        self,
+        spark: SparkSession,
+        raw_root: str | Path,
+        dim_root: str | Path | None = None,
+        *,
+        seed: int = 7,
+        first_day: date = date(2026, 1, 5),
+        drivers: int = 50,
+        cdc: bool = True,
+        table_type: str = "COPY_ON_WRITE",
+        buckets: int = 1,
     ) -> None:
         raw = Path(raw_root)
         options = {"hoodie.datasource.write.table.type": table_type}
@@ -77,19 +85,26 @@ class RideFeed:
         cities = self.spark.createDataFrame(
             _CITIES, "city_id int, name string, country string, currency string, tax_rate string"
         )
-        self._cities.land(cities.withColumns({
-            "tax_rate": F.col("tax_rate").cast("decimal(5,4)"), "valid_from": F.to_date(F.lit("2020-01-01")),
-        }))
+        self._cities.land(
+            cities.withColumns(
+                {
+                    "tax_rate": F.col("tax_rate").cast("decimal(5,4)"),
+                    "valid_from": F.to_date(F.lit("2020-01-01")),
+                }
+            )
+        )
         number = F.col("id")
-        self._drivers.land(self.spark.range(0, self.drivers, 1, 1).select(
-            driver_id(number).alias("driver_id"),
-            F.concat_ws(" ", self._one_of(FIRST_NAMES, "first", number), self._one_of(LAST_NAMES, "last", number))
-            .alias("name"),
-            self._one_of(["blue", "blue", "blue", "gold", "gold", "platinum"], "tier", number).alias("tier"),
-            self._city(number).alias("city_id"),
-            F.date_add(F.to_date(F.lit("2021-01-01")), self._draw("joined", number, 1500).cast("int"))
-            .alias("joined_on"),
-        ))
+        self._drivers.land(
+            self.spark.range(0, self.drivers, 1, 1).select(
+                driver_id(number).alias("driver_id"),
+                F.concat_ws(" ", self._one_of(FIRST_NAMES, "first", number), self._one_of(LAST_NAMES, "last", number)).alias(
+                    "name"
+                ),
+                self._one_of(["blue", "blue", "blue", "gold", "gold", "platinum"], "tier", number).alias("tier"),
+                self._city(number).alias("city_id"),
+                F.date_add(F.to_date(F.lit("2021-01-01")), self._draw("joined", number, 1500).cast("int")).alias("joined_on"),
+            )
+        )
 
     def land_first_day(self, trips: int = 1000) -> None:
         """Land the dimensions, the first day's trips, and the tips that every fourth of them got at once."""
@@ -169,9 +184,14 @@ class RideFeed:
         chosen = list(trip_ids) or self._pick(n)
         old = F.substring("driver_id", 2, 20).cast("bigint")
         further = 1 + self._draw(f"reassigned{self._clock.landings}", F.col("trip_id"), max(self.drivers - 1, 1))
-        self.trips.land(self._current(chosen).withColumns({
-            "driver_id": driver_id(F.pmod(old + further, F.lit(self.drivers).cast("bigint"))), "updated_at": self._now(),
-        }))
+        self.trips.land(
+            self._current(chosen).withColumns(
+                {
+                    "driver_id": driver_id(F.pmod(old + further, F.lit(self.drivers).cast("bigint"))),
+                    "updated_at": self._now(),
+                }
+            )
+        )
         self._advance()
         return chosen
 
@@ -196,12 +216,20 @@ class RideFeed:
         # Evenly over the days; a hash would leave some day of a small landing empty.
         day = F.lit(self._clock.days) + F.pmod(n, F.lit(days))
         metres = 800 + self._draw("metres", n, 24_000)
-        rows = self.spark.range(first, first + count).withColumnRenamed("id", "n").withColumns({
-            "day": day, "driver": driver, "metres": metres,
-            "duration": 180 + metres / 1000 * 120 + self._draw("traffic", n, 600),
-            "luck": self._draw("status", n, 100),
-            "surge": self._one_of([100, 100, 100, 120, 150, 200], "surge", n),
-        })
+        rows = (
+            self.spark.range(first, first + count)
+            .withColumnRenamed("id", "n")
+            .withColumns(
+                {
+                    "day": day,
+                    "driver": driver,
+                    "metres": metres,
+                    "duration": 180 + metres / 1000 * 120 + self._draw("traffic", n, 600),
+                    "luck": self._draw("status", n, 100),
+                    "surge": self._one_of([100, 100, 100, 120, 150, 200], "surge", n),
+                }
+            )
+        )
         cents = F.floor((250 + F.col("metres") / 1000 * 135 + F.col("duration") / 60 * 25) * F.col("surge") / 100)
         cancelled = F.col("luck") < 5
         toll = F.when(self._draw("toll", n, 12) == 0, F.lit(350)).otherwise(F.lit(0))
@@ -211,24 +239,28 @@ class RideFeed:
             F.concat(F.lit("r"), F.lpad(self._draw("rider", n, 100_000).cast("string"), 6, "0")).alias("rider_id"),
             self._city(F.col("driver")).alias("city_id"),
             F.when(cancelled, "cancelled").when(F.col("luck") < 7, "disputed").otherwise("completed").alias("status"),
-            F.timestamp_seconds(F.lit(self._midnight) + F.col("day") * 86_400 + self._draw("second", n, 86_400))
-            .alias("requested_at"),
+            F.timestamp_seconds(F.lit(self._midnight) + F.col("day") * 86_400 + self._draw("second", n, 86_400)).alias(
+                "requested_at"
+            ),
             F.when(cancelled, 0).otherwise(F.col("metres")).cast("int").alias("distance_m"),
             F.when(cancelled, 0).otherwise(F.col("duration")).cast("int").alias("duration_s"),
             money(F.when(cancelled, 400).otherwise(cents)).alias("fare_amount"),
             money(F.when(cancelled, 0).otherwise(toll)).alias("toll_amount"),
             F.lit(self._now_after(days)).cast("timestamp").alias("updated_at"),
-            F.date_format(F.date_add(F.lit(self.first_datestr).cast("date"), F.col("day").cast("int")), "yyyy-MM-dd")
-            .alias("datestr"),
+            F.date_format(F.date_add(F.lit(self.first_datestr).cast("date"), F.col("day").cast("int")), "yyyy-MM-dd").alias(
+                "datestr"
+            ),
         )
 
     def _adjusted(self, trips: DataFrame) -> DataFrame:
         cut = F.lit(100) - self._draw(f"cut{self._clock.landings}", F.col("trip_id"), 30)
-        return trips.withColumns({
-            "fare_amount": (F.col("fare_amount") * cut / 100).cast("decimal(10,2)"),
-            "status": F.when(cut < 75, "disputed").otherwise(F.col("status")),
-            "updated_at": self._now(),
-        })
+        return trips.withColumns(
+            {
+                "fare_amount": (F.col("fare_amount") * cut / 100).cast("decimal(10,2)"),
+                "status": F.when(cut < 75, "disputed").otherwise(F.col("status")),
+                "updated_at": self._now(),
+            }
+        )
 
     def _land_again(self, n: int, changes: dict[str, Column]) -> list[str]:
         chosen = self._pick(n)
@@ -244,8 +276,7 @@ class RideFeed:
             money(100 + self._draw(f"tip{landing}", F.col("trip_id"), 60) * 25).alias("amount"),
             tipped_at.alias("tipped_at"),
             # By UTC, whatever the session's time zone is.
-            F.date_from_unix_date(F.floor(F.unix_timestamp(tipped_at) / 86_400).cast("int")).cast("string")
-            .alias("datestr"),
+            F.date_from_unix_date(F.floor(F.unix_timestamp(tipped_at) / 86_400).cast("int")).cast("string").alias("datestr"),
         )
 
     def _pick(self, n: int, datestr: str | None = None) -> list[str]:

@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from freshet.runtime.session import start_session
 from freshet.spec.model import TableRef
 from freshet.state.timeline import TimelineState
+from pyspark.sql import SparkSession
+
 from tests.foreign import FOLDER
 from tests.kit.session import SPARK_CONF
 
@@ -26,18 +26,23 @@ DELETES = f"{SCHEMA}, _hoodie_is_deleted boolean"
 Step = tuple[str, Callable[[], object]]
 #: All that Hudi's quick start sets.
 PLAIN = {
-    "hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.precombine.field": "ts",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.precombine.field": "ts",
     "hoodie.datasource.write.partitionpath.field": "day",
 }
 #: As property files of HoodieStreamer have them, published ones among them.
 STREAMER = {
-    **PLAIN, "hoodie.datasource.write.hive_style_partitioning": "true",
+    **PLAIN,
+    "hoodie.datasource.write.hive_style_partitioning": "true",
     "hoodie.datasource.write.partitionpath.urlencode": "true",
     "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.SimpleKeyGenerator",
     "hoodie.datasource.write.payload.class": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
-    "hoodie.datasource.write.reconcile.schema": "true", "hoodie.upsert.shuffle.parallelism": "2",
-    "hoodie.insert.shuffle.parallelism": "2", "hoodie.parquet.small.file.limit": "104857600",
-    "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "10",
+    "hoodie.datasource.write.reconcile.schema": "true",
+    "hoodie.upsert.shuffle.parallelism": "2",
+    "hoodie.insert.shuffle.parallelism": "2",
+    "hoodie.parquet.small.file.limit": "104857600",
+    "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
+    "hoodie.clean.commits.retained": "10",
     "hoodie.datasource.write.commitmeta.key.prefix": "streamer.checkpoint",
     "streamer.checkpoint.key.v2": "events,0:12,1:40",
 }
@@ -71,7 +76,8 @@ class Maker:
             return lambda: self.write(found, options, "delete" if gone and not soft else "upsert", DELETES if soft else SCHEMA)
 
         return [
-            ("insert", upsert(*FIRST)), ("update and insert", upsert(("a", 5, "a5", "mon"), ("e", 5, "e5", "tue"))),
+            ("insert", upsert(*FIRST)),
+            ("update and insert", upsert(("a", 5, "a5", "mon"), ("e", 5, "e5", "tue"))),
             ("late update, which loses", upsert(("a", 3, "a3", "mon"), ("b", 6, "b6", "mon"))),
             # A delete operation leaves a MERGE_ON_READ log that Hudi 1.0.2 cannot read.
             ("delete", upsert(("c", 7, "c7", "tue"), gone=True)),
@@ -86,11 +92,15 @@ class Maker:
         def sql(*texts: str) -> Callable[[], None]:
             return lambda: [self.spark.sql(text).collect() for text in texts] and None
 
-        create = f"CREATE TABLE {table} ({SCHEMA}) USING hudi PARTITIONED BY (day) LOCATION '{self.path}' " \
-                 f"TBLPROPERTIES ({keys}{properties})"
+        create = (
+            f"CREATE TABLE {table} ({SCHEMA}) USING hudi PARTITIONED BY (day) LOCATION '{self.path}' "
+            f"TBLPROPERTIES ({keys}{properties})"
+        )
         listed = ", ".join(str(row) for row in FIRST)
-        merge = f"MERGE INTO {table} t USING (SELECT 'a' AS id, 9L AS ts, 'a9' AS v, 'mon' AS day) s ON t.id = s.id " \
-                "WHEN MATCHED THEN UPDATE SET t.ts = s.ts, t.v = s.v WHEN NOT MATCHED THEN INSERT *"
+        merge = (
+            f"MERGE INTO {table} t USING (SELECT 'a' AS id, 9L AS ts, 'a9' AS v, 'mon' AS day) s ON t.id = s.id "
+            "WHEN MATCHED THEN UPDATE SET t.ts = s.ts, t.v = s.v WHEN NOT MATCHED THEN INSERT *"
+        )
         steps = [
             ("insert", sql(create, f"INSERT INTO {table} VALUES {listed}")),
             ("insert more", sql(f"INSERT INTO {table} VALUES ('e', 5, 'e5', 'tue'), ('f', 5, 'f5', 'wed')")),
@@ -131,14 +141,18 @@ def main() -> None:
     told = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, steps in {
-            "plain_cow": lambda m: m.by_options(PLAIN), "plain_cow_cdc": lambda m: m.by_options({**PLAIN, **CDC}),
-            "plain_mor": lambda m: m.by_options({**PLAIN, **MOR}), "streamer_cow": lambda m: m.by_options(STREAMER),
+            "plain_cow": lambda m: m.by_options(PLAIN),
+            "plain_cow_cdc": lambda m: m.by_options({**PLAIN, **CDC}),
+            "plain_mor": lambda m: m.by_options({**PLAIN, **MOR}),
+            "streamer_cow": lambda m: m.by_options(STREAMER),
             "streamer_mor_cdc": lambda m: m.by_options({**STREAMER, **MOR, **CDC}),
             "sql_cow_cdc": lambda m: m.by_sql("type = 'cow', hoodie.table.cdc.enabled = 'true'"),
-            "sql_mor": lambda m: m.by_sql("type = 'mor'"), "sql_keyless_cow": lambda m: m.by_sql("type = 'cow'", key=False),
+            "sql_mor": lambda m: m.by_sql("type = 'mor'"),
+            "sql_keyless_cow": lambda m: m.by_sql("type = 'cow'", key=False),
             # The oldest that Hudi 1.0.2 writes, which its readers of timelines see otherwise.
-            "version_6": lambda m: m.by_options({
-                **PLAIN, "hoodie.write.table.version": "6", "hoodie.write.auto.upgrade": "false"}),
+            "version_6": lambda m: m.by_options(
+                {**PLAIN, "hoodie.write.table.version": "6", "hoodie.write.auto.upgrade": "false"}
+            ),
         }.items():
             made = Maker(spark, Path(folder) / name)
             told[name] = made.versions(steps(made))

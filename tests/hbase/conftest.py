@@ -11,18 +11,20 @@ import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from pyspark.sql import SparkSession
 
-from freshet.runtime.dev_hbase.look import HBase
-from freshet.runtime.dev_hbase.server import start, stop
-from freshet.runtime.ivy import pyspark_jar_dir
-from freshet.runtime.jars import HBASE_JARS, resolve_jars
-from freshet.runtime.java import find_java_home, java_command
+from freshet.dev.hbase.look import HBase
+from freshet.dev.hbase.server import start, stop
+from freshet.jvm.ivy import pyspark_jar_dir
+from freshet.jvm.jars import HBASE_JARS, resolve_jars
+from freshet.jvm.java import find_java_home, java_command
 from tests.kit.hbase import HBaseLake
 
 #: What `make test` tries on a real HBase: one way through each part. All of it is for `make nightly`.
 SMOKE = (
-    "test_the_hbase_of_these_tests_serves", "test_updates_go_where_the_index_says_and_new_keys_alone_write_to_it[cow]",
+    "test_the_hbase_of_these_tests_serves",
+    "test_updates_go_where_the_index_says_and_new_keys_alone_write_to_it[cow]",
     "test_a_key_that_moves_and_comes_back_is_one_row[mor]",
-    "test_a_delete_takes_the_entry_and_the_key_may_come_back[cow]", "test_a_first_load_and_what_comes_after_it[cow-HBASE]",
+    "test_a_delete_takes_the_entry_and_the_key_may_come_back[cow]",
+    "test_a_first_load_and_what_comes_after_it[cow-HBASE]",
     "test_an_index_that_is_gone_or_replaced_is_refused_until_it_is_rebuilt",
     "test_a_lost_index_is_made_anew_from_the_rows[mor]",
     "test_publishing",
@@ -81,8 +83,10 @@ class Client:
         """Return an open ``Connection`` to the HBase whose ZooKeeper has this port; the caller closes it."""
         conf = self._jvm.org.apache.hadoop.hbase.HBaseConfiguration.create()
         for key, value in {
-            "hbase.zookeeper.quorum": "127.0.0.1", "hbase.zookeeper.property.clientPort": str(port),
-            "hbase.client.retries.number": "4", "hbase.client.pause": "100",
+            "hbase.zookeeper.quorum": "127.0.0.1",
+            "hbase.zookeeper.property.clientPort": str(port),
+            "hbase.client.retries.number": "4",
+            "hbase.client.pause": "100",
         }.items():
             conf.set(key, value)
         return self._jvm.org.apache.hadoop.hbase.client.ConnectionFactory.createConnection(conf)
@@ -113,7 +117,10 @@ def client() -> Iterator[Client]:
     """Start the JVM of the client; it ends with the test run, or when this process dies."""
     path = ":".join([*map(str, resolve_jars(HBASE_JARS)), f"{pyspark_jar_dir()}/*"])
     port, secret = launch_gateway(
-        classpath=path, java_path=str(java_command(find_java_home())), die_on_exit=True, enable_auth=True,
+        classpath=path,
+        java_path=str(java_command(find_java_home())),
+        die_on_exit=True,
+        enable_auth=True,
         javaopts=["-Xmx256m", "-Djava.net.preferIPv4Stack=true"],
     )
     gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=secret))

@@ -17,18 +17,22 @@ def killed(*_: object) -> None:
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
 def test_the_entries_of_rows_that_a_full_refresh_took_out_mislead_nobody(
-    hlake: HBaseLake, table_type: str, monkeypatch: pytest.MonkeyPatch,
+    hlake: HBaseLake,
+    table_type: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hlake.pipeline(table_type=table_type)
     hlake.land(rows(("stays", 1, "1"), ("gone", 1, "1"), ("moves", 1, "1")))
     hlake.run_ok()
     hlake.land(rows(("stays", 2, "2")))
     hlake.run_ok()
-    hlake.write_file("transformers/copy.sql", "SELECT id, ts, amount, if(id = 'moves', '2026-02-02', day) AS day FROM <SRC> "
-                     "WHERE id <> 'gone'")
+    hlake.write_file(
+        "transformers/copy.sql",
+        "SELECT id, ts, amount, if(id = 'moves', '2026-02-02', day) AS day FROM <SRC> WHERE id <> 'gone'",
+    )
     # Ended between the rows and their index: the next run knows that the index is another one's, and the same command mends it.
     with monkeypatch.context() as patched:
-        patched.setattr("freshet.runtime.index.index_after_load", killed)
+        patched.setattr("freshet.index.ops.make.index_after_load", killed)
         freshet(hlake, "run", "copy", "--full-refresh", code=130)
     hlake.land(rows(("stays", 3, "3")))
     assert refused(hlake, "run", "copy")["code"] == "INDEX_REPLACED"

@@ -7,16 +7,17 @@ from collections.abc import Callable
 import pytest
 
 from freshet.errors import StateError
-from freshet.index.building import Layout
-from freshet.metrics.events import Event
-from freshet.runtime.index import bootstrap_index
-from freshet.state.timeline import TimelineState
+from freshet.events.event import Event
+from freshet.hudi.timeline import TimelineState
+from freshet.index.hbase.building import Layout
+from freshet.index.ops.make import bootstrap_index
 from tests.kit.commands import ended, freshet, kill_when, many, refused, start
 from tests.kit.hbase import DELETES, Admin, HBaseLake
 from tests.kit.lake import rows
 
 RECORD_INDEX = {
-    "hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": 1,
+    "hoodie.index.type": "RECORD_INDEX",
+    "hoodie.metadata.record.index.min.filegroup.count": 1,
     "hoodie.metadata.record.index.max.filegroup.count": 1,
 }
 WITH_DELETES = "SELECT id, ts, amount, id LIKE 'gone%' AS _hoodie_is_deleted, day FROM <SRC>"
@@ -39,7 +40,10 @@ def test_a_first_load_and_what_comes_after_it(hlake: HBaseLake, table_type: str,
     assert (done["done"], done["index"], done["rows"]) == ("bootstrapped", index, 5)
     # Of rows with one key the one with the highest ordering value was written, wherever the others wanted to lie.
     assert [(row[0], row[1], row[3]) for row in hlake.rows()] == [
-        ("a", 1, "2026-01-05"), ("b", 2, "2026-03-03"), ("c" * 900, 1, "2026-01-05"), ("d", 1, "2026-01-06"),
+        ("a", 1, "2026-01-05"),
+        ("b", 2, "2026-03-03"),
+        ("c" * 900, 1, "2026-01-05"),
+        ("d", 1, "2026-01-06"),
         ("ü", 1, "2026-01-05"),
     ]
     if index == "HBASE":
@@ -56,12 +60,17 @@ def test_a_first_load_and_what_comes_after_it(hlake: HBaseLake, table_type: str,
     run = freshet(hlake, "run", "copy")["runs"][0]
     assert run["outcome"] == "committed"
     assert [(row[0], row[1], row[3]) for row in hlake.rows()] == [
-        ("a", 5, "2026-01-05"), ("b", 2, "2026-03-03"), ("c" * 900, 1, "2026-01-05"), ("d", 1, "2026-01-06"),
-        ("n", 5, "2026-01-05"), ("ü", 5, "2026-01-06"),
+        ("a", 5, "2026-01-05"),
+        ("b", 2, "2026-03-03"),
+        ("c" * 900, 1, "2026-01-05"),
+        ("d", 1, "2026-01-06"),
+        ("n", 5, "2026-01-05"),
+        ("ü", 5, "2026-01-06"),
     ]
     after = hlake.places()
-    assert {key: after[key] for key in before if key != "ü"} == {key: place for key, place in before.items() if key != "ü"}, \
+    assert {key: after[key] for key in before if key != "ü"} == {key: place for key, place in before.items() if key != "ü"}, (
         "an update goes to the file group that the index names"
+    )
     assert freshet(hlake, "index", "verify", "copy")["agrees"]
     assert freshet(hlake, "run", "copy")["runs"][0]["outcome"] == "idle"
 
@@ -214,9 +223,15 @@ def loaded(lake: HBaseLake, admin: Admin) -> bool:
     return admin.exists() and admin.hfiles() > 0
 
 
-@pytest.mark.parametrize(("point", "then"), [
-    (loading, ""), (writing, "INDEX_BUILDING"), (building, "INDEX_BUILDING"), (loaded, "INDEX_BUILDING"),
-])
+@pytest.mark.parametrize(
+    ("point", "then"),
+    [
+        (loading, ""),
+        (writing, "INDEX_BUILDING"),
+        (building, "INDEX_BUILDING"),
+        (loaded, "INDEX_BUILDING"),
+    ],
+)
 def test_killed_anywhere_and_repeated(hlake: HBaseLake, point: Callable[[HBaseLake, Admin], bool], then: str) -> None:
     hlake.pipeline()
     hlake.land(many(20_000), "bulk_insert")

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from freshet.runtime.dev_hbase import settings
-from freshet.runtime.dev_hbase.look import HBase, look
-from freshet.runtime.dev_hbase.server import start, stop
+from freshet.dev.hbase import settings
+from freshet.dev.hbase.look import HBase, look
+from freshet.dev.hbase.server import start, stop
 from tests.hbase.conftest import Client
 
 pytestmark = pytest.mark.waits
@@ -79,7 +79,10 @@ def test_a_day_of_an_hbase(directory: Path, client: Client) -> None:
     assert result(freshet(directory, "down"))["ended"] == "terminated"
     assert (directory / "data" / "hbase").is_dir()
     assert result(freshet(directory, "down", "--purge")) == {
-        "ended": "gone", "pid": 0, "purged": True, "directory": str(directory),
+        "ended": "gone",
+        "pid": 0,
+        "purged": True,
+        "directory": str(directory),
     }
     assert not directory.exists()
 

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.index.building import Layout
+from freshet.index.hbase.building import Layout
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import SCHEMA, Row, rows
 
 KEYS = (
-    "plain", "ü", "日本", "\ufb01n", "\uff5a: before what follows in UTF-8, and after it in UTF-16", "\U0001f600", "\U00010000",
-    "a\U0001f600b", "a\uffeeb", " ", "\t", "  two", "a:b", "a,b", "a:b,c:d", "id:a", "'quote\" and \\", "x" * 1024, "ü" * 512,
-    "%00", "line\nbreak", "_hoodie", "null", "0",
+    "plain",
+    "ü",
+    "日本",
+    "\ufb01n",
+    "\uff5a: before what follows in UTF-8, and after it in UTF-16",
+    "\U0001f600",
+    "\U00010000",
+    "a\U0001f600b",
+    "a\uffeeb",
+    " ",
+    "\t",
+    "  two",
+    "a:b",
+    "a,b",
+    "a:b,c:d",
+    "id:a",
+    "'quote\" and \\",
+    "x" * 1024,
+    "ü" * 512,
+    "%00",
+    "line\nbreak",
+    "_hoodie",
+    "null",
+    "0",
 )
 # So small that a few entries fill one: the regions begin at keys of every kind.
 SMALL = Layout(hfile_bytes=150)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
-from freshet.runtime.dev_hbase.look import look
-from freshet.runtime.dev_hbase.server import start as start_hbase
-from freshet.runtime.result import RunResult
+from freshet.dev.hbase.look import look
+from freshet.dev.hbase.server import start as start_hbase
+from freshet.run.result import RunResult
 from tests.kit.commands import kill_when, many, start
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import rows
@@ -38,6 +38,7 @@ def waiting(hlake: HBaseLake, kind: str) -> HBaseLake:
 
 def half_put(hlake: HBaseLake) -> Callable[[], bool]:
     """Return whether the run has overwritten one entry and put others."""
+
     def happened() -> bool:
         entries = hlake.entries()
         return entries["a"][0] == "2026-01-06" and len(entries) > 4

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from freshet.runtime.result import RunResult
+from freshet.run.result import RunResult
 from tests.kit.hbase import Admin, HBaseLake
 from tests.kit.lake import rows
 
@@ -155,7 +155,8 @@ def silent() -> Iterator[int]:
 def test_a_cluster_that_does_not_answer_is_said_quickly(filled: HBaseLake, how: str) -> None:
     with silent() as port:
         wrong: dict[str, object] = {
-            "nobody listens": {"hoodie.index.hbase.zkport": 9}, "nobody answers": {"hoodie.index.hbase.zkport": port},
+            "nobody listens": {"hoodie.index.hbase.zkport": 9},
+            "nobody answers": {"hoodie.index.hbase.zkport": port},
             "no such host": {"hoodie.index.hbase.zkquorum": "no-such-host.invalid"},
             "no HBase there": {"hoodie.index.hbase.zknode.path": "/nothing"},
         }[how]  # type: ignore[assignment]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.runtime.dev_hbase.look import HBase
+from freshet.dev.hbase.look import HBase
 from tests.kit.commands import freshet
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import rows
@@ -57,8 +57,15 @@ def test_a_backfill_and_the_live_run_after_it(hlake: HBaseLake, kind: str) -> No
     live = hlake.run_ok()
     assert live.outcome == "committed"
     found = {key: (int(amount), day) for key, amount, day in hlake.rows("derived.copy", "id", "amount", "day")}
-    assert found == {"a5": (30, DAYS[0]), "b5": (20, DAYS[0]), "b6": (20, DAYS[1]), "a6": (30, DAYS[2]), "a7": (1, DAYS[2]),
-                     "b7": (2, DAYS[2]), "c7": (30, DAYS[2])}
+    assert found == {
+        "a5": (30, DAYS[0]),
+        "b5": (20, DAYS[0]),
+        "b6": (20, DAYS[1]),
+        "a6": (30, DAYS[2]),
+        "a7": (1, DAYS[2]),
+        "b7": (2, DAYS[2]),
+        "c7": (30, DAYS[2]),
+    }
     hlake.agree()
 
 

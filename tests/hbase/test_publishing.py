@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.runtime.dev_hbase.look import HBase
+from freshet.dev.hbase.look import HBase
 from tests.kit import cells, ways
 from tests.kit.cells import raw, tables
 from tests.kit.hbase import HBaseLake
@@ -24,8 +24,13 @@ CELLS = [cell for cell in ways.every_cell("HBASE") if WHOLE or (cell["verb"], ce
 
 @pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS))
 def test_publishing(
-    spark: SparkSession, hbase: HBase, raw: Path, tables: dict[Way, Lake], tmp_path_factory: pytest.TempPathFactory,
-    way: Way, step: str,
+    spark: SparkSession,
+    hbase: HBase,
+    raw: Path,
+    tables: dict[Way, Lake],
+    tmp_path_factory: pytest.TempPathFactory,
+    way: Way,
+    step: str,
 ) -> None:
     """A bad batch leaves the index as it was, and a good one leaves it true."""
     stands = tables.get(way)

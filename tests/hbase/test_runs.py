@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.index.entries import hbase_entries
+from freshet.index.hbase.entries import hbase_entries
 from tests.kit.commands import freshet
 from tests.kit.hbase import DELETES, HBaseLake
 from tests.kit.lake import Row, rows

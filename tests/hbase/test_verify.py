@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.metrics.events import Event
-from freshet.runtime.dev_hbase.look import HBase
-from freshet.runtime.index_check import verify_index
-from freshet.state.timeline import TimelineState
+from freshet.dev.hbase.look import HBase
+from freshet.events.event import Event
+from freshet.hudi.timeline import TimelineState
+from freshet.index.ops.check import verify_index
 from tests.kit.commands import freshet, many, refused
 from tests.kit.hbase import Admin, HBaseLake
 from tests.kit.lake import RECORD_INDEX, rows
@@ -68,10 +68,17 @@ def test_a_record_index_is_compared_and_made_anew(hlake: HBaseLake, table_type: 
     assert (clean["found"], clean["rows"], clean["index"]) == (CLEAN, 20, "RECORD_INDEX")
 
     # Another writer that keeps no record index adds a row, and the table then says that it has none.
-    hlake.land(rows(("new", 1, "1")), "upsert", "derived.copy", **{
-        "hoodie.metadata.enable": "true", "hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.metadata.record.index.enable": "false",
-        "hoodie.datasource.write.table.type": "MERGE_ON_READ" if table_type == "mor" else "COPY_ON_WRITE",
-    })
+    hlake.land(
+        rows(("new", 1, "1")),
+        "upsert",
+        "derived.copy",
+        **{
+            "hoodie.metadata.enable": "true",
+            "hoodie.index.type": "GLOBAL_SIMPLE",
+            "hoodie.metadata.record.index.enable": "false",
+            "hoodie.datasource.write.table.type": "MERGE_ON_READ" if table_type == "mor" else "COPY_ON_WRITE",
+        },
+    )
     error = refused(hlake, "index", "verify", "copy")
     assert (error["code"], "--repair" in error["next"]) == ("INDEX_MISSING", True)
     mended = freshet(hlake, "index", "verify", "copy", "--repair")
@@ -137,8 +144,9 @@ def test_an_index_moves_to_another_cluster(hlake: HBaseLake, second: HBase) -> N
 
 
 def test_no_run_writes_while_an_index_is_made(hlake: HBaseLake) -> None:
-    from freshet.index.building import Layout
-    from freshet.runtime.index import rebuild_index
+    from freshet.index.hbase.building import Layout
+    from freshet.index.ops.make import rebuild_index
+
     hlake.pipeline()
     hlake.land(many(20))
     hlake.run_ok()

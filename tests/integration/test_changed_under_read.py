@@ -6,14 +6,17 @@ from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 
-from freshet.plan.reads import DriveRows, ReadIncrement
-from freshet.sources.hudi import read_identified
-from freshet.sources.inputs import drive_rows
+from freshet.sources.hudi.read.inputs import drive_rows
+from freshet.sources.hudi.read.reader import read_identified
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement
 from tests.integration.test_reads import JOIN, ONE_COMMIT, inputs, land_tips, stage
 from tests.kit.lake import Lake, rows
 
-LAZY = {"hoodie.cleaner.policy.failed.writes": "LAZY", "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
-        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
+LAZY = {
+    "hoodie.cleaner.policy.failed.writes": "LAZY",
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+}
 
 
 def test_a_commit_between_others_that_was_taken_back_is_refused(lake: Lake) -> None:
@@ -36,7 +39,10 @@ def test_a_commit_between_others_that_was_taken_back_is_refused(lake: Lake) -> N
     error = lake.run().error
     assert error is not None
     assert (error.code, error.details["commits"], error.details["standing"]) == (
-        "SOURCE_ROLLED_BACK", [bad.requested], last.completed)
+        "SOURCE_ROLLED_BACK",
+        [bad.requested],
+        last.completed,
+    )
     # The way out that keeps its rows.
     lake.set_checkpoint(error.details["standing"])
     assert lake.run_ok().outcome == "idle"
@@ -56,8 +62,12 @@ def pend(lake: Lake, before: str) -> Iterable[Path]:
 
 def test_a_row_that_is_written_again_while_it_is_read_comes_once(lake: Lake) -> None:
     """Kind: a version that cannot be travelled to: while an older commit is pending, or after a change of the schema."""
-    lake.pipeline(sql=JOIN, columns=", tip DECIMAL(10,2), copies BIGINT", hoodie=ONE_COMMIT,
-                  top=inputs(tips="table: raw.tips, read: incremental, lookback: 1h, drives: {trip: id}"))
+    lake.pipeline(
+        sql=JOIN,
+        columns=", tip DECIMAL(10,2), copies BIGINT",
+        hoodie=ONE_COMMIT,
+        top=inputs(tips="table: raw.tips, read: incremental, lookback: 1h, drives: {trip: id}"),
+    )
     lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
     land_tips(lake, ("t1", 1, "a", "0.10"))
     lake.run_ok()
@@ -83,4 +93,6 @@ def test_a_row_that_is_written_again_while_it_is_read_comes_once(lake: Lake) -> 
     assert stage(lake.plan(), ReadIncrement).window.requested == (first,)
     lake.run_ok()
     assert lake.rows("derived.copy", "id", "ts", "tip", "copies") == [
-        ("a", 3, Decimal("0.20"), 1), ("b", 1, Decimal("0.30"), 1)]
+        ("a", 3, Decimal("0.20"), 1),
+        ("b", 1, Decimal("0.30"), 1),
+    ]

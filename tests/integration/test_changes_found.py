@@ -1,7 +1,7 @@
 """A plan finds what a standing table cannot take, and a run says of rows what happened to them.
 
 Of this kind: a DDL that gains change data or another form of the partition's path, a whole number that becomes narrower; rows
-that move, and new rows in a bucket that stands. The rest of the kind needs no table (tests/unit/plan, tests/unit/runtime).
+that move, and new rows in a bucket that stands. The rest of the kind needs no table (tests/unit/plan, tests/unit/run).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from freshet.errors import StateError
-from freshet.runtime.result import in_words
+from freshet.run.result import in_words
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
 SQL = "SELECT id, ts, amount, CAST(1 AS {kind}) AS n, day FROM <SRC>"
@@ -23,10 +23,14 @@ def planned(lake: Lake) -> str:
     return ""
 
 
-@pytest.mark.parametrize("property_", [
-    ", 'hoodie.table.cdc.enabled' = 'true'", ", 'hoodie.datasource.write.hive_style_partitioning' = 'true'",
-    ", 'hoodie.datasource.write.partitionpath.urlencode' = 'true'",
-])
+@pytest.mark.parametrize(
+    "property_",
+    [
+        ", 'hoodie.table.cdc.enabled' = 'true'",
+        ", 'hoodie.datasource.write.hive_style_partitioning' = 'true'",
+        ", 'hoodie.datasource.write.partitionpath.urlencode' = 'true'",
+    ],
+)
 def test_what_a_table_was_made_with(lake: Lake, property_: str) -> None:
     lake.pipeline()
     lake.land(rows(("a", 1, "1")))

@@ -15,11 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import CheckError, DataError
 from freshet.plan.stages import Conform
+from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import ORIGINAL, REASONS, conform
 from freshet.sinks.failures import in_words
-from freshet.spec.model import TableRef
-from freshet.spec.types import Column
-from freshet.spec.types_sql import parse_type
+from freshet.types.columns import Column
+from freshet.types.from_sql import parse_type
 
 GOOD = {"id": "'a'", "ts": "1L", "amount": "1.00BD", "day": "'2026-01-05'"}
 KINDS = {"id": "string", "ts": "bigint", "amount": "decimal(10,2)", "day": "string"}
@@ -31,11 +31,11 @@ def spark(quick: SparkSession) -> SparkSession:
 
 
 def columns(**more: str) -> tuple[Column, ...]:
-    return tuple(Column(name, parse_type(kind)) for name, kind in {**KINDS, **more}.items())
+    return tuple(Column(name=name, type=parse_type(kind)) for name, kind in {**KINDS, **more}.items())
 
 
 def stage(more: dict[str, str] | None = None, **how: Any) -> Conform:
-    return Conform(columns(**(more or {})), ("id", "ts", "day"), ("id",), **how)
+    return Conform(columns=columns(**(more or {})), required=("id", "ts", "day"), keys=("id",), **how)
 
 
 def batch(spark: SparkSession, **changed: str) -> DataFrame:
@@ -65,36 +65,54 @@ def test_columns_are_found_by_name_put_in_order_and_cast(spark: SparkSession) ->
     frame = spark.sql("SELECT '2026-01-05' AS day, 1.5BD AS AMOUNT, 7 AS ts, 'a' AS id, 'else' AS other, 9 AS mark")
     found = conform(frame, stage(ignored=("other",)), "ddl/copy.sql", ("mark",))
     assert [(f.name, f.dataType.simpleString(), f.nullable) for f in found.schema.fields] == [
-        ("id", "string", True), ("ts", "bigint", True), ("amount", "decimal(10,2)", True), ("day", "string", True),
+        ("id", "string", True),
+        ("ts", "bigint", True),
+        ("amount", "decimal(10,2)", True),
+        ("day", "string", True),
         ("mark", "int", False),
     ]
     assert [tuple(row) for row in found.collect()] == [("a", 7, Decimal("1.50"), "2026-01-05", 9)]
 
 
-@pytest.mark.parametrize(("changed", "said"), [
-    ({"amount": ""}, ["amount (decimal(10,2)) is missing"]),
-    ({"extra": "1"}, ["extra (int) is not in the DDL"]),
-    ({"amount": "'1.00'"}, ["amount is string in the batch"]),
-    ({"amount": "1.0D"}, ["amount is double in the batch"]),
-    ({"ts": "1.5BD"}, ["ts is decimal(2,1) in the batch"]),
-    ({"day": "interval 1 day"}, ["day is interval day, which no table of Hudi can hold"]),
-    ({"ID": "'b'"}, ["id stands twice"]),
-    # All at once, so that one attempt tells all of them.
-    ({"ts": "'1'", "amount": "", "extra": "1"}, ["extra", "ts is string", "amount (decimal(10,2)) is missing"]),
-])
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"amount": ""}, ["amount (decimal(10,2)) is missing"]),
+        ({"extra": "1"}, ["extra (int) is not in the DDL"]),
+        ({"amount": "'1.00'"}, ["amount is string in the batch"]),
+        ({"amount": "1.0D"}, ["amount is double in the batch"]),
+        ({"ts": "1.5BD"}, ["ts is decimal(2,1) in the batch"]),
+        ({"day": "interval 1 day"}, ["day is interval day, which no table of Hudi can hold"]),
+        ({"ID": "'b'"}, ["id stands twice"]),
+        # All at once, so that one attempt tells all of them.
+        ({"ts": "'1'", "amount": "", "extra": "1"}, ["extra", "ts is string", "amount (decimal(10,2)) is missing"]),
+    ],
+)
 def test_what_the_schema_alone_refuses_is_all_named(spark: SparkSession, changed: dict[str, str], said: list[str]) -> None:
     found = mismatch(batch(spark, **changed), stage())
     assert len(found) == len(said)
     assert all(any(words in one for one in found) for words in said), found
 
 
-@pytest.mark.parametrize(("kind", "value", "fits"), [
-    ("smallint", "32767", True), ("smallint", "32768", False), ("decimal(4,2)", "99.99BD", True),
-    ("decimal(4,2)", "100.00BD", False), ("int", "cast(3000000000 AS bigint)", False), ("float", "1e40D", None),
-    ("decimal(10,0)", "2147483647", True), ("decimal(2,0)", "100", False), ("timestamp", "date'2026-01-05'", True),
-    ("array<bigint>", "array(1, 2)", True), ("struct<a:bigint>", "named_struct('A', 1)", True),
-    ("array<smallint>", "array(100000)", None), ("map<string,double>", "map('k', 1.0F)", True), ("string", "null", True),
-])
+@pytest.mark.parametrize(
+    ("kind", "value", "fits"),
+    [
+        ("smallint", "32767", True),
+        ("smallint", "32768", False),
+        ("decimal(4,2)", "99.99BD", True),
+        ("decimal(4,2)", "100.00BD", False),
+        ("int", "cast(3000000000 AS bigint)", False),
+        ("float", "1e40D", None),
+        ("decimal(10,0)", "2147483647", True),
+        ("decimal(2,0)", "100", False),
+        ("timestamp", "date'2026-01-05'", True),
+        ("array<bigint>", "array(1, 2)", True),
+        ("struct<a:bigint>", "named_struct('A', 1)", True),
+        ("array<smallint>", "array(100000)", None),
+        ("map<string,double>", "map('k', 1.0F)", True),
+        ("string", "null", True),
+    ],
+)
 def test_a_value_fits_or_is_refused_and_none_is_cut(spark: SparkSession, kind: str, value: str, fits: bool | None) -> None:
     """``None`` where the type alone is refused, because no look at a value would tell what is lost."""
     frame = batch(spark, v=value)
@@ -107,10 +125,16 @@ def test_a_value_fits_or_is_refused_and_none_is_cut(spark: SparkSession, kind: s
         assert (error.code, error.details["column"], error.details["row"]) == ("OVERFLOW", "v", "id=a")
 
 
-@pytest.mark.parametrize(("column", "value", "code"), [
-    ("id", "cast(null AS string)", "NULL_VALUE"), ("id", "''", "NULL_VALUE"), ("ts", "cast(null AS bigint)", "NULL_VALUE"),
-    ("day", "cast(null AS string)", "NULL_VALUE"), ("amount", "100000000BD", "OVERFLOW"),
-])
+@pytest.mark.parametrize(
+    ("column", "value", "code"),
+    [
+        ("id", "cast(null AS string)", "NULL_VALUE"),
+        ("id", "''", "NULL_VALUE"),
+        ("ts", "cast(null AS bigint)", "NULL_VALUE"),
+        ("day", "cast(null AS string)", "NULL_VALUE"),
+        ("amount", "100000000BD", "OVERFLOW"),
+    ],
+)
 def test_the_write_names_column_and_row(spark: SparkSession, column: str, value: str, code: str) -> None:
     error = refusal(batch(spark, **{column: value}), stage())
     assert (error.code, error.details["column"]) == (code, column)
@@ -119,7 +143,7 @@ def test_the_write_names_column_and_row(spark: SparkSession, column: str, value:
 
 def test_two_keys_that_hudi_would_take_for_one_are_refused(spark: SparkSession) -> None:
     """Kind: keys of several parts whose one text can be cut in two places. With b last, what is in it can mislead nobody."""
-    two = Conform(columns(b="string"), ("id", "b", "ts", "day"), ("id", "b"))
+    two = Conform(columns=columns(b="string"), required=("id", "b", "ts", "day"), keys=("id", "b"))
     error = refusal(batch(spark, id="'1,b:2'", b="'3'"), two)
     assert (error.code, error.details["column"], error.details["row"]) == ("KEY_AMBIGUOUS", "id", "id=1,b:2, b=3")
     for fine in (("1", "2,b:3"), ("1,b", ",b:"), ("b:,", "3")):
@@ -137,22 +161,38 @@ def test_a_value_of_another_row_does_not_fail_the_write(spark: SparkSession) -> 
 NO_TEXT = "cast(x'fffe' AS string)"
 
 
-@pytest.mark.parametrize(("kind", "value"), [
-    ("bigint", "'ten'"), ("decimal(10,2)", "'1e400'"), ("date", "'2026-02-30'"), ("boolean", "'maybe'"), ("string", NO_TEXT),
-    ("array<string>", f"array('a', {NO_TEXT})"), ("map<string,int>", f"map({NO_TEXT}, 1)"),
-    ("map<int,string>", f"map(1, {NO_TEXT})"), ("struct<a:array<string>>", f"named_struct('a', array({NO_TEXT}))"),
-])
-def test_a_check_of_malformed_values_reads_text_and_is_named(spark: SparkSession, kind: str, value: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("bigint", "'ten'", "NOT_OF_TYPE"),
+        ("decimal(10,2)", "'1e400'", "OVERFLOW"),
+        ("date", "'2026-02-30'", "NOT_OF_TYPE"),
+        ("boolean", "'maybe'", "NOT_OF_TYPE"),
+        ("string", NO_TEXT, "BAD_BYTES"),
+        ("array<string>", f"array('a', {NO_TEXT})", "BAD_BYTES"),
+        ("map<string,int>", f"map({NO_TEXT}, 1)", "BAD_BYTES"),
+        ("map<int,string>", f"map(1, {NO_TEXT})", "BAD_BYTES"),
+        ("struct<a:array<string>>", f"named_struct('a', array({NO_TEXT}))", "BAD_BYTES"),
+    ],
+)
+def test_a_check_of_malformed_values_reads_text_and_is_named(spark: SparkSession, kind: str, value: str, code: str) -> None:
     """Without the check text is no number; with it each text is tried, and bytes that are no text are found."""
     error = refusal(batch(spark, v=value), stage({"v": kind}, rule="fits"))
-    assert (type(error), error.code) == (CheckError, "OVERFLOW")
+    assert (type(error), error.code) == (CheckError, code)
     assert "(check fits)" in str(error)
 
 
 def test_what_a_check_of_malformed_values_lets_pass(spark: SparkSession) -> None:
     more = {"n": "bigint", "d": "date", "t": "string", "nothing": "array<string>"}
-    found = conform(batch(spark, n="' 12 '", d="'2026-01-05'", t="'żółć 🚖'", nothing="array(null, 'x')"),
-                    stage(more, rule="fits"), "ddl/copy.sql").selectExpr("n", "string(d)", "t", "nothing").collect()
+    found = (
+        conform(
+            batch(spark, n="' 12 '", d="'2026-01-05'", t="'żółć 🚖'", nothing="array(null, 'x')"),
+            stage(more, rule="fits"),
+            "ddl/copy.sql",
+        )
+        .selectExpr("n", "string(d)", "t", "nothing")
+        .collect()
+    )
     assert [tuple(row) for row in found] == [(12, "2026-01-05", "żółć 🚖", [None, "x"])]
 
 
@@ -169,12 +209,20 @@ def test_rows_that_do_not_fit_are_marked_with_each_reason_and_kept_as_they_were(
     assert [(row["id"], row["n"], row[REASONS]) for row in good] == [("b", 10, [])]
 
 
-@pytest.mark.parametrize(("evolution", "changed", "expected"), [
-    ("add_columns", {"name": "'x'"}, ("name", "string")), ("widen", {"ts": "1.5D"}, None),
-    ("widen", {"n": "3000000000"}, ("n", "bigint")), ("add_columns", {"n": "3000000000"}, ("n", "int")),
-])
+@pytest.mark.parametrize(
+    ("evolution", "changed", "expected"),
+    [
+        ("add_columns", {"name": "'x'"}, ("name", "string")),
+        ("widen", {"ts": "1.5D"}, None),
+        ("widen", {"n": "3000000000"}, ("n", "bigint")),
+        ("add_columns", {"n": "3000000000"}, ("n", "int")),
+    ],
+)
 def test_what_a_batch_may_change_about_the_table(
-    spark: SparkSession, evolution: Any, changed: dict[str, str], expected: tuple[str, str] | None,
+    spark: SparkSession,
+    evolution: Any,
+    changed: dict[str, str],
+    expected: tuple[str, str] | None,
 ) -> None:
     frame = batch(spark, **{"n": "1", **changed})
     how = stage({"n": "int"}, evolution=evolution)

@@ -36,14 +36,18 @@ def test_every_problem_of_every_pipeline_at_once(lake: Lake) -> None:
     lake.pipeline("fourth", sql="SELECT id, ts, amount, day FROM <SRC>")
     # Its columns come from the DDL of the pipeline that writes it, whatever that one's SQL is worth.
     lake.pipeline("fifth", sql="SELECT id, ts, amount, dya AS day FROM <SRC>", source="derived.first")
-    lake.pipeline("sixth", sql="SELECT * FROM <SRC>", top=(
-        "inputs: {more: {table: derived.fourth, read: affected_partitions, on: {day: dayy}}}\n"
-        "backfill: {event_time: at, partition: day}\n"
-        "checks:\n"
-        "  - {name: good, where: amount < 0}\n"
-        "  - {name: bad, where: amont < 0}\n"
-        "  - {name: query, sql: select count(*) from <TABLE_NAME> where dayy = 1, expect: 0}\n"
-    ))
+    lake.pipeline(
+        "sixth",
+        sql="SELECT * FROM <SRC>",
+        top=(
+            "inputs: {more: {table: derived.fourth, read: affected_partitions, on: {day: dayy}}}\n"
+            "backfill: {event_time: at, partition: day}\n"
+            "checks:\n"
+            "  - {name: good, where: amount < 0}\n"
+            "  - {name: bad, where: amont < 0}\n"
+            "  - {name: query, sql: select count(*) from <TABLE_NAME> where dayy = 1, expect: 0}\n"
+        ),
+    )
     for name in ("first", "second", "third", "fourth", "sixth"):
         lake.write_file(f"pipelines/tests/{name}.yml", CASES)
     assert problems(lake) == {

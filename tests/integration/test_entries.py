@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.index.entries import compared, drawn
+from freshet.index.hbase.entries import compared, drawn
 from tests.kit.frames import frame
 
 WANTED = "key string, partition string, file string, commit string"
@@ -19,11 +19,22 @@ def spark(quick: SparkSession) -> SparkSession:
 
 def test_every_kind_of_damage_is_told_and_nothing_else(spark: SparkSession) -> None:
     rows = [(key, "mon", f"f-{key}", "1") for key in ("whole", "moved", "elsewhere", "half", "missing")]
-    entries = [("whole", "mon", "f-whole"), ("moved", "tue", "f-moved"), ("elsewhere", "mon", "f-other"), ("half", "mon", None),
-               ("orphan", "mon", "f-gone")]
+    entries = [
+        ("whole", "mon", "f-whole"),
+        ("moved", "tue", "f-moved"),
+        ("elsewhere", "mon", "f-other"),
+        ("half", "mon", None),
+        ("orphan", "mon", "f-gone"),
+    ]
     both = compared(frame(spark, rows, WANTED), frame(spark, entries, FOUND))
     assert {row.key: row.damage for row in both.collect()} == {
-        "whole": None, "moved": "stale", "elsewhere": "stale", "half": "stale", "missing": "missing", "orphan": "orphaned"}
+        "whole": None,
+        "moved": "stale",
+        "elsewhere": "stale",
+        "half": "stale",
+        "missing": "missing",
+        "orphan": "orphaned",
+    }
     (orphan,) = both.where("key = 'orphan'").collect()
     assert (orphan.in_table, orphan["partition"], orphan.found_file) == (None, None, "f-gone")
 

@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import DataError
+from freshet.project.rules.expectation_names import CATALOGUE_FILE
+from freshet.project.rules.generate_expectation_names import facts
 from freshet.quality.expectations import Outcome, evaluate_aggregates, passes, row_conditions
-from freshet.spec.expectation_names import CATALOGUE_FILE
-from freshet.spec.generate_expectation_names import facts
 from tests.benchmarks.expectations import gx_batch, gx_validate, rows_read
 
 SCHEMA = "id INT, fare DOUBLE, city STRING, low INT, high INT, note STRING, day DATE, seen STRING"
@@ -41,20 +41,35 @@ ROW_LEVEL: list[dict[str, dict[str, Any]]] = [
     {"expect_column_values_to_match_regex": {"column": "city", "regex": "^[OR]"}},
     {"expect_column_values_to_not_match_regex_list": {"column": "city", "regex_list": ["^R", "o$"]}},
     {"expect_column_values_to_be_unique": {"column": "id"}},
-    {"expect_column_values_to_be_unique": {
-        "column": "fare", "row_condition": 'col("low") > 1', "condition_parser": "great_expectations"}},
+    {
+        "expect_column_values_to_be_unique": {
+            "column": "fare",
+            "row_condition": 'col("low") > 1',
+            "condition_parser": "great_expectations",
+        }
+    },
     {"expect_column_values_to_be_json_parseable": {"column": "note"}},
     {"expect_column_values_to_match_strftime_format": {"column": "seen", "strftime_format": "%Y-%m-%d"}},
     {"expect_column_value_z_scores_to_be_less_than": {"column": "high", "threshold": 1, "double_sided": True}},
-    {"expect_column_pair_values_a_to_be_greater_than_b": {
-        "column_A": "high", "column_B": "low", "or_equal": True, "ignore_row_if": "either_value_is_missing"}},
+    {
+        "expect_column_pair_values_a_to_be_greater_than_b": {
+            "column_A": "high",
+            "column_B": "low",
+            "or_equal": True,
+            "ignore_row_if": "either_value_is_missing",
+        }
+    },
     {"expect_column_pair_values_to_be_equal": {"column_A": "low", "column_B": "high", "mostly": 0.1}},
     {"expect_column_pair_values_to_be_in_set": {"column_A": "low", "column_B": "high", "value_pairs_set": [[1, 2], [2, 2]]}},
     {"expect_compound_columns_to_be_unique": {"column_list": ["low", "high"]}},
-    {"expect_compound_columns_to_be_unique": {
-        "column_list": ["low", "high"], "row_condition": OSLO, "ignore_row_if": "never"}},
-    {"expect_multicolumn_sum_to_equal": {
-        "column_list": ["low", "high"], "sum_total": 3, "ignore_row_if": "any_value_is_missing"}},
+    {"expect_compound_columns_to_be_unique": {"column_list": ["low", "high"], "row_condition": OSLO, "ignore_row_if": "never"}},
+    {
+        "expect_multicolumn_sum_to_equal": {
+            "column_list": ["low", "high"],
+            "sum_total": 3,
+            "ignore_row_if": "any_value_is_missing",
+        }
+    },
     {"expect_select_column_values_to_be_unique_within_record": {"column_list": ["low", "high"]}},
 ]
 AGGREGATE: list[dict[str, dict[str, Any]]] = [
@@ -72,8 +87,12 @@ AGGREGATE: list[dict[str, dict[str, Any]]] = [
     {"expect_column_stdev_to_be_between": {"column": "low", "max_value": 3}},
     {"expect_column_median_to_be_between": {"column": "fare", "min_value": 9, "max_value": 11}},
     {"expect_column_median_to_be_between": {"column": "high", "max_value": 1}},
-    {"expect_column_quantile_values_to_be_between": {"column": "fare", "quantile_ranges": {
-        "quantiles": [0.0, 0.3, 0.5, 1.0], "value_ranges": [[-4, -3], [None, 5], [9, 11], [250, 250]]}}},
+    {
+        "expect_column_quantile_values_to_be_between": {
+            "column": "fare",
+            "quantile_ranges": {"quantiles": [0.0, 0.3, 0.5, 1.0], "value_ranges": [[-4, -3], [None, 5], [9, 11], [250, 250]]},
+        }
+    },
     {"expect_column_distinct_values_to_be_in_set": {"column": "city", "value_set": ["Oslo", "Rome"]}},
     {"expect_column_distinct_values_to_contain_set": {"column": "city", "value_set": ["Oslo", "Bari"]}},
     {"expect_column_distinct_values_to_equal_set": {"column": "city", "value_set": ["Oslo", "Rome", "Riga", ""]}},
@@ -118,7 +137,7 @@ def test_the_catalogue_is_what_gx_registers() -> None:
 
 
 def test_unexpected_rows_are_those_of_gx(batch: DataFrame, theirs: list[dict[str, Any]]) -> None:
-    ours_of_all = zip(ROW_LEVEL, counts(batch, BOTH), theirs[:len(ROW_LEVEL)], strict=True)
+    ours_of_all = zip(ROW_LEVEL, counts(batch, BOTH), theirs[: len(ROW_LEVEL)], strict=True)
     for item, (unexpected, counted, mostly), result in ours_of_all:
         ours = (unexpected, passes(unexpected, counted, mostly))
         assert ours == (result["result"].get("unexpected_count"), result["success"]), (item, result)
@@ -127,15 +146,18 @@ def test_unexpected_rows_are_those_of_gx(batch: DataFrame, theirs: list[dict[str
 def test_verdicts_on_the_whole_batch_are_those_of_gx(batch: DataFrame, theirs: list[dict[str, Any]]) -> None:
     found = evaluate_aggregates(BOTH, batch)
     assert [o.index for o in found] == list(range(len(ROW_LEVEL), len(BOTH)))
-    for item, outcome, result in zip(AGGREGATE, found, theirs[len(ROW_LEVEL):], strict=True):
+    for item, outcome, result in zip(AGGREGATE, found, theirs[len(ROW_LEVEL) :], strict=True):
         assert (outcome.success, outcome.exception) == (result["success"], ""), (item, outcome, result)
         if result["result"].get("observed_value") is not None:
             assert outcome.observed == result["result"]["observed_value"], item
 
 
 def test_one_pass_for_all_conditions_and_one_for_all_aggregates(spark: SparkSession, batch: DataFrame) -> None:
-    without = [item for item in BOTH if not {
-        "expect_column_value_z_scores_to_be_less_than", "expect_column_most_common_value_to_be_in_set"} & set(item)]
+    without = [
+        item
+        for item in BOTH
+        if not {"expect_column_value_z_scores_to_be_less_than", "expect_column_most_common_value_to_be_in_set"} & set(item)
+    ]
     assert rows_read(spark, lambda: row_conditions(without, batch)) == 0
     assert rows_read(spark, lambda: counts(batch, without)) == len(ROWS)
     assert rows_read(spark, lambda: evaluate_aggregates(without, batch)) == len(ROWS)
@@ -157,11 +179,14 @@ def test_no_rows_and_no_values(batch: DataFrame, where: str) -> None:
 
 def test_what_does_not_fit_the_batch_is_said_all_at_once(batch: DataFrame) -> None:
     with pytest.raises(DataError) as raised:
-        row_conditions([
-            {"expect_column_values_to_be_unique": {"column": "Fare"}},
-            {"expect_column_pair_values_to_be_equal": {"column_A": "low", "column_B": "hihg"}},
-            {"expect_column_values_to_be_between": {"column": "low", "min_value": 5, "max_value": 1, "mostly": 7}},
-        ], batch)
+        row_conditions(
+            [
+                {"expect_column_values_to_be_unique": {"column": "Fare"}},
+                {"expect_column_pair_values_to_be_equal": {"column_A": "low", "column_B": "hihg"}},
+                {"expect_column_values_to_be_between": {"column": "low", "min_value": 5, "max_value": 1, "mostly": 7}},
+            ],
+            batch,
+        )
     assert raised.value.code == "EXPECTATION_UNUSABLE"
     problems = "\n".join(raised.value.details["problems"])  # type: ignore[arg-type]
     assert all(part in problems for part in ("'Fare'", "'fare'", "'hihg'", "'high'", "mostly")), problems
@@ -170,19 +195,25 @@ def test_what_does_not_fit_the_batch_is_said_all_at_once(batch: DataFrame) -> No
 
 
 def test_what_gx_cannot_do_with_a_column_is_an_outcome(batch: DataFrame) -> None:
-    found = evaluate_aggregates([
-        {"expect_column_mean_to_be_between": {"column": "city", "min_value": 1}},
-        {"expect_column_max_to_be_between": {"column": "low", "max_value": 7}},
-    ], batch)
+    found = evaluate_aggregates(
+        [
+            {"expect_column_mean_to_be_between": {"column": "city", "min_value": 1}},
+            {"expect_column_max_to_be_between": {"column": "low", "max_value": 7}},
+        ],
+        batch,
+    )
     assert [o.success for o in found] == [False, True]
     assert "numeric" in found[0].exception
 
 
 def test_unexpected_rows_can_be_told_from_the_others(batch: DataFrame) -> None:
-    unique, between = row_conditions([
-        {"expect_column_values_to_be_unique": {"column": "id"}},
-        {"expect_column_values_to_be_between": {"column": "low", "max_value": 4}},
-    ], batch)
+    unique, between = row_conditions(
+        [
+            {"expect_column_values_to_be_unique": {"column": "id"}},
+            {"expect_column_values_to_be_between": {"column": "low", "max_value": 4}},
+        ],
+        batch,
+    )
     marked = batch.withColumn("double", unique.condition).withColumn("high_low", between.condition)
     assert {r.id for r in marked.where("double").collect()} == {3}
     assert {r.low for r in marked.where("high_low").collect()} == {5, 7}

@@ -36,16 +36,22 @@ def spoil(lake: Lake, table: str, name: str = "*.parquet") -> None:
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize(("table", "name", "codes"), [
-    ("raw.events", "*.parquet", ("FILE_CORRUPT",)),
-    ("raw.cities", "*.parquet", ("FILE_CORRUPT",)),
-    ("derived.copy", "*.parquet", ("FILE_CORRUPT",)),
-], ids=["source", "input", "target"])
+@pytest.mark.parametrize(
+    ("table", "name", "codes"),
+    [
+        ("raw.events", "*.parquet", ("FILE_CORRUPT",)),
+        ("raw.cities", "*.parquet", ("FILE_CORRUPT",)),
+        ("derived.copy", "*.parquet", ("FILE_CORRUPT",)),
+    ],
+    ids=["source", "input", "target"],
+)
 def test_the_table_that_cannot_be_read_is_named(lake: Lake, table: str, name: str, codes: tuple[str, ...]) -> None:
     lake.land(rows(("a", 1, "1")))
     lake.land(rows(("a", 1, "1")), table="raw.cities")
-    lake.pipeline(sql="SELECT s.* FROM <SRC> s LEFT JOIN cities c ON s.id = c.id",
-                  top="inputs: {cities: {table: raw.cities, read: snapshot}}\n")
+    lake.pipeline(
+        sql="SELECT s.* FROM <SRC> s LEFT JOIN cities c ON s.id = c.id",
+        top="inputs: {cities: {table: raw.cities, read: snapshot}}\n",
+    )
     lake.run_ok()
     lake.land(rows(("a", 2, "2")))
     spoil(lake, table, name)
@@ -99,8 +105,11 @@ def test_files_below_what_is_read_or_written_are_what_their_commits_wrote(lake: 
     Without a metadata table Hudi lists what is there: rows would be missing unseen, and a run would log over them.
     """
     kind = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
-    lake.pipeline(sql="SELECT s.* FROM <SRC> s LEFT JOIN cities c ON s.id = c.id", table_type="mor",
-                  top="inputs: {cities: {table: raw.cities, read: snapshot}}\n")
+    lake.pipeline(
+        sql="SELECT s.* FROM <SRC> s LEFT JOIN cities c ON s.id = c.id",
+        table_type="mor",
+        top="inputs: {cities: {table: raw.cities, read: snapshot}}\n",
+    )
     lake.land(rows(("a", 1, "1"), ("b", 1, "1")), **kind)
     lake.land(rows(("a", 1, "1")), table="raw.cities")
     lake.run_ok()

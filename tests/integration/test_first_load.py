@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.sinks.hudi import use_large_tasks
+from freshet.sinks.commit import use_large_tasks
 from tests.kit.commands import freshet, many, refused
 from tests.kit.lake import Lake, rows
 
@@ -58,8 +58,10 @@ def test_numbers_that_avro_has_not_are_read_by_columns(lake: Lake, compiled: Spa
 
     The table's schema says int, and Spark, which reads files column by column, ends with a NullPointerException.
     """
-    lake.pipeline(sql="SELECT id, ts, amount, day, 7S AS s, 8Y AS t, array(9S) AS l, named_struct('f', 10S) AS n FROM <SRC>",
-                  columns=", s SMALLINT, t TINYINT, l ARRAY<SMALLINT>, n STRUCT<f: SMALLINT>")
+    lake.pipeline(
+        sql="SELECT id, ts, amount, day, 7S AS s, 8Y AS t, array(9S) AS l, named_struct('f', 10S) AS n FROM <SRC>",
+        columns=", s SMALLINT, t TINYINT, l ARRAY<SMALLINT>, n STRUCT<f: SMALLINT>",
+    )
     lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
     freshet(lake, "index", "bootstrap", "copy")
     for ts in (1, 2):

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
+from freshet.cases.differences import plain_value
+from freshet.cases.rows import frame
+from freshet.cases.values import RowSet
 from freshet.cli.main import main
-from freshet.runtime.differences import plain_value
-from freshet.runtime.fixture_rows import frame
-from freshet.spec.fixture_values import RowSet
-from freshet.spec.types import Column
-from freshet.spec.types_sql import parse_type
+from freshet.types.columns import Column
+from freshet.types.from_sql import parse_type
 from tests.kit.lake import Lake, rows
 from tests.kit.values import VALUES
 
@@ -50,7 +50,7 @@ def test_every_example_has_cases_and_they_hold(spark: SparkSession) -> None:
 def test_given_rows_are_what_spark_reads(spark: SparkSession) -> None:
     more = [("binary", bytearray(b"\xff")), ("double", float("inf")), ("date", date(2026, 1, 5)), ("map<int,string>", {1: "a"})]
     kinds = [(parse_type(kind), value) for kind, value in [*VALUES, *more]]
-    columns = [Column(f"c {number}", kind) for number, (kind, _) in enumerate(kinds)]
+    columns = [Column(name=f"c {number}", type=kind) for number, (kind, _) in enumerate(kinds)]
     given = RowSet(tuple(c.name for c in columns), ({c.name: value for c, (_, value) in zip(columns, kinds, strict=True)}, {}))
     # Once as one literal, and once as rows of Python, for the map's sake.
     for taken in (columns[:-1], columns):
@@ -61,7 +61,10 @@ def test_given_rows_are_what_spark_reads(spark: SparkSession) -> None:
 
 def test_a_case_that_fails_says_where_and_what(lake: Lake) -> None:
     lake.pipeline(sql="SELECT id, ts, amount * 2 AS amount, day FROM <SRC> WHERE amount > 0")
-    lake.write_file(FILE, TABLES + """\
+    lake.write_file(
+        FILE,
+        TABLES
+        + """\
 cases:
   good:
     given: {SRC: [{id: a, ts: 1, amount: 1.5, day: d}, {id: b, ts: 1, amount: 2, day: d}]}
@@ -78,7 +81,8 @@ cases:
   refused: {given: {SRC: [{id: a, ts: 1, amount: 1}]}, expect: {error: NULL_VALUE}}
   not_refused: {given: {SRC: [{id: a, ts: 1, amount: 1, day: d}]}, expect: {error: NULL_VALUE}}
   not_asked_for: {given: {SRC: [{id: a, ts: 1, amount: 1}]}, expect: {rows: []}}
-""")
+""",
+    )
     result = freshet(lake.project_root, "test")
     lines = result.stdout.splitlines()
     assert result.exit_code == 1
@@ -86,13 +90,17 @@ cases:
     assert lines[1] == "  ok      good"
     assert lines[2] == f"  FAILED  others ({FILE}:7)"
     assert [line.strip() for line in lines[3:6]] == [
-        "row id=b: amount: expected 5.00, found 4.00", "missing row: id=x, amount=5.00", "unexpected row: id=c, amount=2.00",
+        "row id=b: amount: expected 5.00, found 4.00",
+        "missing row: id=x, amount=5.00",
+        "unexpected row: id=c, amount=2.00",
     ]
     assert lines[-1] == "7 cases of 1 of 1 pipeline: 2 passed, 5 failed"
     found = outcomes(lake.project_root)
     assert [case["passed"] for case in found.values()] == [True, False, False, False, True, False, False]
     assert found["others"]["differences"][0] == {
-        "kind": "differs", "row": "id=b", "columns": {"amount": {"expected": "5.00", "found": "4.00"}},
+        "kind": "differs",
+        "row": "id=b",
+        "columns": {"amount": {"expected": "5.00", "found": "4.00"}},
     }
     assert [d["kind"] for d in found["twice"]["differences"]] == ["unexpected"]
     assert [d["kind"] for d in found["none"]["differences"]] == ["unexpected"]
@@ -118,10 +126,14 @@ def test_a_target_is_what_it_would_be(lake: Lake) -> None:
     lake.pipeline(
         sql="SELECT s.id, s.ts, s.amount + coalesce(c.fee, 0) AS amount, s._hoodie_is_deleted, s.day FROM <SRC> s "
         "LEFT JOIN cities c ON c.day = s.day",
-        columns=",\n  _hoodie_is_deleted BOOLEAN", table_type="mor",
+        columns=",\n  _hoodie_is_deleted BOOLEAN",
+        table_type="mor",
         top="inputs: {cities: {table: raw.cities, read: affected_partitions, on: {day: day}}}\n",
     )
-    lake.write_file(FILE, TABLES + """\
+    lake.write_file(
+        FILE,
+        TABLES
+        + """\
   cities: {schema: "id string, day string, fee decimal(10,2)", key: id, partition: day}
 cases:
   a:
@@ -148,7 +160,8 @@ cases:
       SRC: [{id: a, ts: 6, amount: 1, day: d}]
     expect:
       target: [{id: a, amount: 2}]
-""")
+""",
+    )
     found = outcomes(lake.project_root)
     assert found["a"]["passed"], found["a"]
     assert found["refused"]["passed"], found["refused"]
@@ -160,11 +173,19 @@ cases:
 @pytest.mark.parametrize("kind", ["cow", "mor"])
 def test_a_pipeline_with_an_hbase_index_is_tested_without_one(lake: Lake, kind: str) -> None:
     # Nothing listens on that port, and the rows that move and come back are one each all the same.
-    lake.pipeline(table_type=kind, hoodie={
-        "hoodie.index.type": "HBASE", "hoodie.index.hbase.zkquorum": "127.0.0.1", "hoodie.index.hbase.zkport": 9,
-        "hoodie.index.hbase.table": "nowhere",
-    })
-    lake.write_file(FILE, TABLES + """\
+    lake.pipeline(
+        table_type=kind,
+        hoodie={
+            "hoodie.index.type": "HBASE",
+            "hoodie.index.hbase.zkquorum": "127.0.0.1",
+            "hoodie.index.hbase.zkport": 9,
+            "hoodie.index.hbase.table": "nowhere",
+        },
+    )
+    lake.write_file(
+        FILE,
+        TABLES
+        + """\
 cases:
   a:
     given:
@@ -179,18 +200,24 @@ cases:
         - {id: b, amount: 1, day: d}
         - {id: c, amount: 1, day: d}
         - {id: n, amount: 7, day: e}
-""")
+""",
+    )
     found = outcomes(lake.project_root)
     assert found["a"]["passed"], found["a"]
 
 
 def test_a_case_says_what_becomes_of_checks(lake: Lake) -> None:
-    lake.pipeline(top="""checks:
+    lake.pipeline(
+        top="""checks:
   - {name: positive, where: amount < 0}
   - {name: known_day, where: day <> 'd', severity: drop}
   - {name: few, sql: select count(*) from <TABLE_NAME>, expect: 1}
-""")
-    lake.write_file(FILE, TABLES + """\
+"""
+    )
+    lake.write_file(
+        FILE,
+        TABLES
+        + """\
 cases:
   refused:
     given: {SRC: [{id: a, ts: 1, amount: -1, day: d}], target: []}
@@ -204,7 +231,8 @@ cases:
   wrong:
     given: {SRC: [{id: a, ts: 1, amount: -1, day: d}]}
     expect: {checks: {positive: passed}}
-""")
+""",
+    )
     found = outcomes(lake.project_root)
     assert [name for name, case in found.items() if not case["passed"]] == ["wrong"], found
     assert "check positive: expected passed, found failed" in found["wrong"]["reason"]
@@ -215,8 +243,12 @@ def test_a_case_out_of_real_rows_holds_until_the_sql_changes(lake: Lake) -> None
     lake.land(rows(("a", 1, "1.50"), ("b", 1, "2.00")))
     lake.land(rows(("c", 2, "3.00")), day="day")
     cities = [(f"{key}-fee", key, 1, "2026-01-05") for key in ("a", "b", "c")]
-    lake.land(cities, table="raw.fees", schema="fee_id string, id string, ts bigint, day string",
-              **{"hoodie.datasource.write.recordkey.field": "fee_id"})
+    lake.land(
+        cities,
+        table="raw.fees",
+        schema="fee_id string, id string, ts bigint, day string",
+        **{"hoodie.datasource.write.recordkey.field": "fee_id"},
+    )
     lake.pipeline(
         sql="SELECT s.id, s.ts, s.amount, s.day FROM <SRC> s JOIN fees f ON f.id = s.id",
         top="inputs: {fees: {table: raw.fees}}\n",

@@ -27,8 +27,12 @@ def test_a_target_follows_its_source(lake: Lake, name: str) -> None:
     versions = foreign.unpack(name, lake.root / "raw/foreign")
     records_changes = "_cdc" in name
     columns = "id, ts, v, day" + (", _hoodie_is_deleted" if records_changes else "")
-    lake.pipeline(sql=f"SELECT {columns} FROM <SRC>", source="raw.foreign", top=QUICK, hoodie={
-        "hoodie.streamer.source.hoodieincr.num_instants": 1})
+    lake.pipeline(
+        sql=f"SELECT {columns} FROM <SRC>",
+        source="raw.foreign",
+        top=QUICK,
+        hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1},
+    )
     lake.write_file("ddl/copy.sql", DDL % (", _hoodie_is_deleted BOOLEAN" if records_changes else ""))
     lake.set_checkpoint(versions[0].completed)
     # Of the first version nothing is read: a row that comes all the same was no difference of two versions.

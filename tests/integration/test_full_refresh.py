@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from freshet.errors import RetryableError
-from freshet.runtime import executor
-from freshet.runtime.pending import pending_compactions, schedule_compaction
-from freshet.runtime.service import service_client
+from freshet.run import executor
+from freshet.run.pending import pending_compactions, schedule_compaction
+from freshet.run.service import service_client
 from tests.kit.commands import freshet, refused
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
@@ -20,11 +20,20 @@ MOVES = "SELECT id, ts, amount, if(id = 'moves', '2026-02-02', day) AS day FROM 
 OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
 
-@pytest.mark.parametrize(("table_type", "hoodie"), [
-    ("cow", {}), ("mor", OCC), ("cow", RECORD_INDEX), ("mor", RECORD_INDEX),
-], ids=["cow", "mor, optimistic", "cow, record index", "mor, record index"])
+@pytest.mark.parametrize(
+    ("table_type", "hoodie"),
+    [
+        ("cow", {}),
+        ("mor", OCC),
+        ("cow", RECORD_INDEX),
+        ("mor", RECORD_INDEX),
+    ],
+    ids=["cow", "mor, optimistic", "cow, record index", "mor, record index"],
+)
 def test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows(
-    lake: Lake, table_type: str, hoodie: Mapping[str, str],
+    lake: Lake,
+    table_type: str,
+    hoodie: Mapping[str, str],
 ) -> None:
     """Kind: what stands of rows that are replaced, in the table and in its index.
 
@@ -72,7 +81,8 @@ def test_of_nothing_comes_an_empty_table_and_readers_delete_what_went(lake: Lake
 
 
 def test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch,
+    lake: Lake,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Kind: what a check compares a table with that will not outlive the commit: itself as it stands, and itself replaced."""
     checks = """checks:
@@ -91,8 +101,9 @@ def test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops
     lake.pipeline(top=checks, sql="SELECT id, ts, if(id = 'b', -1, amount) AS amount, day FROM <SRC>")
     (run,) = freshet(lake, "run", "copy", "--full-refresh")["runs"]
     assert (run["inserts"], run["quarantined"]) == (1, 1)
-    lake.pipeline(top=checks.replace("changed", "unchanged"),
-                  sql="SELECT id, ts, if(id = 'b', -2, 3) AS amount, day FROM <SRC>")
+    lake.pipeline(
+        top=checks.replace("changed", "unchanged"), sql="SELECT id, ts, if(id = 'b', -2, 3) AS amount, day FROM <SRC>"
+    )
     freshet(lake, "run", "copy", "--full-refresh")
     assert [row[0] for row in lake.rows("derived.copy_quarantine", "id")] == ["b"], "once, though two refreshes dropped it"
 
@@ -116,8 +127,9 @@ def test_rows_that_a_first_insert_refuses_are_refused(lake: Lake) -> None:
     lake.pipeline(hoodie={"hoodie.datasource.write.operation": "insert"})
     lake.land(rows(("a", 1, "1")))
     lake.run_ok()
-    lake.write_file("transformers/copy.sql", "SELECT id, ts, amount, day FROM <SRC> UNION ALL "
-                    "SELECT id, ts, amount, day FROM <SRC>")
+    lake.write_file(
+        "transformers/copy.sql", "SELECT id, ts, amount, day FROM <SRC> UNION ALL SELECT id, ts, amount, day FROM <SRC>"
+    )
     assert refused(lake, "run", "copy", "--full-refresh", code=6)["code"] == "DUPLICATE_KEY"
     lake.write_file("transformers/copy.sql", "SELECT id, ts + 1 AS ts, amount, day FROM <SRC>")
     freshet(lake, "run", "copy", "--full-refresh")
@@ -134,8 +146,11 @@ def test_a_compaction_that_was_planned_before_brings_nothing_back(lake: Lake) ->
     with service_client(lake.spark, spec) as (client, _):
         planned = schedule_compaction(lake.spark, spec, client)
     assert pending_compactions(lake.spark, spec.target.ref) == [planned]
-    lake.pipeline(table_type="mor", hoodie={**OCC, "hoodie.compact.inline": "false"},
-                  sql="SELECT id, ts, amount, day FROM <SRC> WHERE id <> 'gone' OR ts > 2")
+    lake.pipeline(
+        table_type="mor",
+        hoodie={**OCC, "hoodie.compact.inline": "false"},
+        sql="SELECT id, ts, amount, day FROM <SRC> WHERE id <> 'gone' OR ts > 2",
+    )
     freshet(lake, "run", "copy", "--full-refresh")
     assert [row[:2] for row in lake.rows()] == [("a", 2)]
     freshet(lake, "service", "copy", "--only", "compact")

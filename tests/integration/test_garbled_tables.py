@@ -22,14 +22,23 @@ EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
 def _files(lake: Lake) -> list[Path]:
     """Return the tables' own files: what holds rows, commits and settings; no checksums, markers or plans."""
     found = [path for table in ("raw/events", "derived/copy") for path in (lake.root / table).rglob("*") if path.is_file()]
-    return sorted(path for path in found if not path.name.endswith((".crc", ".requested", ".inflight"))
-                  and not {".temp", ".aux", ".freshet"} & set(path.parts))
+    return sorted(
+        path
+        for path in found
+        if not path.name.endswith((".crc", ".requested", ".inflight")) and not {".temp", ".aux", ".freshet"} & set(path.parts)
+    )
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
-@settings(max_examples=12 * EXAMPLES, deadline=None, derandomize=EXAMPLES == 1, database=None, phases=[Phase.generate],
-          suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=12 * EXAMPLES,
+    deadline=None,
+    derandomize=EXAMPLES == 1,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 @given(data=st.data())
 def test_what_is_damaged_is_said_and_after_the_repair_no_row_is_missing(lake: Lake, data: st.DataObject) -> None:
     lake = Lake(lake.spark, Path(tempfile.mkdtemp(dir=lake.root)))
@@ -50,10 +59,10 @@ def test_what_is_damaged_is_said_and_after_the_repair_no_row_is_missing(lake: La
         # Without its file a commit of the target is an unfinished one, which the next write takes back.
         how = "cut"
     if how == "cut":
-        del content[int(data.draw(_PART) * len(content)):]
+        del content[int(data.draw(_PART) * len(content)) :]
     elif how == "garble":
         place = int(data.draw(_PART) * len(content))
-        content[place:place + 8] = b"\x00garbage"
+        content[place : place + 8] = b"\x00garbage"
     if how == "gone":
         path.unlink()
         crc.unlink(missing_ok=True)

@@ -18,10 +18,7 @@ from pyspark.sql import functions as F
 from freshet.errors import DataError
 from freshet.plan.checks import CheckBatch
 from freshet.plan.stages import Conform
-from freshet.quality.contract import conform
-from freshet.quality.gate import RULES, Gated, check_batch
-from freshet.spec.model import TableRef
-from freshet.spec.rules import (
+from freshet.project.model.checks import (
     CheckSpec,
     FreshnessRule,
     MalformedRule,
@@ -34,14 +31,23 @@ from freshet.spec.rules import (
     UniqueRule,
     VolumeRule,
 )
-from freshet.spec.types import Column
-from freshet.spec.types_sql import parse_type
+from freshet.project.model.pipeline import TableRef
+from freshet.quality.contract import conform
+from freshet.quality.gate import RULES, Gated, check_batch
+from freshet.types.columns import Column
+from freshet.types.from_sql import parse_type
 from tests.kit.frames import frame as as_frame
 from tests.kit.lake import Lake
 
-DDL = {"id": "string", "ts": "bigint", "amount": "decimal(10,2)", "day": "string", "at": "timestamp",
-       "_hoodie_is_deleted": "boolean"}
-COLUMNS = tuple(Column(name, parse_type(kind)) for name, kind in DDL.items())
+DDL = {
+    "id": "string",
+    "ts": "bigint",
+    "amount": "decimal(10,2)",
+    "day": "string",
+    "at": "timestamp",
+    "_hoodie_is_deleted": "boolean",
+}
+COLUMNS = tuple(Column(name=name, type=parse_type(kind)) for name, kind in DDL.items())
 SCHEMA = "id string, ts string, amount string, day string, hours int, gone boolean"
 GOOD = (("a", "1", "1.00", "mon", 0, False), ("b", "2", "2.00", "tue", 0, None), ("c", "3", "3.00", None, 0, False))
 #: Rows that break one rule each; a deleted one breaks none, whatever it holds.
@@ -70,34 +76,62 @@ def days(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Table
 
 def rules(days: TableRef) -> dict[str, Rule]:
     return {
-        "where": RowRule("amount < 0"), "unique": UniqueRule(("amount",), "batch"),
+        "where": RowRule("amount < 0"),
+        "unique": UniqueRule(("amount",), "batch"),
         "references": ReferenceRule(days.name, days.path, (("day", "day"),)),
         "gx": SuiteRule(({"type": "expect_column_values_to_not_be_in_set", "kwargs": {"column": "ts", "value_set": [901]}},)),
-        "batch": SqlRule("select count(*) from <TABLE_NAME> where ts between 400 and 600", "0", "", "batch"),
-        "malformed": MalformedRule(), "freshness": FreshnessRule("at", 3600), "volume": VolumeRule(3, 0.5, 2.0),
+        "batch": SqlRule(
+            query="select count(*) from <TABLE_NAME> where ts between 400 and 600", expect="0", compare="", scope="batch"
+        ),
+        "malformed": MalformedRule(),
+        "freshness": FreshnessRule("at", 3600),
+        "volume": VolumeRule(3, 0.5, 2.0),
     }
 
 
 def frame(spark: SparkSession, rows: tuple[Any, ...], marks: bool) -> DataFrame:
     found = as_frame(spark, rows, SCHEMA)
-    shaped = found.select("id", "ts", "amount", "day", F.expr("current_timestamp() - make_interval(0, 0, 0, 0, hours) AS at"),
-                          F.col("gone").alias("_hoodie_is_deleted"))
+    shaped = found.select(
+        "id",
+        "ts",
+        "amount",
+        "day",
+        F.expr("current_timestamp() - make_interval(0, 0, 0, 0, hours) AS at"),
+        F.col("gone").alias("_hoodie_is_deleted"),
+    )
     # As the plan makes it: only where bad rows leave the batch are they marked.
-    how = Conform(COLUMNS, ("id",), ("id",), rule="malformed", marks=marks, keeps_original=marks)
+    how = Conform(columns=COLUMNS, required=("id",), keys=("id",), rule="malformed", marks=marks, keeps_original=marks)
     return conform(shaped, how, "ddl/copy.sql")
 
 
 def checked(
-    spark: SparkSession, days: TableRef, rows: tuple[Any, ...], severity: Severity = "fail",
-    only: tuple[str, ...] = (), history: tuple[int, ...] = (3, 3, 3), **limits: Any,
+    spark: SparkSession,
+    days: TableRef,
+    rows: tuple[Any, ...],
+    severity: Severity = "fail",
+    only: tuple[str, ...] = (),
+    history: tuple[int, ...] = (3, 3, 3),
+    **limits: Any,
 ) -> Gated:
     # What looks at the batch as a whole cannot say which rows to drop.
     whole = ("batch", "freshness", "volume")
-    made = tuple(CheckSpec(name, severity if severity != "drop" or name not in whole else "fail", 0, rule,
-                           **(limits if name not in whole else {}))
-                 for name, rule in rules(days).items() if not only or name in only)
+    made = tuple(
+        CheckSpec(
+            name=name,
+            severity=severity if severity != "drop" or name not in whole else "fail",
+            line=0,
+            rule=rule,
+            **(limits if name not in whole else {}),
+        )
+        for name, rule in rules(days).items()
+        if not only or name in only
+    )
     quarantine = TableRef("derived.q", "/q") if severity == "drop" else None
-    return check_batch(spark, CheckBatch(made, ("id",), history, quarantine), frame(spark, rows, severity == "drop"))
+    return check_batch(
+        spark,
+        CheckBatch(checks=made, record_key=("id",), history=history, quarantine=quarantine),
+        frame(spark, rows, severity == "drop"),
+    )
 
 
 def statuses(gated: Gated) -> dict[str, str]:
@@ -136,8 +170,14 @@ def test_bad_rows_of_every_kind_leave_the_batch_each_with_its_rules(spark: Spark
     found = checked(spark, days, (*GOOD, *bad, *twins), "drop")
     assert found.dropped is not None
     told = {row.id: row[RULES] for row in found.dropped.select("id", RULES).collect()}
-    assert told == {"where": ["where"], "references": ["references"], "gx": ["gx"], "malformed": ["malformed"],
-                    "twin": ["unique"], "twin2": ["unique"]}
+    assert told == {
+        "where": ["where"],
+        "references": ["references"],
+        "gx": ["gx"],
+        "malformed": ["malformed"],
+        "twin": ["unique"],
+        "twin2": ["unique"],
+    }
     assert (ids(found.rows), ids(found.kept)) == (["a", "b", "c"], ["a", "b", "c"])
     assert (found.count, found.dropped_count) == (9, 6)
     assert {name for name, status in statuses(found).items() if status == "dropped"} == set(BAD) - {"batch"}
@@ -156,12 +196,20 @@ def test_a_malformed_row_breaks_no_other_rule(spark: SparkSession, days: TableRe
     assert [row[RULES] for row in found.dropped.collect()] == [["malformed"]]
 
 
-@pytest.mark.parametrize(("limits", "status"), [
-    ({"most_rows": 1}, "dropped"), ({"most_rows": 0}, "failed"), ({"most_share": 0.25}, "dropped"),
-    ({"most_share": 0.24}, "failed"),
-])
+@pytest.mark.parametrize(
+    ("limits", "status"),
+    [
+        ({"most_rows": 1}, "dropped"),
+        ({"most_rows": 0}, "failed"),
+        ({"most_share": 0.25}, "dropped"),
+        ({"most_share": 0.24}, "failed"),
+    ],
+)
 def test_more_bad_rows_than_the_limit_fail_the_run(
-    spark: SparkSession, days: TableRef, limits: dict[str, Any], status: str,
+    spark: SparkSession,
+    days: TableRef,
+    limits: dict[str, Any],
+    status: str,
 ) -> None:
     found = checked(spark, days, (*GOOD, *BAD["where"]), "drop", ("where",), **limits)
     assert statuses(found) == {"where": status}
@@ -173,12 +221,23 @@ def test_a_warning_warns(spark: SparkSession, days: TableRef) -> None:
     assert len(ids(found.rows)) == 4
 
 
-@pytest.mark.parametrize(("history", "rows", "status"), [
-    ((3, 3, 3), 6, "passed"), ((3, 3, 3), 7, "failed"), ((9, 7, 5), 3, "failed"), ((9, 6, 2), 3, "passed"),
-    ((3, 3), 99, "skipped"), ((), 1, "skipped"),
-])
+@pytest.mark.parametrize(
+    ("history", "rows", "status"),
+    [
+        ((3, 3, 3), 6, "passed"),
+        ((3, 3, 3), 7, "failed"),
+        ((9, 7, 5), 3, "failed"),
+        ((9, 6, 2), 3, "passed"),
+        ((3, 3), 99, "skipped"),
+        ((), 1, "skipped"),
+    ],
+)
 def test_the_volume_is_held_against_the_median(
-    spark: SparkSession, days: TableRef, history: tuple[int, ...], rows: int, status: str,
+    spark: SparkSession,
+    days: TableRef,
+    history: tuple[int, ...],
+    rows: int,
+    status: str,
 ) -> None:
     """A deleted row is no row of the batch's volume."""
     made = tuple((f"k{n}", f"{n}", f"{n}.00", "mon", 0, False) for n in range(rows))
@@ -186,11 +245,21 @@ def test_the_volume_is_held_against_the_median(
     assert statuses(found) == {"volume": status}
 
 
-@pytest.mark.parametrize(("hours", "gone", "status"), [
-    ((2, 0), False, "passed"), ((2, 3), False, "failed"), ((0,), True, "skipped"), ((None,), False, "skipped"),
-])
+@pytest.mark.parametrize(
+    ("hours", "gone", "status"),
+    [
+        ((2, 0), False, "passed"),
+        ((2, 3), False, "failed"),
+        ((0,), True, "skipped"),
+        ((None,), False, "skipped"),
+    ],
+)
 def test_the_newest_row_tells_how_fresh_a_batch_is(
-    spark: SparkSession, days: TableRef, hours: tuple[int | None, ...], gone: bool, status: str,
+    spark: SparkSession,
+    days: TableRef,
+    hours: tuple[int | None, ...],
+    gone: bool,
+    status: str,
 ) -> None:
     made = tuple((f"k{n}", "1", "1.00", "mon", age, gone) for n, age in enumerate(hours))
     assert statuses(checked(spark, days, made, only=("freshness",))) == {"freshness": status}
@@ -203,14 +272,21 @@ def test_an_empty_batch_fails_nothing(spark: SparkSession, days: TableRef, sever
     assert (found.count, found.dropped_count, ids(found.rows)) == (0, 0, [])
 
 
-@pytest.mark.parametrize(("rule", "said"), [
-    (RowRule("amuont < 0"), "amuont"), (RowRule("amount <"), "syntax"), (FreshnessRule("born", 60), "born"),
-    (SqlRule("select amuont from <TABLE_NAME>", "0", "", "batch"), "amuont"),
-    (SqlRule("select 1, 2", "0", "", "batch"), "2 columns"),
-    (SqlRule("select explode(array(1, 2))", "0", "", "batch"), "several"),
-])
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (RowRule("amuont < 0"), "amuont"),
+        (RowRule("amount <"), "syntax"),
+        (FreshnessRule("born", 60), "born"),
+        (SqlRule(query="select amuont from <TABLE_NAME>", expect="0", compare="", scope="batch"), "amuont"),
+        (SqlRule(query="select 1, 2", expect="0", compare="", scope="batch"), "2 columns"),
+        (SqlRule(query="select explode(array(1, 2))", expect="0", compare="", scope="batch"), "several"),
+    ],
+)
 def test_a_check_that_cannot_be_evaluated_is_named(spark: SparkSession, rule: Rule, said: str) -> None:
-    made = CheckBatch((CheckSpec("odd", "fail", 0, rule),), ("id",), (), None)
+    made = CheckBatch(
+        checks=(CheckSpec(name="odd", severity="fail", line=0, rule=rule),), record_key=("id",), history=(), quarantine=None
+    )
     with pytest.raises(DataError) as refused:
         check_batch(spark, made, frame(spark, GOOD, False))
     assert (refused.value.code, refused.value.details["check"]) == ("CHECK_NOT_EVALUATED", "odd")
@@ -218,7 +294,12 @@ def test_a_check_that_cannot_be_evaluated_is_named(spark: SparkSession, rule: Ru
 
 
 def test_what_goes_along_is_kept_beside_the_rows(spark: SparkSession, days: TableRef) -> None:
-    made = CheckBatch((CheckSpec("where", "drop", 0, rules(days)["where"]),), ("id",), (), TableRef("derived.q", "/q"))
+    made = CheckBatch(
+        checks=(CheckSpec(name="where", severity="drop", line=0, rule=rules(days)["where"]),),
+        record_key=("id",),
+        history=(),
+        quarantine=TableRef("derived.q", "/q"),
+    )
     rows = frame(spark, (*GOOD, *BAD["where"]), True).withColumn("place", F.lit(7))
     found = check_batch(spark, replace(made, history=(1,)), rows, ("place",))
     assert "place" not in found.rows.columns

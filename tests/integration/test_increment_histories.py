@@ -17,8 +17,9 @@ from tests.kit.history import INDEXES, KINDS, LAYOUTS, OPERATIONS, History, Row,
 from tests.kit.lake import Lake
 
 # By the run's instant, as nothing tells which of two rows without a key is the newer one; and no folder is named by ``day``.
-COPY = ("SELECT id, <SRC_INSTANT> AS ts, amount, hex(day) AS day, hour, v, ts AS version, day AS at, _hoodie_is_deleted "
-        "FROM <SRC>")
+COPY = (
+    "SELECT id, <SRC_INSTANT> AS ts, amount, hex(day) AS day, hour, v, ts AS version, day AS at, _hoodie_is_deleted FROM <SRC>"
+)
 EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
 # The first one that is drawn by no other seed is the smallest that there is.
 DRAWN = 1 + EXAMPLES
@@ -36,8 +37,14 @@ def held(lake: Lake) -> list[Row]:
     return lake.rows("derived.copy", "id", "version", "v", "amount", "at", "hour")
 
 
-@settings(max_examples=DRAWN, deadline=None, derandomize="FRESHET_EXAMPLES" not in os.environ, database=None,
-          phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=DRAWN,
+    deadline=None,
+    derandomize="FRESHET_EXAMPLES" not in os.environ,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 @given(st.data(), st.sampled_from(KINDS), st.sampled_from(INDEXES), st.sampled_from(LAYOUTS))
 def test_any_history(spark: SparkSession, data: st.DataObject, kind: str, index: str, layout: str) -> None:
     """Kind: operations after one another, of which each alone is right: services between writes, moves after deletes."""

@@ -30,16 +30,23 @@ def _cells() -> list[Cell]:
         return list(product(product(*FACTORS.values()), OPERATIONS))  # type: ignore[arg-type]
     tables = [tuple(row.values()) for row in pairwise("increments: tables", FACTORS, seed=29)]
     # Of a layout and of change data, which values mean what is held by test_increment_truth.py.
-    missing = {(value, operation) for operation in OPERATIONS for table in tables for value in table[:2]
-               if not impossible(*table[:3], operation)}
+    missing = {
+        (value, operation)
+        for operation in OPERATIONS
+        for table in tables
+        for value in table[:2]
+        if not impossible(*table[:3], operation)
+    }
     found: list[Cell] = []
     every = [(table, operation) for table in tables for operation in OPERATIONS if not impossible(*table[:3], operation)]
     while missing:
         table, operation = max(every, key=lambda cell: sum((value, cell[1]) in missing for value in cell[0]))
         missing -= {(value, operation) for value in table}
         found.append((table, operation))  # type: ignore[arg-type]
-    CHOSEN.append(f"increments: {len(found)} operations on these tables hold every kind and every index with every operation: "
-                  + ", ".join("-".join(map(str, (*table, operation))) for table, operation in found))
+    CHOSEN.append(
+        f"increments: {len(found)} operations on these tables hold every kind and every index with every operation: "
+        + ", ".join("-".join(map(str, (*table, operation))) for table, operation in found)
+    )
     return found
 
 

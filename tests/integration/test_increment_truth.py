@@ -15,8 +15,11 @@ from tests.kit.lake import RECORD_INDEX, SCHEMA, Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
-GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true",
-          "hoodie.global.simple.index.parallelism": "2"}
+GLOBAL = {
+    "hoodie.index.type": "GLOBAL_SIMPLE",
+    "hoodie.simple.index.update.partition.path": "true",
+    "hoodie.global.simple.index.parallelism": "2",
+}
 TYPES = pytest.mark.parametrize("kind", [{}, MOR], ids=["cow", "mor"])
 DELETES = {"columns": ", _hoodie_is_deleted BOOLEAN"}
 SOFT = f"{SCHEMA}, _hoodie_is_deleted boolean"
@@ -47,8 +50,7 @@ class TestDeletedRows:
         options = {**CDC, **kind, "hoodie.datasource.write.recordkey.field": "a,b", "hoodie.index.type": "SIMPLE"}
         schema = "a string, b string, ts bigint, day string, _hoodie_is_deleted boolean"
         alive: list[Row] = [(a, b, 1, ONE, False) for a, b in (("x", None), ("", "x"), ("y", "y"), ("z", "z"), ("b:y", "q"))]
-        copied(lake, sql="SELECT concat(a, '/', coalesce(b, '-')) AS id, ts, 1.5 AS amount, day, "
-                         "_hoodie_is_deleted FROM <SRC>")
+        copied(lake, sql="SELECT concat(a, '/', coalesce(b, '-')) AS id, ts, 1.5 AS amount, day, _hoodie_is_deleted FROM <SRC>")
         lake.land(alive, schema=schema, **options)
         lake.run_ok()
         lake.land([("z", "z", 2, ONE, True)], schema=schema, **options)
@@ -67,10 +69,14 @@ class TestDeletedRows:
         lake.run_ok()
         assert places(lake) == [("a", TWO, 1), ("b", ONE, 1), ("b", TWO, 2)]
 
-    @pytest.mark.parametrize(("kind", "names"), [
-        ({}, ("by_both", "by_id")), (MOR, ("by_place", "unordered"))], ids=["cow", "mor"])
+    @pytest.mark.parametrize(
+        ("kind", "names"), [({}, ("by_both", "by_id")), (MOR, ("by_place", "unordered"))], ids=["cow", "mor"]
+    )
     def test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is(
-        self, lake: Lake, kind: dict[str, str], names: tuple[str, ...],
+        self,
+        lake: Lake,
+        kind: dict[str, str],
+        names: tuple[str, ...],
     ) -> None:
         """Kind: moves, by every target: its key holds the partition, or not, or its partition alone does, or it has none.
 
@@ -79,7 +85,9 @@ class TestDeletedRows:
         options = {**CDC, **kind, **GLOBAL}
         index = {"hoodie": RECORD_INDEX}
         targets: dict[str, dict[str, Any]] = {
-            "by_both": {"key": "id,day"}, "by_id": index, "by_place": {},
+            "by_both": {"key": "id,day"},
+            "by_id": index,
+            "by_place": {},
             "unordered": {"sql": "SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted FROM <SRC>", **index},
         }
         for name in names:
@@ -99,7 +107,8 @@ class TestDeletedRows:
         path = lake.path("raw.events")
         lake.spark.sql(
             "CREATE TABLE keyless (id string, ts bigint, amount decimal(10,2), day string) USING hudi "
-            f"PARTITIONED BY (day) TBLPROPERTIES (type = 'cow', 'hoodie.table.cdc.enabled' = 'true') LOCATION '{path}'")
+            f"PARTITIONED BY (day) TBLPROPERTIES (type = 'cow', 'hoodie.table.cdc.enabled' = 'true') LOCATION '{path}'"
+        )
         try:
             copied(lake)
             lake.spark.sql(f"INSERT INTO keyless VALUES ('a', 1, 1, '{ONE}'), ('b', 1, 1, '{ONE}'), ('b', 2, 1, '{TWO}')")
@@ -114,8 +123,13 @@ class TestDeletedRows:
     @pytest.mark.parametrize(("kind", "partition"), [({}, "meta.day"), (MOR, "day")], ids=["cow", "mor"])
     def test_a_key_within_a_struct(self, lake: Lake, kind: dict[str, str], partition: str) -> None:
         """Kind: fields of structs as key, as partition, as both."""
-        options = {**CDC, **kind, "hoodie.datasource.write.recordkey.field": "meta.id", "hoodie.index.type": "SIMPLE",
-                   "hoodie.datasource.write.partitionpath.field": partition}
+        options = {
+            **CDC,
+            **kind,
+            "hoodie.datasource.write.recordkey.field": "meta.id",
+            "hoodie.index.type": "SIMPLE",
+            "hoodie.datasource.write.partitionpath.field": partition,
+        }
         schema = "meta struct<id: string, day: string>, ts bigint, day string, _hoodie_is_deleted boolean"
         copied(lake, sql="SELECT meta.id, ts, 1.5 AS amount, meta.day, _hoodie_is_deleted FROM <SRC>")
         lake.land([((key, ONE), 1, ONE, False) for key in "abc"], schema=schema, **options)
@@ -141,10 +155,17 @@ class TestOvertakers:
         for file in held:
             file.rename(file.parent / f"_held_{file.name}")
         # Of another partition: so two writers do not touch the same files.
-        lake.land([("c", 2, Decimal(1), TWO, False)], schema=SOFT, **{**options, "hoodie.clean.automatic": "false",
-                  "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
-                  "hoodie.cleaner.policy.failed.writes": "LAZY",
-                  "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"})
+        lake.land(
+            [("c", 2, Decimal(1), TWO, False)],
+            schema=SOFT,
+            **{
+                **options,
+                "hoodie.clean.automatic": "false",
+                "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+                "hoodie.cleaner.policy.failed.writes": "LAZY",
+                "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+            },
+        )
         lake.run_ok()
         assert [row[0] for row in places(lake)] == ["a", "b", "c"]
         after = str(int(lake.state("raw.events").commits[-1].completed) + 5)
@@ -199,15 +220,23 @@ class TestPartitionColumns:
     @pytest.mark.parametrize(("kind", "hive"), [({}, "true"), (MOR, "false")], ids=["cow", "mor"])
     def test_escaped_values_are_the_rows_own(self, lake: Lake, kind: dict[str, str], hive: str) -> None:
         """Kind: every value that a path escapes, read as increment, look-back and affected partition."""
-        options = {**CDC, **kind, "hoodie.datasource.write.partitionpath.urlencode": "true",
-                   "hoodie.datasource.write.hive_style_partitioning": hive}
+        options = {
+            **CDC,
+            **kind,
+            "hoodie.datasource.write.partitionpath.urlencode": "true",
+            "hoodie.datasource.write.hive_style_partitioning": hive,
+        }
         days = ("50%", "a/b", "x=y", "10:30", "plain", "50%25")
-        joined = ("SELECT s.id, s.ts, a.n AS amount, hex(s.day) AS day, s._hoodie_is_deleted, b.n FROM <SRC> s "
-                  "LEFT JOIN (SELECT day, count(*) AS n FROM same GROUP BY day) a ON a.day = s.day "
-                  "LEFT JOIN (SELECT day, count(*) AS n FROM recent GROUP BY day) b ON b.day = s.day")
+        joined = (
+            "SELECT s.id, s.ts, a.n AS amount, hex(s.day) AS day, s._hoodie_is_deleted, b.n FROM <SRC> s "
+            "LEFT JOIN (SELECT day, count(*) AS n FROM same GROUP BY day) a ON a.day = s.day "
+            "LEFT JOIN (SELECT day, count(*) AS n FROM recent GROUP BY day) b ON b.day = s.day"
+        )
         copied(lake, key="id,day", sql="SELECT id, ts, amount, hex(day) AS day, _hoodie_is_deleted FROM <SRC>")
-        inputs = ("inputs:\n  same: {table: raw.events, read: affected_partitions, on: {day: day}}\n"
-                  "  recent: {table: raw.events, read: incremental, lookback: 1h}\n")
+        inputs = (
+            "inputs:\n  same: {table: raw.events, read: affected_partitions, on: {day: day}}\n"
+            "  recent: {table: raw.events, read: incremental, lookback: 1h}\n"
+        )
         copied(lake, "joined", sql=joined, columns=", _hoodie_is_deleted BOOLEAN, n BIGINT", top=inputs)
         lake.land([(f"k{n}", 1, Decimal(1), day, False) for n, day in enumerate(days)], schema=SOFT, **options)
         lake.run_ok()
@@ -219,21 +248,30 @@ class TestPartitionColumns:
         assert places(lake) == expected
         assert lake.rows("derived.joined", "id", "amount", "n") == [(key, Decimal(1), 1) for key, _, _ in expected]
 
-    @pytest.mark.parametrize(("kind", "hive", "form"), [
-        ({}, "false", "yyyy/MM/dd"), ({}, "true", "yyyy-MM-dd"), (MOR, "true", "yyyy/MM/dd"), (MOR, "false", "yyyy-MM-dd")])
+    @pytest.mark.parametrize(
+        ("kind", "hive", "form"),
+        [({}, "false", "yyyy/MM/dd"), ({}, "true", "yyyy-MM-dd"), (MOR, "true", "yyyy/MM/dd"), (MOR, "false", "yyyy-MM-dd")],
+    )
     def test_a_path_that_is_computed_is_not_the_value(self, lake: Lake, kind: dict[str, str], hive: str, form: str) -> None:
         """Kind: key generators whose path is not the column's value, with and without slashes: times as text and as numbers."""
-        options = {**CDC, **kind, "hoodie.datasource.write.hive_style_partitioning": hive,
-                   "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
-                   "hoodie.keygen.timebased.timestamp.type": "DATE_STRING",
-                   "hoodie.keygen.timebased.input.dateformat": "yyyy-MM-dd HH:mm:ss",
-                   "hoodie.keygen.timebased.output.dateformat": form}
+        options = {
+            **CDC,
+            **kind,
+            "hoodie.datasource.write.hive_style_partitioning": hive,
+            "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
+            "hoodie.keygen.timebased.timestamp.type": "DATE_STRING",
+            "hoodie.keygen.timebased.input.dateformat": "yyyy-MM-dd HH:mm:ss",
+            "hoodie.keygen.timebased.output.dateformat": form,
+        }
         copied(lake, key="id,day", sql="SELECT id, ts, amount, replace(day, ':', '-') AS day, _hoodie_is_deleted FROM <SRC>")
         moment, other = "2026-01-05 10:11:12", "2026-01-05 11:00:00"
         lake.land([(key, 1, Decimal(1), moment, False) for key in "abc"], schema=SOFT, **options)
         lake.run_ok()
-        lake.land([("a", 2, Decimal(1), moment, False), ("b", 2, Decimal(1), moment, True), ("d", 2, Decimal(1), other, False)],
-                  schema=SOFT, **options)
+        lake.land(
+            [("a", 2, Decimal(1), moment, False), ("b", 2, Decimal(1), moment, True), ("d", 2, Decimal(1), other, False)],
+            schema=SOFT,
+            **options,
+        )
         lake.run_ok()
         shown = moment.replace(":", "-")
         assert places(lake) == [("a", shown, 2), ("c", shown, 1), ("d", other.replace(":", "-"), 2)]
@@ -246,37 +284,52 @@ class TestWholeRows:
         path = lake.path("raw.events")
         lake.spark.sql(
             "CREATE TABLE parts (id string, ts bigint, amount decimal(10,2), v string, n int, day string) USING hudi "
-            f"PARTITIONED BY (day) TBLPROPERTIES (type = 'mor', primaryKey = 'id', preCombineField = 'ts') LOCATION '{path}'")
+            f"PARTITIONED BY (day) TBLPROPERTIES (type = 'mor', primaryKey = 'id', preCombineField = 'ts') LOCATION '{path}'"
+        )
         try:
             lake.pipeline(sql="SELECT id, ts, amount, day, v, n FROM <SRC>", columns=", v STRING, n INT")
             lake.spark.sql(f"INSERT INTO parts VALUES ('a', 1, 1.5, 'old', 1, '{ONE}'), ('b', 1, 1.5, 'old', 1, '{ONE}')")
             lake.run_ok()
             for ts, changes in ((3, "t.v = 'new'"), (4, "t.n = 7")):
-                lake.spark.sql(f"MERGE INTO parts t USING (SELECT 'a' AS id, {ts}L AS ts, '{ONE}' AS day) s ON t.id = s.id "
-                               f"WHEN MATCHED THEN UPDATE SET t.ts = s.ts, {changes}")
+                lake.spark.sql(
+                    f"MERGE INTO parts t USING (SELECT 'a' AS id, {ts}L AS ts, '{ONE}' AS day) s ON t.id = s.id "
+                    f"WHEN MATCHED THEN UPDATE SET t.ts = s.ts, {changes}"
+                )
                 lake.run_ok()
                 assert lake.rows("derived.copy", "id", "ts", "amount", "v", "n") == lake.rows(
-                    "raw.events", "id", "ts", "amount", "v", "n")
+                    "raw.events", "id", "ts", "amount", "v", "n"
+                )
             assert [row[0] for row in lake.rows("derived.copy", "v")] == ["new", "old"]
         finally:
             lake.spark.sql("DROP TABLE parts")
 
-    @pytest.mark.parametrize(("kind", "payload"), [
-        (MOR, ""), (MOR, "PartialUpdateAvroPayload"), (MOR, "OverwriteNonDefaultsWithLatestAvroPayload"),
-        ({}, "PartialUpdateAvroPayload")])
+    @pytest.mark.parametrize(
+        ("kind", "payload"),
+        [
+            (MOR, ""),
+            (MOR, "PartialUpdateAvroPayload"),
+            (MOR, "OverwriteNonDefaultsWithLatestAvroPayload"),
+            ({}, "PartialUpdateAvroPayload"),
+        ],
+    )
     def test_what_became_of_a_row_and_not_what_was_written(self, lake: Lake, kind: dict[str, str], payload: str) -> None:
         options = {**CDC, **kind}
         if payload:
             options["hoodie.datasource.write.payload.class"] = f"org.apache.hudi.common.model.{payload}"
-        copied(lake, sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted, ts AS version FROM <SRC>",
-               columns=", _hoodie_is_deleted BOOLEAN, version BIGINT")
+        copied(
+            lake,
+            sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted, ts AS version FROM <SRC>",
+            columns=", _hoodie_is_deleted BOOLEAN, version BIGINT",
+        )
         lake.land([(key, 10, Decimal(1), ONE, False) for key in "abc"], schema=SOFT, **options)
         lake.run_ok()
-        lake.land([("a", 5, Decimal(5), ONE, False), ("b", 11, None, ONE, False), ("c", 12, Decimal(2), ONE, True)],
-                  schema=SOFT, **options)
+        lake.land(
+            [("a", 5, Decimal(5), ONE, False), ("b", 11, None, ONE, False), ("c", 12, Decimal(2), ONE, True)],
+            schema=SOFT,
+            **options,
+        )
         lake.run_ok()
         assert lake.rows("derived.copy", "id", "version", "amount") == lake.rows("raw.events", "id", "ts", "amount")
-
 
     @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
     def test_rows_that_their_logs_hold_whole(self, lake: Lake, mode: str) -> None:
@@ -286,8 +339,11 @@ class TestWholeRows:
         """
         options = {**MOR, "hoodie.write.record.merge.mode": mode}
         by_time = mode == "EVENT_TIME_ORDERING"
-        lake.pipeline(sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, ts AS version FROM <SRC>", columns=", version BIGINT",
-                      hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 2})
+        lake.pipeline(
+            sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, ts AS version FROM <SRC>",
+            columns=", version BIGINT",
+            hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 2},
+        )
         lake.land([(key, 10, Decimal(1), ONE, False) for key in "abcde"], schema=SOFT, **options)
         lake.run_ok()
         steps: list[list[Row]] = [
@@ -305,14 +361,17 @@ class TestWholeRows:
             lake.run_ok()
             # Nobody is told of the one that was deleted, nor of the one that came too late for that.
             assert [row for row in lake.rows("derived.copy", "id", "version", "amount") if row[0] != "d" * (number > 0)] == (
-                lake.rows("raw.events", "id", "ts", "amount"))
-
+                lake.rows("raw.events", "id", "ts", "amount")
+            )
 
     def test_a_late_row_of_a_deleted_key_is_what_the_source_shows(self, lake: Lake) -> None:
         """Kind: a key that its index has forgotten: what comes late for it is a new row, or hidden still."""
         options = {**CDC, **MOR, **RECORD_INDEX, "hoodie.metadata.record.index.enable": "true"}
-        copied(lake, sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted, ts AS version FROM <SRC>",
-               columns=", _hoodie_is_deleted BOOLEAN, version BIGINT")
+        copied(
+            lake,
+            sql="SELECT id, <SRC_INSTANT> AS ts, amount, day, _hoodie_is_deleted, ts AS version FROM <SRC>",
+            columns=", _hoodie_is_deleted BOOLEAN, version BIGINT",
+        )
         lake.land([(key, 10, Decimal(1), ONE, False) for key in "abc"], schema=SOFT, **options)
         lake.run_ok()
         # Of two windows, and of one.

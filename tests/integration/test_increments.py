@@ -12,13 +12,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import StateError
-from freshet.plan.partitions import touched_partitions
-from freshet.plan.reads import ReadIncrement, Window
-from freshet.plan.versions import version_at_end
-from freshet.plan.window import next_window
-from freshet.sources.hudi import read_increment
-from freshet.spec.model import SourceSpec, TableRef
-from freshet.state.checkpoint import Position
+from freshet.hudi.checkpoint import Position
+from freshet.project.model.pipeline import SourceSpec, TableRef
+from freshet.sources.hudi.look.partitions import touched_partitions
+from freshet.sources.hudi.look.versions import version_at_end
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.read.reader import read_increment
+from freshet.sources.hudi.reads import ReadIncrement, Window
 from tests.kit.lake import SCHEMA, Lake, Row, rows
 
 TYPES = (
@@ -28,8 +28,18 @@ TYPES = (
 )
 OLD, NEW = datetime(1582, 3, 4, 5, 6, 7, 123456), datetime(2026, 1, 5, 6, 7, 8)
 FULL = (
-    Decimal("12345678901234567.891"), Decimal("-1234.5"), -7, 1.5, float("nan"), True, b"\x00\xff", date(1200, 2, 29), OLD,
-    ["x", None, ""], {"k": 1, "other": None}, (1, [(Decimal("1.10"), NEW), None]),
+    Decimal("12345678901234567.891"),
+    Decimal("-1234.5"),
+    -7,
+    1.5,
+    float("nan"),
+    True,
+    b"\x00\xff",
+    date(1200, 2, 29),
+    OLD,
+    ["x", None, ""],
+    {"k": 1, "other": None},
+    (1, [(Decimal("1.10"), NEW), None]),
 )
 EMPTY = (None,) * len(FULL)
 
@@ -42,14 +52,26 @@ def spark(compiled: SparkSession) -> SparkSession:
 def window_of(lake: Lake, upto: str, commits: int = 100) -> Window:
     """Return the window that a run would read whose checkpoint is ``upto``."""
     ref = TableRef("raw.events", lake.path("raw.events"))
-    spec = SourceSpec(ref, commits, "ERROR", False, "auto")
-    return next_window("copy", lake.state("raw.events"), spec, Position(upto, ref.path))
+    spec = SourceSpec(
+        table=ref, max_commits=commits, missing_checkpoint="ERROR", full_scan_when_expired=False, incremental_format="auto"
+    )
+    return next_window("copy", lake.state("raw.events"), spec, Position(instant=upto, table=ref.path))
 
 
 def read(lake: Lake, window: Window) -> DataFrame:
     state = lake.state("raw.events")
     as_of = version_at_end(state, window.end_inclusive)
-    return read_increment(lake.spark, ReadIncrement(state.ref, window, False, (), as_of, touched_partitions(state, window)))
+    return read_increment(
+        lake.spark,
+        ReadIncrement(
+            table=state.ref,
+            window=window,
+            with_deletes=False,
+            before=(),
+            as_of=as_of,
+            partitions=touched_partitions(state, window),
+        ),
+    )
 
 
 def both(lake: Lake, window: Window) -> tuple[list[str], list[str]]:
@@ -104,10 +126,16 @@ def test_of_a_table_whose_own_path_is_a_pattern(lake: Lake) -> None:
     assert len(ours) == 1
 
 
-@pytest.mark.parametrize(("kind", "values"), [
-    ("date", [date(2026, 1, 5), date(1999, 12, 31)]), ("int", [5, -1]), ("bigint", [2**40]), ("boolean", [True, False]),
-    ("decimal(5,2)", [Decimal("1.50")]),
-])
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("date", [date(2026, 1, 5), date(1999, 12, 31)]),
+        ("int", [5, -1]),
+        ("bigint", [2**40]),
+        ("boolean", [True, False]),
+        ("decimal(5,2)", [Decimal("1.50")]),
+    ],
+)
 def test_of_partitions_of_any_type(lake: Lake, kind: str, values: list[Any]) -> None:
     schema = SCHEMA.replace("day string", f"day {kind}")
     first = lake.land([("before", 1, Decimal(1), values[0])], schema=schema)
@@ -137,7 +165,9 @@ def test_a_column_that_came_later_is_read_by_hudi(lake: Lake) -> None:
     assert not window_of(lake, first).whole_files
     assert not window_of(lake, first, 1).whole_files
     assert [(row["id"], row["more"]) for row in read(lake, window_of(lake, first)).orderBy("id").collect()] == [
-        ("a", None), ("b", "x")]
+        ("a", None),
+        ("b", "x"),
+    ]
 
 
 def test_a_file_that_no_clean_has_deleted_is_missing(lake: Lake) -> None:
@@ -153,12 +183,19 @@ def test_a_file_that_no_clean_has_deleted_is_missing(lake: Lake) -> None:
     assert refused.value.code == "FILE_MISSING"
 
 
-@pytest.mark.parametrize("options", [
-    {"hoodie.datasource.write.table.type": "MERGE_ON_READ"},
-    {"hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
-     "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
-     "hoodie.keygen.timebased.output.dateformat": "yyyy-MM-dd", "hoodie.datasource.write.partitionpath.field": "ts"},
-], ids=["merge_on_read", "times_as_days"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"hoodie.datasource.write.table.type": "MERGE_ON_READ"},
+        {
+            "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
+            "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
+            "hoodie.keygen.timebased.output.dateformat": "yyyy-MM-dd",
+            "hoodie.datasource.write.partitionpath.field": "ts",
+        },
+    ],
+    ids=["merge_on_read", "times_as_days"],
+)
 def test_other_tables_are_read_by_hudi(lake: Lake, options: dict[str, str]) -> None:
     first = lake.land(rows(("a", 1, "1")), **options)
     lake.land(rows(("b", 1, "1")), **options)

@@ -15,11 +15,15 @@ SPARK = f"spark: {{spark.sql.adaptive.coalescePartitions.initialPartitionNum: {P
 GROUPED = "SELECT id, max(ts) AS ts, max(amount) AS amount, day FROM <SRC> GROUP BY id, day"
 
 
-@pytest.mark.parametrize("top", [
-    SPARK + "checks: [{name: negative, where: amount < 0}]\n",
-    SPARK + "write: {strategy: merge, columns: [amount]}\n",
-    SPARK + "checks: [{name: negative, where: amount < 0}]\nwrite: {strategy: merge, columns: [amount]}\n",
-], ids=["checked", "merged", "checked and merged"])
+@pytest.mark.parametrize(
+    "top",
+    [
+        SPARK + "checks: [{name: negative, where: amount < 0}]\n",
+        SPARK + "write: {strategy: merge, columns: [amount]}\n",
+        SPARK + "checks: [{name: negative, where: amount < 0}]\nwrite: {strategy: merge, columns: [amount]}\n",
+    ],
+    ids=["checked", "merged", "checked and merged"],
+)
 def test_a_kept_batch_is_read_once_and_written_by_few_tasks(spark: SparkSession, lake: Lake, top: str) -> None:
     lake.pipeline(sql=GROUPED, top=top)
     lake.land(rows(("a", 1, "1.00"), ("b", 1, "1.00")))

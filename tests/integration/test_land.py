@@ -17,21 +17,21 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import DataError
-from freshet.plan.landing import MARK, TableAsked, bare_spec, new_spec
-from freshet.quality.texts import made_of
-from freshet.runtime.land import land
-from freshet.runtime.land_rows import Asked, batch_of, columns_for, failed_read
-from freshet.runtime.landed import Landed, Landing, refuse_wrong
-from freshet.runtime.seeds import land_seeds
-from freshet.sinks.changes import compare, counts, written
-from freshet.sources.file_rows import FILE
-from freshet.sources.files import find_files, shown
-from freshet.spec.column_text import parse_columns
-from freshet.spec.model import TableRef
-from freshet.spec.seeds import load_seeds
-from freshet.spec.types_sql import parse_type
-from freshet.spec.warehouse import load_warehouse
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.landing.changes import compare, counts, written
+from freshet.landing.file_rows import FILE
+from freshet.landing.files import find_files, shown
+from freshet.landing.outcome import Landed, Landing, refuse_wrong
+from freshet.landing.plan import MARK, TableAsked, bare_spec, new_spec
+from freshet.landing.rows import Asked, batch_of, columns_for, failed_read
+from freshet.landing.run import land
+from freshet.landing.run_seeds import land_seeds
+from freshet.landing.seeds import load_seeds
+from freshet.landing.texts import made_of
+from freshet.project.load.warehouse import load_warehouse
+from freshet.project.model.pipeline import TableRef
+from freshet.project.syntax.column_text import parse_columns
+from freshet.types.from_sql import parse_type
 from tests.kit.frames import frame
 from tests.kit.lake import Lake
 from tests.kit.whole import WHOLE
@@ -55,7 +55,7 @@ class Files:
         return str(path)
 
     def land(self, table: str, *files: str, **more: Any) -> Landed:
-        return land(self.warehouse, Landing(table, files, **more), TimelineState(), self.lake.events.append)
+        return land(self.warehouse, Landing(table=table, files=files, **more), TimelineState(), self.lake.events.append)
 
 
 @pytest.fixture
@@ -75,24 +75,46 @@ def test_what_files_change(files: Files, kind: str) -> None:
 
     A file that is landed twice makes no commit; every change is one commit, and a reader of changes sees the deletes.
     """
-    first = files.write("1.csv", *(f"{key},{n},x,2026-01-05 10:00:00,d1" for n, key in enumerate("abcdefg", 1)),
-                        "a,1,x,2026-01-05 09:00:00,d1")
+    first = files.write(
+        "1.csv", *(f"{key},{n},x,2026-01-05 10:00:00,d1" for n, key in enumerate("abcdefg", 1)), "a,1,x,2026-01-05 09:00:00,d1"
+    )
     made = files.land("raw.t", first, partition_by=("day",), table_type=kind, **KEYED)
     assert (numbers(made), made.made, made.outcome) == ((8, 7, 0, 0, 0, 0), True, "committed")
-    assert dict(made.columns) == {"id": "string", "amount": "bigint", "name": "string", "at": "timestamp", "day": "string",
-                                  "_hoodie_is_deleted": "boolean"}
+    assert dict(made.columns) == {
+        "id": "string",
+        "amount": "bigint",
+        "name": "string",
+        "at": "timestamp",
+        "day": "string",
+        "_hoodie_is_deleted": "boolean",
+    }
     assert files.lake.state("raw.t").config.records_changes
     assert files.land("raw.t", first).outcome == "idle"
     second = files.write(
-        "2.csv", "a,1,x,2026-01-05 10:00:00,d1,", "b,20,x,2026-01-06 10:00:00,d1,false", "c,30,x,2026-01-05 10:00:00,d1,",
-        "d,40,x,2026-01-04 10:00:00,d1,", "e,50,x,2026-01-06 10:00:00,d2,", "f,,,2026-01-06 10:00:00,,true",
-        "z,,,2026-01-06 10:00:00,,true", "n,9,x,2026-01-06 10:00:00,d3,", head=f"{HEAD},_hoodie_is_deleted")
+        "2.csv",
+        "a,1,x,2026-01-05 10:00:00,d1,",
+        "b,20,x,2026-01-06 10:00:00,d1,false",
+        "c,30,x,2026-01-05 10:00:00,d1,",
+        "d,40,x,2026-01-04 10:00:00,d1,",
+        "e,50,x,2026-01-06 10:00:00,d2,",
+        "f,,,2026-01-06 10:00:00,,true",
+        "z,,,2026-01-06 10:00:00,,true",
+        "n,9,x,2026-01-06 10:00:00,d3,",
+        head=f"{HEAD},_hoodie_is_deleted",
+    )
     changed = files.land("raw.t", second, **KEYED)
     assert (numbers(changed), changed.replaced, changed.moved, changed.absent) == ((8, 1, 3, 1, 1, 1), 1, 1, 1)
     assert "SAME_ORDERING" in changed.notices[0]
     shown = {row[0]: (row[1], row[4]) for row in files.lake.rows("raw.t")}
-    assert shown == {"a": (1, "d1"), "b": (20, "d1"), "c": (30, "d1"), "d": (4, "d1"), "e": (50, "d2"), "g": (7, "d1"),
-                     "n": (9, "d3")}
+    assert shown == {
+        "a": (1, "d1"),
+        "b": (20, "d1"),
+        "c": (30, "d1"),
+        "d": (4, "d1"),
+        "e": (50, "d2"),
+        "g": (7, "d1"),
+        "n": (9, "d3"),
+    }
     assert (files.land("raw.t", second).outcome, len(files.lake.state("raw.t").data_commits)) == ("idle", 2)
     whole = files.write("3.csv", "a,2,x,2026-01-07 10:00:00,d1", "n,9,x,2026-01-06 10:00:00,d3")
     assert numbers(files.land("raw.t", whole, whole=True)) == (2, 0, 1, 5, 1, 0)
@@ -113,13 +135,18 @@ def test_any_files_in_any_order(quick: SparkSession, lake: Lake) -> None:
     drawn, schema = random.Random(7), "id string, ts bigint, amount bigint, day string, _hoodie_is_deleted boolean"
     bare = bare_spec(load_warehouse(lake.project_root), TableRef("raw.t", lake.path("raw.t")))
     columns = (*parse_columns("raw.t", schema.rpartition(",")[0]), MARK)
-    spec = new_spec(bare, load_warehouse(lake.project_root), TableAsked(("id",), "ts", ("day",)), columns)
+    spec = new_spec(
+        bare, load_warehouse(lake.project_root), TableAsked(key=("id",), ordering="ts", partition_by=("day",)), columns
+    )
     held: dict[tuple[str, str], tuple[Any, ...]] = {}
     truth: dict[str, tuple[Any, ...]] = {}
     for number in range(10):
         times = {key: drawn.sample(range(1, 12), 4) for key in "abcdef"}
-        batch = [(key, times[key].pop(), drawn.randrange(3), drawn.choice("pq"), drawn.random() < 0.2)
-                 for key in drawn.choices("abcdef", k=8) if times[key]]
+        batch = [
+            (key, times[key].pop(), drawn.randrange(3), drawn.choice("pq"), drawn.random() < 0.2)
+            for key in drawn.choices("abcdef", k=8)
+            if times[key]
+        ]
         batch += drawn.sample(batch, 2)
         whole = number % 4 == 3
         newest = {key: max(row for row in batch if row[0] == key) for key in {row[0] for row in batch}}
@@ -179,28 +206,45 @@ def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> None:
     assert "x.csv" in refused.value.message
 
 
-@pytest.mark.parametrize(("text", "code"), [
-    (f"{HEAD}\na,1,x,{AT}\n", "ROW_UNREADABLE"), (f'{HEAD}\na,1,x,{AT},"d\nb,1,x,{AT},d\n', "ROW_UNREADABLE"),
-    (f"{HEAD}\na,1.5,x,{AT},d\n", "OVERFLOW"), (f"{HEAD}\na,1,x,{AT},d\na,2,x,{AT},d\n", "ROWS_TIED"),
-    (f"{HEAD},more\n", "UNKNOWN_COLUMN"), (f"{HEAD}\nb,1,caf\udce9,{AT},d\n", "BAD_BYTES"),
-])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f"{HEAD}\na,1,x,{AT}\n", "ROW_UNREADABLE"),
+        (f'{HEAD}\na,1,x,{AT},"d\nb,1,x,{AT},d\n', "ROW_UNREADABLE"),
+        (f"{HEAD}\na,1.5,x,{AT},d\n", "OVERFLOW"),
+        (f"{HEAD}\na,1,x,{AT},d\na,2,x,{AT},d\n", "ROWS_TIED"),
+        (f"{HEAD},more\n", "UNKNOWN_COLUMN"),
+        (f"{HEAD}\nb,1,caf\udce9,{AT},d\n", "BAD_BYTES"),
+    ],
+)
 def test_rows_that_are_refused(
-    quick: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch, text: str, code: str,
+    quick: SparkSession,
+    lake: Lake,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    code: str,
 ) -> None:
     """What one row of a file may have against it: with file, column and row in words, and before anything is written."""
-    monkeypatch.setattr("freshet.sources.files._HEAD_BYTES", len(HEAD) + 6)
+    monkeypatch.setattr("freshet.landing.files._HEAD_BYTES", len(HEAD) + 6)
     refused_by(quick, lake, text, code)
 
 
-@pytest.mark.parametrize(("text", "code"), [
-    (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"), (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
-    (f"{HEAD}\na,1,x,10:00,d\n", "OVERFLOW"), (f"{HEAD}\n,1,x,{AT},d\na,1,x,,d\n", "NULL_KEY"),
-    (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
-    (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"), ("id,amount,at,day\n", "COLUMN_MISSING"),
-    (f"{HEAD}\na,1,x,{AT},\n", "NULL_PARTITION"), (f"{HEAD}\na,1,x,{AT},a:b\n", "BAD_PARTITION"),
-    (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,\na,1,x,{AT},d,true\n", "ROWS_TIED"),
-    (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,perhaps\n", "OVERFLOW"),
-])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"),
+        (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
+        (f"{HEAD}\na,1,x,10:00,d\n", "NOT_OF_TYPE"),
+        (f"{HEAD}\n,1,x,{AT},d\na,1,x,,d\n", "NULL_KEY"),
+        (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
+        (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"),
+        ("id,amount,at,day\n", "COLUMN_MISSING"),
+        (f"{HEAD}\na,1,x,{AT},\n", "NULL_PARTITION"),
+        (f"{HEAD}\na,1,x,{AT},a:b\n", "BAD_PARTITION"),
+        (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,\na,1,x,{AT},d,true\n", "ROWS_TIED"),
+        (f"{HEAD},_hoodie_is_deleted\na,1,x,{AT},d,perhaps\n", "NOT_OF_TYPE"),
+    ],
+)
 def test_every_way_in_which_a_row_is_refused(quick: SparkSession, lake: Lake, text: str, code: str) -> None:
     refused_by(quick, lake, text, code)
 
@@ -226,27 +270,57 @@ def test_texts_that_lose_nothing_as_a_value(quick: SparkSession) -> None:
 def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake: Lake) -> None:
     """Each type that follows from the texts of a column, and the texts beside them from which it does not."""
     texts = {
-        "whole": ("1", "-20", ""), "code": ("007", "10", "20"), "long": ("12345678901234567890", "1", "2"),
-        "plus": ("+1", "1", "1"), "real": ("1.50", "-2e3", "7"), "digits": ("1.2345678901234567", "1", "1"),
-        "zero": ("0", "0.5", ""), "dot": ("1.", "2", "3"), "yes": ("true", "FALSE", ""),
-        "one": ("1", "true", ""), "day": ("2026-01-05", "2026-02-28", ""),
-        "most": ("1", "2.5", "n/a"), "days": ("2026-01-05", "?", "2026-01-06"),
-        "none": ("2026-02-30", "2026-01-05", ""), "at": (AT, "2026-01-05T10:00:00.123456Z", "2026-01-06"),
-        "time": ("10:00", "11:00", ""), "nothing": ("", "", ""), "id": ("a", "b", "c"), "spaced": (" 1", "2", "3"),
+        "whole": ("1", "-20", ""),
+        "code": ("007", "10", "20"),
+        "long": ("12345678901234567890", "1", "2"),
+        "plus": ("+1", "1", "1"),
+        "real": ("1.50", "-2e3", "7"),
+        "digits": ("1.2345678901234567", "1", "1"),
+        "zero": ("0", "0.5", ""),
+        "dot": ("1.", "2", "3"),
+        "yes": ("true", "FALSE", ""),
+        "one": ("1", "true", ""),
+        "day": ("2026-01-05", "2026-02-28", ""),
+        "most": ("1", "2.5", "n/a"),
+        "days": ("2026-01-05", "?", "2026-01-06"),
+        "none": ("2026-02-30", "2026-01-05", ""),
+        "at": (AT, "2026-01-05T10:00:00.123456Z", "2026-01-06"),
+        "time": ("10:00", "11:00", ""),
+        "nothing": ("", "", ""),
+        "id": ("a", "b", "c"),
+        "spaced": (" 1", "2", "3"),
     }
     lines = [",".join(texts), *(",".join(values[number] for values in texts.values()) for number in range(3))]
     found = find_files([write(lake, "x.csv", "\n".join(lines).encode())])
     told: list[str] = []
     # Of a column whose type is said nothing is guessed, and the others' are.
-    columns = columns_for(quick, found, parse_columns("raw.t", "id STRING"), Asked(("id",), "at", (), False), "raw.t", told)
+    columns = columns_for(
+        quick,
+        found,
+        parse_columns("raw.t", "id STRING"),
+        Asked(key=("id",), ordering="at", partition_by=(), generated=False),
+        "raw.t",
+        told,
+    )
     kinds = {c.name: str(c.type) for c in columns if str(c.type) != "string"}
-    assert kinds == {"whole": "bigint", "real": "double", "zero": "double", "yes": "boolean", "day": "date", "at": "timestamp",
-                     "_hoodie_is_deleted": "boolean"}
+    assert kinds == {
+        "whole": "bigint",
+        "real": "double",
+        "zero": "double",
+        "yes": "boolean",
+        "day": "date",
+        "at": "timestamp",
+        "_hoodie_is_deleted": "boolean",
+    }
     # What most values of a column are not is told with its place; codes and halves are not.
     assert [one.partition(" To have")[0] for one in told] == [
         f"TEXT_COLUMN: {name} is text though 2 of 3 values are {most}: {odd} is not ({shown(found.paths[0])}, line {line})."
-        for name, most, odd, line in (("most", "numbers", "'n/a'", 4), ("days", "dates or times", "'?'", 3),
-                                      ("spaced", "numbers", "' 1'", 2))]
+        for name, most, odd, line in (
+            ("most", "numbers", "'n/a'", 4),
+            ("days", "dates or times", "'?'", 3),
+            ("spaced", "numbers", "' 1'", 2),
+        )
+    ]
 
 
 def test_values_of_each_format(quick: SparkSession, lake: Lake) -> None:
@@ -258,10 +332,16 @@ def test_values_of_each_format(quick: SparkSession, lake: Lake) -> None:
     one = f'{{"id":"a","n":1.5,"ok":true,"day":"2026-01-05","at":"{tail}","text":"x,\\"y\\"\\nz"}}'
     other = f'{{"text":null,"at":"{tail}","id":"b"}}'
     moment = datetime(2026, 1, 5, 10, 0, 0, 5, tzinfo=UTC)
-    table = pa.table({
-        "text": ['x,"y"\nz', None], "id": ["a", "b"], "n": pa.array([Decimal("1.5"), None], pa.decimal128(4, 1)),
-        "ok": [True, None], "day": pa.array([date(2026, 1, 5), None]), "at": pa.array([moment] * 2, pa.timestamp("us", "UTC")),
-    })
+    table = pa.table(
+        {
+            "text": ['x,"y"\nz', None],
+            "id": ["a", "b"],
+            "n": pa.array([Decimal("1.5"), None], pa.decimal128(4, 1)),
+            "ok": [True, None],
+            "day": pa.array([date(2026, 1, 5), None]),
+            "at": pa.array([moment] * 2, pa.timestamp("us", "UTC")),
+        }
+    )
     parquet.write_table(table, lake.root / "x.parquet")
     found: dict[str, bytes | None] = {"x.csv": csv.encode(), "x.json": f"{one}\n{other}\n".encode(), "x.parquet": None}
     if WHOLE:
@@ -270,12 +350,17 @@ def test_values_of_each_format(quick: SparkSession, lake: Lake) -> None:
         assert looked_at(quick, lake, columns, name, data) == rows, name
 
 
-@pytest.mark.parametrize(("name", "data", "code"), [
-    ("x.json", b'{"id":"a","at":"2026-01-05","o":{"x":1,"y":2}}\n', "TYPE_DIFFERS"),
-    ("x.json", b'{"id":"a","at":"2026-01-05","o":1}\n', "TYPE_DIFFERS"), ("x.json", b'{"id":"a","o":null}\n', "COLUMN_MISSING"),
-    ("x.json", b'{"id":"a","at":"2026-01-05","n":1.2345678901234567}\n', "OVERFLOW"), ("x.json", b'{"id":\n', "ROW_UNREADABLE"),
-    ("x.json", b'{"id":"a","at":"2026-01-05","o":{"x":"text"}}\n', "ROW_UNREADABLE"),
-])
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("x.json", b'{"id":"a","at":"2026-01-05","o":{"x":1,"y":2}}\n', "TYPE_DIFFERS"),
+        ("x.json", b'{"id":"a","at":"2026-01-05","o":1}\n', "TYPE_DIFFERS"),
+        ("x.json", b'{"id":"a","o":null}\n', "COLUMN_MISSING"),
+        ("x.json", b'{"id":"a","at":"2026-01-05","n":1.2345678901234567}\n', "OVERFLOW"),
+        ("x.json", b'{"id":\n', "ROW_UNREADABLE"),
+        ("x.json", b'{"id":"a","at":"2026-01-05","o":{"x":"text"}}\n', "ROW_UNREADABLE"),
+    ],
+)
 def test_objects_that_do_not_fit(quick: SparkSession, lake: Lake, name: str, data: bytes, code: str) -> None:
     with pytest.raises(DataError, match=code):
         looked_at(quick, lake, "id STRING, at TIMESTAMP, o STRUCT<x: BIGINT>, n DECIMAL(38,16)", name, data)
@@ -288,15 +373,25 @@ def write(lake: Lake, name: str, data: bytes | None) -> str:
 
 
 def looked_at(
-    spark: SparkSession, lake: Lake, columns: str, name: str, data: bytes | None, partition_by: tuple[str, ...] = (),
+    spark: SparkSession,
+    lake: Lake,
+    columns: str,
+    name: str,
+    data: bytes | None,
+    partition_by: tuple[str, ...] = (),
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a file as a table of these columns would hold them, if nothing is wrong with them."""
     spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     warehouse, found = load_warehouse(lake.project_root), find_files([write(lake, name, data)])
     bare = bare_spec(warehouse, TableRef("raw.t", lake.path("raw.t")))
-    spec = new_spec(bare, warehouse, TableAsked(("id",), "at", partition_by), (*parse_columns("raw.t", columns), MARK))
+    spec = new_spec(
+        bare,
+        warehouse,
+        TableAsked(key=("id",), ordering="at", partition_by=partition_by),
+        (*parse_columns("raw.t", columns), MARK),
+    )
     try:
-        rows, _ = batch_of(spark, found, spec, Asked(("id",), "at", (), False))
+        rows, _ = batch_of(spark, found, spec, Asked(key=("id",), ordering="at", partition_by=(), generated=False))
         refuse_wrong(spec, counts(compare(rows, None, spec, FILE, False, False), spec, FILE))
         return sorted(tuple(row) for row in rows.drop(FILE, "_hoodie_is_deleted").collect())
     except (Py4JJavaError, PySparkException) as error:

@@ -101,9 +101,12 @@ def test_an_older_row_never_overwrites_a_newer_one(lake: Lake) -> None:
 
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
 def test_the_newest_of_several_rows_of_one_key_in_a_batch_wins(lake: Lake, table_type: str) -> None:
-    lake.pipeline(table_type=table_type, sql="""
+    lake.pipeline(
+        table_type=table_type,
+        sql="""
         SELECT id, ts + bump AS ts, cast(amount + bump AS decimal(10,2)) AS amount, day
-        FROM <SRC> CROSS JOIN (SELECT explode(array(0, 2, 1)) AS bump)""")
+        FROM <SRC> CROSS JOIN (SELECT explode(array(0, 2, 1)) AS bump)""",
+    )
     lake.land(rows(("a", 1, "1")))
     lake.run_ok()
     assert lake.rows() == rows(("a", 3, "3"))

@@ -13,10 +13,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from freshet.plan.stages import MergeColumns
+from freshet.project.model.pipeline import TableRef
 from freshet.sinks.merge import merge_columns
-from freshet.spec.model import TableRef
-from freshet.spec.types import Column
-from freshet.spec.types_sql import parse_type
+from freshet.types.columns import Column
+from freshet.types.from_sql import parse_type
 from tests.kit.frames import frame
 from tests.kit.lake import Lake
 
@@ -26,19 +26,29 @@ TABLE_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in KINDS.items())
 BATCH_SCHEMA = "id string, ts bigint, at bigint, amount int, changed array<string>, gone boolean, day string"
 #: One that is older and one that is newer than what comes, one whose part was never set, one that nothing comes for.
 STANDS: tuple[Row, ...] = (
-    ("old", 5, 5, 1, "kept", "mon"), ("newer", 50, 50, 2, "kept", "mon"), ("unset", 5, None, None, "kept", "mon"),
-    ("else", 5, 5, 4, "kept", "tue"), ("gone", 5, 5, 5, "kept", "mon"),
+    ("old", 5, 5, 1, "kept", "mon"),
+    ("newer", 50, 50, 2, "kept", "mon"),
+    ("unset", 5, None, None, "kept", "mon"),
+    ("else", 5, 5, 4, "kept", "tue"),
+    ("gone", 5, 5, 5, "kept", "mon"),
 )
 BOTH = ["at", "amount"]
 ROWS: tuple[Row, ...] = (
-    ("old", 9, 9, 10, BOTH, False, "mon"), ("newer", 9, 9, 20, BOTH, False, "mon"), ("unset", 3, 3, 30, BOTH, None, "mon"),
+    ("old", 9, 9, 10, BOTH, False, "mon"),
+    ("newer", 9, 9, 20, BOTH, False, "mon"),
+    ("unset", 3, 3, 30, BOTH, None, "mon"),
     # Two of one key: the older carries an amount, the newer none; and the other way round, with a null that is a value.
-    ("twice", 7, 7, 40, BOTH, False, "mon"), ("twice", 8, 8, None, ["at"], False, "mon"),
-    ("null", 7, 7, 50, BOTH, False, "mon"), ("null", 8, 8, None, BOTH, False, "mon"),
-    ("gone", 9, 9, None, [], True, "mon"), ("never", 9, 9, None, [], True, "mon"),
+    ("twice", 7, 7, 40, BOTH, False, "mon"),
+    ("twice", 8, 8, None, ["at"], False, "mon"),
+    ("null", 7, 7, 50, BOTH, False, "mon"),
+    ("null", 8, 8, None, BOTH, False, "mon"),
+    ("gone", 9, 9, None, [], True, "mon"),
+    ("never", 9, 9, None, [], True, "mon"),
     # A row that came back after it was gone, and one that is gone after it came.
-    ("back", 7, 7, None, [], True, "mon"), ("back", 8, 8, 60, BOTH, False, "mon"),
-    ("left", 7, 7, 70, BOTH, False, "mon"), ("left", 8, 8, None, [], True, "mon"),
+    ("back", 7, 7, None, [], True, "mon"),
+    ("back", 8, 8, 60, BOTH, False, "mon"),
+    ("left", 7, 7, 70, BOTH, False, "mon"),
+    ("left", 8, 8, None, [], True, "mon"),
 )
 
 
@@ -93,18 +103,31 @@ def expected(how: How, stands: tuple[Row, ...]) -> list[Row]:
     return sorted((tuple(row.values()) for key, row in table.items() if key in kept), key=str)
 
 
-CELLS = [How(*cell) for cell in product((True, False), (False, True), ("all", "not null", "named"), (True, False))
-         # A full outer join writes the whole of a table without partitions, and what is missing is inserted.
-         if not cell[1] or (cell[0] and not cell[3])]
+CELLS = [
+    How(*cell)
+    for cell in product((True, False), (False, True), ("all", "not null", "named"), (True, False))
+    # A full outer join writes the whole of a table without partitions, and what is missing is inserted.
+    if not cell[1] or (cell[0] and not cell[3])
+]
 
 
 @pytest.mark.parametrize("exists", [True, False])
 @pytest.mark.parametrize("how", CELLS, ids=lambda how: "-".join(map(str, vars(how).values())))
 def test_whole_rows(spark: SparkSession, tables: dict[bool, TableRef], how: How, exists: bool) -> None:
     stage = MergeColumns(
-        tables[how.partitioned], tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items()), ("at", "amount"),
-        ("id",), ("day",) if how.partitioned else (), "at", "ts", False, how.insert_missing, how.keep_others,
-        how.carries == "not null", "changed" if how.carries == "named" else "", exists,
+        table=tables[how.partitioned],
+        columns=tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items()),
+        owned=("at", "amount"),
+        record_key=("id",),
+        partition_by=("day",) if how.partitioned else (),
+        ordering="at",
+        table_ordering="ts",
+        global_index=False,
+        insert_missing=how.insert_missing,
+        keep_others=how.keep_others,
+        null_is_unchanged=how.carries == "not null",
+        changed_columns="changed" if how.carries == "named" else "",
+        target_exists=exists,
     )
     batch = frame(spark, ROWS, BATCH_SCHEMA).withColumnRenamed("gone", "_hoodie_is_deleted")
     found = sorted((tuple(row) for row in merge_columns(spark, stage, batch, is_kept=False).collect()), key=str)

@@ -36,9 +36,19 @@ def test_a_table_gets_a_successor_and_goes_on_in_it(lake: Lake) -> None:
 
     shown = freshet(lake, "migrate", "copy", "--rename", "amount=price", "--dry-run")
     assert {one["code"] for one in shown["differences"]} == {
-        "TABLE_TYPE_CHANGED", "PARTITIONING_CHANGED", "SETTING_CHANGED", "INDEX_CHANGED", "SCHEMA_CHANGED", "COLUMN_ADDED"}
+        "TABLE_TYPE_CHANGED",
+        "PARTITIONING_CHANGED",
+        "SETTING_CHANGED",
+        "INDEX_CHANGED",
+        "SCHEMA_CHANGED",
+        "COLUMN_ADDED",
+    }
     assert (shown["after"], shown["location"], shown["upto"], shown["loaded"]) == (
-        lake.path("derived.copy__m2"), "{{ var.root }}/derived/copy__m2", position, False)
+        lake.path("derived.copy__m2"),
+        "{{ var.root }}/derived/copy__m2",
+        position,
+        False,
+    )
     done = freshet(lake, "migrate", "copy", "--rename", "amount=price")
     assert (done["switched"], done["differs"]) == (True, False)
     assert "LOCATION '{{ var.root }}/derived/copy__m2'" in (lake.project_root / "ddl/copy.sql").read_text()
@@ -55,11 +65,15 @@ def test_a_table_gets_a_successor_and_goes_on_in_it(lake: Lake) -> None:
 
     # Whoever reads it by its path is told what to write, and holds the old table until then.
     (reader,) = done["readers"]
-    assert reader["edit"].startswith(f"write \"{lake.path('derived.copy__m2')}\" in pipelines/after.yml:")
+    assert reader["edit"].startswith(f'write "{lake.path("derived.copy__m2")}" in pipelines/after.yml:')
     assert reader["command"] == "freshet run after --full-refresh"
     assert refused(lake, "migrate", "copy", "--drop-old")["code"] == "OLD_TABLE_READ"
-    lake.pipeline("after", sql="SELECT id, ts, price AS amount, day FROM <SRC>", source="derived.copy__m2",
-                  hoodie={"hoodie.datasource.query.incremental.format": "latest_state"})
+    lake.pipeline(
+        "after",
+        sql="SELECT id, ts, price AS amount, day FROM <SRC>",
+        source="derived.copy__m2",
+        hoodie={"hoodie.datasource.query.incremental.format": "latest_state"},
+    )
     assert refused(lake, "run", "after")["code"] == "CHECKPOINT_OF_ANOTHER_TABLE"
     freshet(lake, "run", "after", "--full-refresh")
     assert len(lake.rows("derived.after")) == 4

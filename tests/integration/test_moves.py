@@ -19,7 +19,9 @@ def pipeline(lake: Lake, table_type: str, **more: object) -> None:
 @pytest.mark.parametrize("table_type", ["cow", "mor"])
 @pytest.mark.parametrize("days", [DAYS[:2], DAYS], ids=["plain paths", "an escaped path"])
 def test_the_newest_row_of_each_key_stands_once_wherever_it_came_from(
-    lake: Lake, table_type: str, days: tuple[str, ...],
+    lake: Lake,
+    table_type: str,
+    days: tuple[str, ...],
 ) -> None:
     drawn = random.Random(f"{table_type} {len(days)}")
     pipeline(lake, table_type)

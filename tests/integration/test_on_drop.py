@@ -10,16 +10,16 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from freshet.hudi.checkpoint import CHECKS_KEY
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.checks import CheckBatch
+from freshet.project.model.checks import CheckSpec, RowRule
+from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import NOWHERE
 from freshet.quality.gate import check_batch
 from freshet.quality.older import count_older
-from freshet.runtime.runner import replay_quarantine
-from freshet.runtime.show import Wanted, show_rows
-from freshet.spec.model import TableRef
-from freshet.spec.rules import CheckSpec, RowRule
-from freshet.state.checkpoint import CHECKS_KEY
-from freshet.state.timeline import TimelineState
+from freshet.run.runner import replay_quarantine
+from freshet.run.show import Wanted, show_rows
 from tests.kit.frames import frame
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
@@ -37,8 +37,9 @@ COLUMN = ",\n  name STRING NOT NULL,\n  _hoodie_is_deleted BOOLEAN"
 
 
 def declare(lake: Lake, table_type: str, checks: str = CHECKS, **more: Any) -> None:
-    lake.pipeline(sql=SQL, columns=COLUMN, table_type=table_type, top=checks,
-                  properties=", 'hoodie.table.cdc.enabled' = 'true'", **more)
+    lake.pipeline(
+        sql=SQL, columns=COLUMN, table_type=table_type, top=checks, properties=", 'hoodie.table.cdc.enabled' = 'true'", **more
+    )
 
 
 def ids(lake: Lake, table: str = "derived.copy") -> list[str]:
@@ -72,8 +73,14 @@ def test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back(lake: L
     changed = show_rows(lake.spark, lake.state(), Wanted(columns=("id", "_hoodie_is_deleted"), since=before)).rows
     assert {str(key) for key, deleted in changed if deleted} == set(gone)
 
-    replayed = replay_quarantine(lake.project("copy"), lake.spec(), TimelineState(), lake.events.append,
-                                 "id IN ('newer', 'equal', 'late')", (("amount", "abs(amount) + 7"),))
+    replayed = replay_quarantine(
+        lake.project("copy"),
+        lake.spec(),
+        TimelineState(),
+        lake.events.append,
+        "id IN ('newer', 'equal', 'late')",
+        (("amount", "abs(amount) + 7"),),
+    )
     assert replayed.error is None, replayed.error
     found = dict(lake.rows("derived.copy", "id", "amount"))
     assert (found["newer"], found["equal"], found["late"]) == (Decimal("8.00"), Decimal("8.00"), Decimal("1.00"))
@@ -123,19 +130,39 @@ SCHEMA = "id string, ts bigint, amount int, day string, _hoodie_is_deleted boole
 
 
 def stage(*, is_global: bool = False) -> CheckBatch:
-    checks = (CheckSpec("negative", "drop", 0, RowRule("amount < 0"), deletes=True),
-              CheckSpec("huge", "drop", 0, RowRule("amount > 9")))
-    return CheckBatch(checks, ("id",), (), TableRef("derived.q", "/q"), ("id",) if is_global else ("id", "day"), "ts")
+    checks = (
+        CheckSpec(name="negative", severity="drop", line=0, rule=RowRule("amount < 0"), deletes=True),
+        CheckSpec(name="huge", severity="drop", line=0, rule=RowRule("amount > 9")),
+    )
+    return CheckBatch(
+        checks=checks,
+        record_key=("id",),
+        history=(),
+        quarantine=TableRef("derived.q", "/q"),
+        located=("id",) if is_global else ("id", "day"),
+        ordering="ts",
+    )
 
 
 def test_which_rows_delete(quick: SparkSession) -> None:
     """Of one batch: a good row that is equally new wins; two bad ones of one key delete once; a place that is none."""
-    batch = frame(quick, [
-        ("good", 1, 1, "mon", None, False), ("tie", 2, 1, "mon", False, False), ("tie", 2, -1, "mon", False, False),
-        ("older", 1, 1, "mon", False, False), ("older", 2, -1, "mon", False, False), ("keep", 2, 10, "mon", False, False),
-        ("both", 2, -1, "mon", False, False), ("both", 2, 10, "mon", False, False), (None, 2, -1, "mon", False, True),
-        ("unordered", None, -1, "mon", False, False), ("gone", 2, -1, "mon", True, False),
-    ], SCHEMA).withColumnRenamed("nowhere", NOWHERE)
+    batch = frame(
+        quick,
+        [
+            ("good", 1, 1, "mon", None, False),
+            ("tie", 2, 1, "mon", False, False),
+            ("tie", 2, -1, "mon", False, False),
+            ("older", 1, 1, "mon", False, False),
+            ("older", 2, -1, "mon", False, False),
+            ("keep", 2, 10, "mon", False, False),
+            ("both", 2, -1, "mon", False, False),
+            ("both", 2, 10, "mon", False, False),
+            (None, 2, -1, "mon", False, True),
+            ("unordered", None, -1, "mon", False, False),
+            ("gone", 2, -1, "mon", True, False),
+        ],
+        SCHEMA,
+    ).withColumnRenamed("nowhere", NOWHERE)
     found = check_batch(quick, stage(), batch)
     told = sorted((row.id, row.ts, row._hoodie_is_deleted) for row in found.rows.where("_hoodie_is_deleted").collect())
     assert told == [("both", 2, True), ("gone", 2, True), ("older", 2, True)]
@@ -146,15 +173,46 @@ def test_which_rows_delete(quick: SparkSession) -> None:
 
 def test_which_older_rows_stay(quick: SparkSession) -> None:
     """Nothing stays of a key that stands nowhere, newer, or that the batch itself deletes or publishes anew."""
-    batch = frame(quick, [
-        (key, ts, 10, day, False, False) for key, ts, day in (
-            ("stays", 5, "mon"), ("equal", 5, "mon"), ("late", 4, "mon"), ("never", 5, "mon"), ("moved", 6, "tue"),
-            ("deleted", 5, "mon"), ("renewed", 5, "mon"), ("unordered", None, "mon"), ("published", 5, "mon"))
-    ] + [("deleted", 5, 1, "mon", True, False), ("renewed", 6, 1, "mon", False, False),
-         ("published", 4, 1, "mon", False, False)], SCHEMA).withColumnRenamed("nowhere", NOWHERE)
-    stands = frame(quick, [(key, 5, day) for key, day in (
-        ("stays", "mon"), ("equal", "mon"), ("late", "mon"), ("moved", "mon"), ("deleted", "mon"), ("renewed", "mon"),
-        ("unordered", "mon"), ("other", "mon"))], "id string, ts bigint, day string").withColumn("amount", F.lit(1))
+    batch = frame(
+        quick,
+        [
+            (key, ts, 10, day, False, False)
+            for key, ts, day in (
+                ("stays", 5, "mon"),
+                ("equal", 5, "mon"),
+                ("late", 4, "mon"),
+                ("never", 5, "mon"),
+                ("moved", 6, "tue"),
+                ("deleted", 5, "mon"),
+                ("renewed", 5, "mon"),
+                ("unordered", None, "mon"),
+                ("published", 5, "mon"),
+            )
+        ]
+        + [
+            ("deleted", 5, 1, "mon", True, False),
+            ("renewed", 6, 1, "mon", False, False),
+            ("published", 4, 1, "mon", False, False),
+        ],
+        SCHEMA,
+    ).withColumnRenamed("nowhere", NOWHERE)
+    stands = frame(
+        quick,
+        [
+            (key, 5, day)
+            for key, day in (
+                ("stays", "mon"),
+                ("equal", "mon"),
+                ("late", "mon"),
+                ("moved", "mon"),
+                ("deleted", "mon"),
+                ("renewed", "mon"),
+                ("unordered", "mon"),
+                ("other", "mon"),
+            )
+        ],
+        "id string, ts bigint, day string",
+    ).withColumn("amount", F.lit(1))
     for is_global, few, count in ((False, True, 4), (True, False, 5)):
         how = stage(is_global=is_global)
         found = check_batch(quick, how, batch)

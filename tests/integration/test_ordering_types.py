@@ -23,19 +23,29 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from freshet.errors import SpecError
-from freshet.runtime.service import run_services
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.run.service import run_services
 from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
 
 # Each list in ascending order, across zero, across 1970, across a calendar.
 VALUES = {
-    "TINYINT": ("-10", "-1", "5", "20"), "SMALLINT": ("-1000", "-1", "5", "2000"), "INT": ("-1000", "-1", "5", "2000"),
-    "BIGINT": ("-1000", "-1", "5", "2000"), "FLOAT": ("-10.5", "-1.5", "0.25", "1e10"),
-    "DOUBLE": ("-10.5", "-1.5", "0.25", "1e10"), "STRING": ("", "a", "b", "z"), "BOOLEAN": ("false", "true"),
+    "TINYINT": ("-10", "-1", "5", "20"),
+    "SMALLINT": ("-1000", "-1", "5", "2000"),
+    "INT": ("-1000", "-1", "5", "2000"),
+    "BIGINT": ("-1000", "-1", "5", "2000"),
+    "FLOAT": ("-10.5", "-1.5", "0.25", "1e10"),
+    "DOUBLE": ("-10.5", "-1.5", "0.25", "1e10"),
+    "STRING": ("", "a", "b", "z"),
+    "BOOLEAN": ("false", "true"),
     "DATE": ("1500-01-05", "1969-12-31", "2026-01-05", "2026-01-06"),
-    "TIMESTAMP": ("1800-01-01 00:00:00", "1969-12-31 23:59:59.999999", "2026-01-05 10:11:12.345678",
-                  "2026-01-05 10:11:12.345679"),
-    "DECIMAL(5,2)": ("-300", "-1", "0.5", "300"), "DECIMAL(38,10)": ("-300", "-1", "0.5", "300"),
+    "TIMESTAMP": (
+        "1800-01-01 00:00:00",
+        "1969-12-31 23:59:59.999999",
+        "2026-01-05 10:11:12.345678",
+        "2026-01-05 10:11:12.345679",
+    ),
+    "DECIMAL(5,2)": ("-300", "-1", "0.5", "300"),
+    "DECIMAL(38,10)": ("-300", "-1", "0.5", "300"),
 }
 REFUSED = ("DATE", "DECIMAL(5,2)", "DECIMAL(38,10)")
 TABLES = ("cow", "mor", "mor deletes")
@@ -60,10 +70,11 @@ def pipeline(lake: Lake, kind: str, table: str, **hoodie: Any) -> None:
     value = f"unhex({value})" if kind == "BINARY" else f"CAST({value} AS {kind})"
     deletes = table != "mor"
     mark = ", CAST(split(id, ',')[3] AS BOOLEAN) AS _hoodie_is_deleted" * deletes
-    lake.pipeline(sql=f"SELECT split(id, ',')[0] AS id, {value} AS at, split(id, ',')[2] AS what{mark}, day FROM <SRC>",
-                  hoodie={"hoodie.compact.inline.max.delta.commits": 3, **hoodie})
-    lake.write_file("ddl/copy.sql", DDL.format(
-        kind=kind, type=table[:3], mark=",\n  _hoodie_is_deleted BOOLEAN" * deletes))
+    lake.pipeline(
+        sql=f"SELECT split(id, ',')[0] AS id, {value} AS at, split(id, ',')[2] AS what{mark}, day FROM <SRC>",
+        hoodie={"hoodie.compact.inline.max.delta.commits": 3, **hoodie},
+    )
+    lake.write_file("ddl/copy.sql", DDL.format(kind=kind, type=table[:3], mark=",\n  _hoodie_is_deleted BOOLEAN" * deletes))
 
 
 class History:
@@ -77,23 +88,33 @@ class History:
 
     def write(self, *changes: tuple[str, int, str, bool]) -> None:
         self.commits += 1
-        landed: list[Row] = rows(*((f"{key},{value},{what},{str(gone).lower()}", self.commits, "1")
-                                   for key, value, what, gone in changes))
+        landed: list[Row] = rows(
+            *((f"{key},{value},{what},{str(gone).lower()}", self.commits, "1") for key, value, what, gone in changes)
+        )
         self.lake.land(landed)
         self.lake.run_ok()
 
     def begin(self, names: str) -> None:
         """Insert keys that the next change meets: with a lower value, or with a higher one."""
-        first = [(f"{name}{kind}{low}", low if kind in "uc" else high, "old", False)
-                 for name in names for low, high in self.steps for kind in "uldc" if self.deletes or kind in "ul"]
+        first = [
+            (f"{name}{kind}{low}", low if kind in "uc" else high, "old", False)
+            for name in names
+            for low, high in self.steps
+            for kind in "uldc"
+            if self.deletes or kind in "ul"
+        ]
         self.write(*first)
         self.stands |= {key: "old" for key, *_ in first}
         self.holds()
 
     def change(self, name: str) -> None:
         """Write a newer row (u), a late one (l), a delete that is late (d), and one that is not (c)."""
-        changes = [(f"{name}{kind}{low}", high if kind in "uc" else low, "new", kind in "dc")
-                   for low, high in self.steps for kind in "uldc" if self.deletes or kind in "ul"]
+        changes = [
+            (f"{name}{kind}{low}", high if kind in "uc" else low, "new", kind in "dc")
+            for low, high in self.steps
+            for kind in "uldc"
+            if self.deletes or kind in "ul"
+        ]
         self.write(*changes)
         self.stands |= {key: "new" for key, *_ in changes if key[1] == "u"}
         for key, *_ in changes:
@@ -140,18 +161,30 @@ def test_what_hudi_cannot_do_is_refused(lake: Lake, kind: str) -> None:
     with pytest.raises(SpecError) as refused:
         lake.spec()
     assert {problem.code for problem in refused.value.problems} == {
-        "UNSUPPORTED_TYPE" if kind == "TIMESTAMP_NTZ" else "ORDERING_TYPE"}
+        "UNSUPPORTED_TYPE" if kind == "TIMESTAMP_NTZ" else "ORDERING_TYPE"
+    }
 
 
-@pytest.mark.parametrize(("kind", "table", "more"), [
-    ("DECIMAL(5,2)", "mor deletes", {}), ("DATE", "mor deletes", {}), ("DATE", "mor", RECORD_INDEX),
-    ("DECIMAL(5,2)", "mor", RECORD_INDEX), ("BINARY", "cow", {}), ("BINARY", "mor", {}),
-][:None if FULL else 2])
+@pytest.mark.parametrize(
+    ("kind", "table", "more"),
+    [
+        ("DECIMAL(5,2)", "mor deletes", {}),
+        ("DATE", "mor deletes", {}),
+        ("DATE", "mor", RECORD_INDEX),
+        ("DECIMAL(5,2)", "mor", RECORD_INDEX),
+        ("BINARY", "cow", {}),
+        ("BINARY", "mor", {}),
+    ][: None if FULL else 2],
+)
 def test_what_is_refused_does_fail(
-    lake: Lake, kind: str, table: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch,
+    lake: Lake,
+    kind: str,
+    table: str,
+    more: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where this one fails, a newer Hudi can do more."""
-    monkeypatch.setattr("freshet.spec.target.TargetRules.types", lambda *_: None)
+    monkeypatch.setattr("freshet.project.rules.target.TargetRules.types", lambda *_: None)
     pipeline(lake, kind, table, **more)
     lake.land([("k,1,old,false", 1, None, "2026-01-05")])
     lake.run_ok()

@@ -21,8 +21,32 @@ STYLED = ", 'hoodie.datasource.write.hive_style_partitioning' = 'true'"
 ENCODED = ", 'hoodie.datasource.write.partitionpath.urlencode' = 'true'"
 STYLES = {"plain": "", "hive": STYLED, "encoded": ENCODED}
 PATHS = {"plain": Paths(("day",)), "hive": Paths(("day",), True), "encoded": Paths(("day",), encoded=True)}
-ALWAYS_GOOD = ("2026-01-05", "a b", "50%", "%", "a?b", "a#b", "a*b", "a{b}", "a'b", 'a"b', "é", " a", "a,b", "a;b", "a|b", "~",
-               ".hoodie", "_x", "a+b", "a&b", "a@b", "null", "日本", "default")
+ALWAYS_GOOD = (
+    "2026-01-05",
+    "a b",
+    "50%",
+    "%",
+    "a?b",
+    "a#b",
+    "a*b",
+    "a{b}",
+    "a'b",
+    'a"b',
+    "é",
+    " a",
+    "a,b",
+    "a;b",
+    "a|b",
+    "~",
+    ".hoodie",
+    "_x",
+    "a+b",
+    "a&b",
+    "a@b",
+    "null",
+    "日本",
+    "default",
+)
 GOOD = {
     "plain": (*ALWAYS_GOOD, "a/b", "a b/c=d%25"),
     "hive": (*ALWAYS_GOOD, "a/b", "/a", ".", "..", "a=b"),
@@ -40,9 +64,13 @@ def quoted(text: str) -> str:
 def pipeline(lake: Lake, values: tuple[str, ...], style: str, table_type: str = "cow") -> None:
     """Write a pipeline whose partition is drawn from the values by the event's ``id``, a number."""
     texts = ", ".join(f"CAST({quoted(value)} AS STRING)" for value in values)
-    lake.pipeline(sql=f"SELECT id, ts, amount, element_at(array({texts}), CAST(id AS INT)) AS day FROM <SRC>",
-                  # Without a metadata table Hudi lists folders, and finds no partition within the folder of another one.
-                  properties=STYLES[style], table_type=table_type, hoodie={"hoodie.metadata.enable": "true"})
+    lake.pipeline(
+        sql=f"SELECT id, ts, amount, element_at(array({texts}), CAST(id AS INT)) AS day FROM <SRC>",
+        # Without a metadata table Hudi lists folders, and finds no partition within the folder of another one.
+        properties=STYLES[style],
+        table_type=table_type,
+        hoodie={"hoodie.metadata.enable": "true"},
+    )
 
 
 @pytest.mark.parametrize(("style", "table_type"), [("plain", "cow"), ("hive", "mor"), ("encoded", "cow")])
@@ -74,7 +102,10 @@ def test_a_refusal_names_column_value_and_row(lake: Lake) -> None:
     assert error is not None
     assert (error.code, error.exit_code) == ("BAD_PARTITION", 6)
     assert {name: error.details[name] for name in ("column", "value", "row")} == {
-        "column": "day", "value": "10:30", "row": "id=2"}
+        "column": "day",
+        "value": "10:30",
+        "row": "id=2",
+    }
     assert len(lake.rows()) == len(lake.state().commits) == 1
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from freshet.runtime.pending import pending_compactions, schedule_compaction
-from freshet.runtime.service import Service, ServiceResult, run_services, service_client
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.run.pending import pending_compactions, schedule_compaction
+from freshet.run.service import Service, ServiceResult, run_services, service_client
 from tests.kit.lake import Lake, rows
 
 NBCC = {
-    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL", "hoodie.compact.inline": "false",
-    "hoodie.clean.commits.retained": 1, "hoodie.bucket.index.num.buckets": 1,
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.compact.inline": "false",
+    "hoodie.clean.commits.retained": 1,
+    "hoodie.bucket.index.num.buckets": 1,
 }
 
 

@@ -65,8 +65,10 @@ def write(lake: Lake, table: str, batch: list[tuple[object, ...]], schema: str, 
 
 def write_by_sql(lake: Lake, table: str, values: str) -> None:
     name = table.replace(".", "_")
-    lake.spark.sql(f"CREATE TABLE {name} ({CITY}) USING hudi TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts') "
-                   f"LOCATION '{lake.path(table)}'")
+    lake.spark.sql(
+        f"CREATE TABLE {name} ({CITY}) USING hudi TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts') "
+        f"LOCATION '{lake.path(table)}'"
+    )
     lake.spark.sql(f"INSERT INTO {name} VALUES {values}")
     lake.spark.sql(f"DROP TABLE {name}")
 
@@ -74,8 +76,13 @@ def write_by_sql(lake: Lake, table: str, values: str) -> None:
 @pytest.fixture
 def plain(lake: Lake) -> Lake:
     """A lake whose raw table and inputs are of others, every one with column statistics."""
-    write(lake, "raw.events", rows(*((str(n), 1, "1.00") for n in range(10))), SCHEMA,
-          {**NEEDED, "hoodie.datasource.write.partitionpath.field": "day"})
+    write(
+        lake,
+        "raw.events",
+        rows(*((str(n), 1, "1.00") for n in range(10))),
+        SCHEMA,
+        {**NEEDED, "hoodie.datasource.write.partitionpath.field": "day"},
+    )
     write(lake, "dim.plain", CITIES, CITY, NEEDED)
     write_by_sql(lake, "dim.by_sql", ", ".join(f"('{key}', {ts}, '{name}')" for key, ts, name in CITIES))
     write(lake, "dim.streamed", CITIES, CITY, STREAMER)
@@ -89,8 +96,13 @@ def plain(lake: Lake) -> Lake:
 def test_a_batch_that_reads_tables_of_other_writers_is_kept_without_a_deadlock(plain: Lake) -> None:
     lake = plain
     lake.write_file("transformers/keep.py", OWN_CACHE)
-    lake.pipeline("checked", SQL, top=INPUTS + CHECKS, transform="[transformers/checked.sql, transformers/keep.py]",
-                  columns=",\n  city STRING")
+    lake.pipeline(
+        "checked",
+        SQL,
+        top=INPUTS + CHECKS,
+        transform="[transformers/checked.sql, transformers/keep.py]",
+        columns=",\n  city STRING",
+    )
     merged = "write: {strategy: merge, columns: [amount]}\n"
     lake.pipeline("merged", SQL.replace(",\n       concat_ws(',', p.name, q.name, r.name) AS city", ""), top=INPUTS + merged)
 
@@ -102,8 +114,13 @@ def test_a_batch_that_reads_tables_of_other_writers_is_kept_without_a_deadlock(p
     expected = [(str(n), ",".join([f"city {n}"] * 3) if n < 3 else "", Decimal("7.00")) for n in range(10)]
     assert lake.rows("derived.checked", "id", "city", "amount") == expected
     # An increment, over a source and with inputs of the same writers.
-    write(lake, "raw.events", rows(("1", 2, "5.00"), ("12", 2, "6.00")), SCHEMA,
-          {**NEEDED, "hoodie.datasource.write.partitionpath.field": "day"})
+    write(
+        lake,
+        "raw.events",
+        rows(("1", 2, "5.00"), ("12", 2, "6.00")),
+        SCHEMA,
+        {**NEEDED, "hoodie.datasource.write.partitionpath.field": "day"},
+    )
     run("checked")
     run("merged")
     for name in ("checked", "merged"):

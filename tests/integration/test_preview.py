@@ -14,25 +14,33 @@ from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError
 from freshet.plan.checks import CheckTable, TableCheck
+from freshet.project.model.checks import CheckSpec, Severity, SqlRule, UniqueRule
+from freshet.project.model.pipeline import TableRef
 from freshet.quality.outcome import Outcome
 from freshet.quality.preview import after, before, touched_partitions
 from freshet.quality.queries import check_table, rows_query
-from freshet.spec.model import TableRef
-from freshet.spec.rules import CheckSpec, Severity, SqlRule, UniqueRule
-from freshet.spec.types import Column
-from freshet.spec.types_sql import parse_type
+from freshet.types.columns import Column
+from freshet.types.from_sql import parse_type
 from tests.kit.frames import frame as as_frame
 
 Row = tuple[Any, ...]
 KINDS = {"id": "string", "ts": "bigint", "amount": "int", "day": "string", "_hoodie_is_deleted": "boolean"}
 SCHEMA = "id string, ts bigint, amount int, day string, _hoodie_is_deleted boolean"
 STANDS: tuple[Row, ...] = (
-    ("a", 5, 1, "mon", None), ("b", 5, 2, "mon", None), ("c", 5, 3, "tue", None), ("d", 5, 4, "wed", None),
+    ("a", 5, 1, "mon", None),
+    ("b", 5, 2, "mon", None),
+    ("c", 5, 3, "tue", None),
+    ("d", 5, 4, "wed", None),
 )
 #: An update, an older row that loses, a row that moves, a new one, two of one key, and two deletes: one of them too old.
 ROWS: tuple[Row, ...] = (
-    ("a", 6, 10, "mon", False), ("b", 4, 20, "mon", False), ("c", 6, 30, "mon", False), ("new", 1, 40, "tue", None),
-    ("twin", 2, 50, "tue", False), ("twin", 3, 51, "tue", False), ("d", 4, 0, "wed", True),
+    ("a", 6, 10, "mon", False),
+    ("b", 4, 20, "mon", False),
+    ("c", 6, 30, "mon", False),
+    ("new", 1, 40, "tue", None),
+    ("twin", 2, 50, "tue", False),
+    ("twin", 3, 51, "tue", False),
+    ("d", 4, 0, "wed", True),
 )
 DELETES: tuple[Row, ...] = (("a", 9, 0, "mon", True), ("e", 9, 0, "mon", True))
 
@@ -42,11 +50,29 @@ def spark(quick: SparkSession) -> SparkSession:
     return quick
 
 
-def stage(operation: str = "upsert", *, partitioned: bool = True, is_global: bool = False, ordering: str = "ts",
-          overwritten: tuple[str, ...] = (), checks: Iterable[TableCheck] = (), exists: bool = True) -> CheckTable:
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
-    return CheckTable(tuple(checks), TableRef("derived.t", "/t"), columns, ("id",), ("day",) if partitioned else (), ordering,
-                      operation, is_global, overwritten, exists)
+def stage(
+    operation: str = "upsert",
+    *,
+    partitioned: bool = True,
+    is_global: bool = False,
+    ordering: str = "ts",
+    overwritten: tuple[str, ...] = (),
+    checks: Iterable[TableCheck] = (),
+    exists: bool = True,
+) -> CheckTable:
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
+    return CheckTable(
+        checks=tuple(checks),
+        table=TableRef("derived.t", "/t"),
+        columns=columns,
+        record_key=("id",),
+        partition_by=("day",) if partitioned else (),
+        ordering=ordering,
+        operation=operation,
+        global_index=is_global,
+        overwritten=overwritten,
+        exists=exists,
+    )
 
 
 def frame(spark: SparkSession, rows: Iterable[Row]) -> DataFrame:
@@ -89,7 +115,8 @@ def expected(stage: CheckTable, rows: Iterable[Row], stands: Iterable[Row]) -> l
 CELLS = [
     (operation, partitioned, is_global, ordering)
     for operation, partitioned, is_global, ordering in product(
-        ("upsert", "insert", "delete", "insert_overwrite"), (True, False), (True, False), ("ts", ""))
+        ("upsert", "insert", "delete", "insert_overwrite"), (True, False), (True, False), ("ts", "")
+    )
     # Without an ordering field Hudi keeps any of two rows of one key, and so do these.
     if ordering or operation in ("upsert", "insert_overwrite")
 ]
@@ -97,7 +124,11 @@ CELLS = [
 
 @pytest.mark.parametrize(("operation", "partitioned", "is_global", "ordering"), CELLS)
 def test_the_table_after_each_operation(
-    spark: SparkSession, operation: str, partitioned: bool, is_global: bool, ordering: str,
+    spark: SparkSession,
+    operation: str,
+    partitioned: bool,
+    is_global: bool,
+    ordering: str,
 ) -> None:
     how = stage(operation, partitioned=partitioned, is_global=is_global, ordering=ordering)
     rows = DELETES if operation == "delete" else ROWS if ordering else [row for row in ROWS if row[2] != 50]
@@ -120,8 +151,7 @@ def test_of_some_partitions_the_same_rows_are_seen_as_of_all(spark: SparkSession
 
 def test_partitions_that_are_replaced_whatever_the_batch_holds_are_empty_without_rows(spark: SparkSession) -> None:
     how = stage("insert_overwrite", overwritten=("wed",))
-    assert told(after(how, frame(spark, ROWS[:1]), frame(spark, STANDS), None)) == [
-        ("a", 6, 10, "mon"), ("c", 5, 3, "tue")]
+    assert told(after(how, frame(spark, ROWS[:1]), frame(spark, STANDS), None)) == [("a", 6, 10, "mon"), ("c", 5, 3, "tue")]
 
 
 def test_a_table_that_is_replaced_holds_the_batch_alone_and_is_asked_as_a_whole(spark: SparkSession) -> None:
@@ -141,7 +171,12 @@ def test_a_column_that_the_ddl_gained_is_null_in_rows_that_stand(spark: SparkSes
 
 
 def sql(query: str, expect: str = "", compare: Any = "", scope: Any = "partitions", severity: Severity = "fail") -> TableCheck:
-    return TableCheck(CheckSpec("asked", severity, 0, SqlRule(query, expect, compare, scope)), "freshet")
+    return TableCheck(
+        CheckSpec(
+            name="asked", severity=severity, line=0, rule=SqlRule(query=query, expect=expect, compare=compare, scope=scope)
+        ),
+        "freshet",
+    )
 
 
 def judged(spark: SparkSession, check: TableCheck, rows: Iterable[Row] = ROWS, **how: Any) -> Outcome:
@@ -151,22 +186,28 @@ def judged(spark: SparkSession, check: TableCheck, rows: Iterable[Row] = ROWS, *
 
 
 # After the upsert: a 10, b 2, c 30 in mon; c 3, new 40, twin 51 in tue; wed keeps d, whose delete is too old.
-@pytest.mark.parametrize(("check", "status"), [
-    (sql("select sum(amount) from <TABLE_NAME> where day = 'mon'", "42"), "passed"),
-    (sql("select sum(amount) from <TABLE_NAME> where day = 'mon'", "41"), "failed"),
-    (sql("select sum(amount) from <TABLE_NAME> where day = 'mon'", "41", severity="warn"), "warned"),
-    (sql("select cast(sum(amount) as decimal(12,2)) from <TABLE_NAME> where day = 'mon' -- a comment", "42.0"), "passed"),
-    (sql("select concat('; #', count(*)) from <TABLE_NAME>", "'; #7'"), "passed"),
-    (sql("select max(amount) from <TABLE_NAME> where id = 'nobody'", "null"), "passed"),
-    (sql("select amount from <TABLE_NAME> where id = 'nobody'", "null"), "passed"),
-    (sql("select count(*) from <TABLE_NAME> where amount > 100", compare="unchanged"), "passed"),
-    (sql("select count(*) from <TABLE_NAME> where amount > 9", compare="unchanged"), "failed"),
-    (sql("select count(*) from <TABLE_NAME> where amount > 9", compare="changed"), "passed"),
-    (sql("select count(*) from <TABLE_NAME> where amount > 100", compare="changed"), "failed"),
-    (sql("select id, amount from <TABLE_NAME>", compare="unchanged"), "failed"),
-    (TableCheck(CheckSpec("asked", "fail", 0, UniqueRule(("amount",), "table")), "freshet"), "passed"),
-    (TableCheck(CheckSpec("asked", "fail", 0, UniqueRule(("id",), "table")), "freshet"), "failed"),
-])
+@pytest.mark.parametrize(
+    ("check", "status"),
+    [
+        (sql("select sum(amount) from <TABLE_NAME> where day = 'mon'", "42"), "passed"),
+        (sql("select sum(amount) from <TABLE_NAME> where day = 'mon'", "41"), "failed"),
+        (sql("select sum(amount) from <TABLE_NAME> where day = 'mon'", "41", severity="warn"), "warned"),
+        (sql("select cast(sum(amount) as decimal(12,2)) from <TABLE_NAME> where day = 'mon' -- a comment", "42.0"), "passed"),
+        (sql("select concat('; #', count(*)) from <TABLE_NAME>", "'; #7'"), "passed"),
+        (sql("select max(amount) from <TABLE_NAME> where id = 'nobody'", "null"), "passed"),
+        (sql("select amount from <TABLE_NAME> where id = 'nobody'", "null"), "passed"),
+        (sql("select count(*) from <TABLE_NAME> where amount > 100", compare="unchanged"), "passed"),
+        (sql("select count(*) from <TABLE_NAME> where amount > 9", compare="unchanged"), "failed"),
+        (sql("select count(*) from <TABLE_NAME> where amount > 9", compare="changed"), "passed"),
+        (sql("select count(*) from <TABLE_NAME> where amount > 100", compare="changed"), "failed"),
+        (sql("select id, amount from <TABLE_NAME>", compare="unchanged"), "failed"),
+        (
+            TableCheck(CheckSpec(name="asked", severity="fail", line=0, rule=UniqueRule(("amount",), "table")), "freshet"),
+            "passed",
+        ),
+        (TableCheck(CheckSpec(name="asked", severity="fail", line=0, rule=UniqueRule(("id",), "table")), "freshet"), "failed"),
+    ],
+)
 def test_what_is_asked_of_the_table(spark: SparkSession, check: TableCheck, status: str) -> None:
     found = judged(spark, check)
     assert (found.name, found.status) == ("asked", status), found
@@ -188,11 +229,17 @@ def test_a_counting_check_shows_the_rows_that_it_counts(spark: SparkSession) -> 
     assert found.query.startswith("SELECT * FROM <TABLE_NAME>")
 
 
-@pytest.mark.parametrize(("query", "shown"), [
-    ("select count(*) from <TABLE_NAME> t where t.a > 1", "SELECT * FROM <TABLE_NAME> AS t WHERE t.a > 1"),
-    ("select count(*) as n from <TABLE_NAME> group by a", ""), ("select count(a) from <TABLE_NAME>", ""),
-    ("select sum(a) from <TABLE_NAME>", ""), ("select count(*), 1 from <TABLE_NAME>", ""), ("select (", ""),
-])
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("select count(*) from <TABLE_NAME> t where t.a > 1", "SELECT * FROM <TABLE_NAME> AS t WHERE t.a > 1"),
+        ("select count(*) as n from <TABLE_NAME> group by a", ""),
+        ("select count(a) from <TABLE_NAME>", ""),
+        ("select sum(a) from <TABLE_NAME>", ""),
+        ("select count(*), 1 from <TABLE_NAME>", ""),
+        ("select (", ""),
+    ],
+)
 def test_the_rows_behind_a_count(query: str, shown: str) -> None:
     assert rows_query(query) == shown
 

@@ -17,17 +17,23 @@ from pyspark.sql import functions as F
 
 from freshet.cli.main import main
 from freshet.plan.checks import CheckTable
+from freshet.project.model.pipeline import TableRef
 from freshet.quality.changes import CHANGED, KIND, ROWS, TIED, WAS, changes_of
-from freshet.spec.model import TableRef
-from freshet.spec.types import Column
-from freshet.spec.types_sql import parse_type
+from freshet.types.columns import Column
+from freshet.types.from_sql import parse_type
 from tests.kit.backfills import BY_DAY, OCC, TENFOLD
 from tests.kit.commands import freshet, refused
 from tests.kit.frames import frame
 from tests.kit.lake import RECORD_INDEX, Lake, rows
 
-KINDS = {"id": "string", "ts": "bigint", "amount": "int", "day": "string", "tags": "map<string,int>",
-         "_hoodie_is_deleted": "boolean"}
+KINDS = {
+    "id": "string",
+    "ts": "bigint",
+    "amount": "int",
+    "day": "string",
+    "tags": "map<string,int>",
+    "_hoodie_is_deleted": "boolean",
+}
 SCHEMA = ", ".join(f"{name} {kind}" for name, kind in KINDS.items())
 Row = tuple[Any, ...]
 
@@ -37,19 +43,50 @@ def row(key: str, ts: int | None, amount: int = 1, day: str = "mon", gone: bool 
 
 
 STANDS = [row(key, 5) for key in ("same", "newer", "equal", "late", "moved", "gone", "gone-late", "map", "other")] + [
-    row("null", None), row("other-day", 5, day="tue"), row("far", 5, day="sun")]
+    row("null", None),
+    row("other-day", 5, day="tue"),
+    row("far", 5, day="sun"),
+]
 BATCH = [
-    row("same", 5), row("newer", 6, 2), row("equal", 5, 2), row("late", 4, 2), row("moved", 6, day="tue"), row("null", 5),
-    row("gone", 5, gone=True), row("gone-late", 4, gone=True), row("gone-never", 5, gone=True), row("map", 5, tag=2),
-    row("new", 1), row("twice", 1), row("twice", 2), row("tied", 2, 1), row("tied", 2, 2), row("alike", 2), row("alike", 2),
+    row("same", 5),
+    row("newer", 6, 2),
+    row("equal", 5, 2),
+    row("late", 4, 2),
+    row("moved", 6, day="tue"),
+    row("null", 5),
+    row("gone", 5, gone=True),
+    row("gone-late", 4, gone=True),
+    row("gone-never", 5, gone=True),
+    row("map", 5, tag=2),
+    row("new", 1),
+    row("twice", 1),
+    row("twice", 2),
+    row("tied", 2, 1),
+    row("tied", 2, 2),
+    row("alike", 2),
+    row("alike", 2),
 ]
 #: By operation and index what becomes of each key; of the overwritten partitions all that stands there is replaced.
-UPSERT = {"same": "unchanged", "newer": "updated", "equal": "updated", "late": "older", "moved": "inserted", "null": "unsure",
-          "gone": "deleted", "gone-late": "older", "gone-never": "nothing", "map": "updated", "new": "inserted",
-          "twice": "inserted", "tied": "inserted", "alike": "inserted"}
+UPSERT = {
+    "same": "unchanged",
+    "newer": "updated",
+    "equal": "updated",
+    "late": "older",
+    "moved": "inserted",
+    "null": "unsure",
+    "gone": "deleted",
+    "gone-late": "older",
+    "gone-never": "nothing",
+    "map": "updated",
+    "new": "inserted",
+    "twice": "inserted",
+    "tied": "inserted",
+    "alike": "inserted",
+}
 REPLACED = {**UPSERT, "late": "updated", "null": "updated", "gone-late": "deleted", "other": "deleted", "other-day": "deleted"}
 EXPECTED = {
-    ("upsert", False): UPSERT, ("upsert", True): {**UPSERT, "moved": "moved"},
+    ("upsert", False): UPSERT,
+    ("upsert", True): {**UPSERT, "moved": "moved"},
     ("insert", False): {key: "nothing" if key.startswith("gone") else "inserted" for key in UPSERT},
     ("delete", False): {key: "deleted" if key in {r[0] for r in STANDS} - {"moved"} else "nothing" for key in UPSERT},
     ("insert_overwrite", False): REPLACED,
@@ -59,8 +96,19 @@ EXPECTED = {
 @pytest.mark.parametrize(("operation", "is_global"), EXPECTED)
 def test_what_becomes_of_each_row(quick: SparkSession, operation: str, is_global: bool) -> None:
     """Also: a key that stands elsewhere, by a bucket index and a global one; a map, which Spark does not compare."""
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
-    how = CheckTable((), TableRef("derived.t", "/t"), columns, ("id",), ("day",), "ts", operation, is_global, (), True)
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
+    how = CheckTable(
+        checks=(),
+        table=TableRef("derived.t", "/t"),
+        columns=columns,
+        record_key=("id",),
+        partition_by=("day",),
+        ordering="ts",
+        operation=operation,
+        global_index=is_global,
+        overwritten=(),
+        exists=True,
+    )
     # A delete brings what finds its rows, and no more.
     batch = frame(quick, BATCH, SCHEMA)
     batch = batch.select("id", "ts", "day") if operation == "delete" else batch
@@ -84,9 +132,20 @@ def test_what_becomes_of_each_row(quick: SparkSession, operation: str, is_global
 
 
 def test_partitions_that_are_replaced_whatever_the_batch_holds(quick: SparkSession) -> None:
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
     table = TableRef("derived.t", "/t")
-    how = CheckTable((), table, columns, ("id",), ("day",), "ts", "insert_overwrite", True, ("sun",), True)
+    how = CheckTable(
+        checks=(),
+        table=table,
+        columns=columns,
+        record_key=("id",),
+        partition_by=("day",),
+        ordering="ts",
+        operation="insert_overwrite",
+        global_index=True,
+        overwritten=("sun",),
+        exists=True,
+    )
     # Of a key that stands in another partition, that one is not replaced.
     batch = [row("new", 1, day="sat"), row("same", 6, day="sat")]
     found = changes_of(how, frame(quick, batch, SCHEMA), frame(quick, STANDS, SCHEMA))
@@ -95,14 +154,28 @@ def test_partitions_that_are_replaced_whatever_the_batch_holds(quick: SparkSessi
 
 
 def test_a_column_or_a_field_that_the_ddl_gained_is_null_in_what_stands(quick: SparkSession) -> None:
-    columns = tuple(Column(name, parse_type(kind)) for name, kind in KINDS.items())
-    how = CheckTable((), TableRef("derived.t", "/t"), columns, ("id",), (), "ts", "upsert", False, (), True)
+    columns = tuple(Column(name=name, type=parse_type(kind)) for name, kind in KINDS.items())
+    how = CheckTable(
+        checks=(),
+        table=TableRef("derived.t", "/t"),
+        columns=columns,
+        record_key=("id",),
+        partition_by=(),
+        ordering="ts",
+        operation="upsert",
+        global_index=False,
+        overwritten=(),
+        exists=True,
+    )
     batch = frame(quick, [row("same", 5), row("new", 1), row("gone", 5, gone=True)], SCHEMA)
     batch = batch.withColumn("more", F.lit(7)).withColumn("tags", F.expr("named_struct('a', 1, 'b', cast(null as string))"))
     older = frame(quick, STANDS, SCHEMA).drop("amount").withColumn("tags", F.expr("named_struct('a', 1)"))
     found = {one.id: (one[KIND], one[CHANGED], one.more, one.tags.a) for one in changes_of(how, batch, older).collect()}
-    assert found == {"same": ("updated", ["amount"], 7, 1), "new": ("inserted", found["new"][1], 7, 1),
-                     "gone": ("deleted", ["amount"], 7, 1)}
+    assert found == {
+        "same": ("updated", ["amount"], 7, 1),
+        "new": ("inserted", found["new"][1], 7, 1),
+        "gone": ("deleted", ["amount"], 7, 1),
+    }
 
 
 def everything(lake: Lake) -> dict[str, tuple[int, int]]:
@@ -110,10 +183,12 @@ def everything(lake: Lake) -> dict[str, tuple[int, int]]:
     return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in Path(lake.root).rglob("*") if path.is_file()}
 
 
-DELETES = {"columns": ",\n  _hoodie_is_deleted BOOLEAN",
-           "sql": "SELECT id, if(id = 'late' AND amount > 1, 1, ts) AS ts, amount, "
-                  "if(id = 'moved' AND amount > 1, '2026-01-06', day) AS day, id = 'gone' AND amount > 1 AS _hoodie_is_deleted "
-                  "FROM <SRC>"}
+DELETES = {
+    "columns": ",\n  _hoodie_is_deleted BOOLEAN",
+    "sql": "SELECT id, if(id = 'late' AND amount > 1, 1, ts) AS ts, amount, "
+    "if(id = 'moved' AND amount > 1, '2026-01-06', day) AS day, id = 'gone' AND amount > 1 AS _hoodie_is_deleted "
+    "FROM <SRC>",
+}
 FIRST = rows(*((key, 5, "1.00") for key in ("a", "same", "late", "gone", "moved", "bad")))
 THEN = rows(*((key, 6, "2.00") for key in ("a", "late", "gone", "moved", "new")), ("same", 5, "1.00"), ("bad", 6, "-2"))
 NEGATIVE = "checks: [{name: negative, where: amount < 0, severity: %s}]\n"
@@ -131,7 +206,13 @@ def test_the_run_does_what_the_preview_told(lake: Lake, table_type: str, index: 
     assert everything(lake) == before, "looking leaves nothing behind"
     moves = index == "RECORD_INDEX"
     assert {kind: count for kind, count in found["counts"].items() if count} == {
-        "inserted": 2 - moves, "updated": 1, "deleted": 1, "older": 1, "unchanged": 1, **({"moved": 1} if moves else {})}
+        "inserted": 2 - moves,
+        "updated": 1,
+        "deleted": 1,
+        "older": 1,
+        "unchanged": 1,
+        **({"moved": 1} if moves else {}),
+    }
     assert (found["quarantined"], found["older_kept"], found["batch"], found["error"]) == (1, 1, 7, None)
     assert [one["status"] for one in found["checks"]] == ["dropped"]
     (updated,) = found["rows"]["updated"]
@@ -162,13 +243,17 @@ def test_what_is_shown_and_how_it_ends(lake: Lake) -> None:
     found = freshet(lake, "preview", "copy", "--limit", "1", "--columns", "amount", "--where", "id < 'd'", code=7)
     assert found["error"]["code"] == "CHECK_FAILED"
     assert (found["counts"]["inserted"], found["counts"]["updated"]) == (1, 1)
-    assert found["rows"] == {"updated": [{"row": {"id": "a", "amount": "-1.00"}, "was": {"amount": "1.00"}}],
-                             "inserted": [{"row": {"id": "c", "amount": "3.00"}, "was": {}}]}
+    assert found["rows"] == {
+        "updated": [{"row": {"id": "a", "amount": "-1.00"}, "was": {"amount": "1.00"}}],
+        "inserted": [{"row": {"id": "c", "amount": "3.00"}, "was": {}}],
+    }
     done = CliRunner().invoke(main, ["preview", "copy", "-C", str(lake.project_root)])
     assert done.exit_code == 7
     for line in ("          2 inserted", "rows that change:", "id=a", "  amount  1.00 -> -1.00", "new rows:", "CHECK_FAILED"):
         assert line in done.stdout, done.stdout
-    as_csv = CliRunner().invoke(main, ["preview", "copy", "--csv", "--columns", "ts", "-C", str(lake.project_root)]).stdout
+    as_csv = (
+        CliRunner().invoke(main, ["preview", "copy", "--output", "csv", "--columns", "ts", "-C", str(lake.project_root)]).stdout
+    )
     assert as_csv.splitlines() == ["_change,id,ts,_was_id,_was_ts", "updated,a,2,,1", "inserted,c,2,,", "inserted,d,2,,"]
     assert refused(lake, "preview", "copy", "--where", "nothing = 1", code=6)["code"] == "BAD_CONDITION"
     lake.pipeline(sql="SELECT id, cast(null as bigint) AS ts, amount, day FROM <SRC>")
@@ -199,5 +284,6 @@ def test_of_a_strategy_and_of_a_backfill(lake: Lake) -> None:
     found = freshet(lake, "preview", "part")
     # The older part leaves the row as it stands.
     assert {kind: count for kind, count in found["counts"].items() if count} == {"updated": 1, "inserted": 1, "unchanged": 1}
-    assert found["rows"]["updated"] == [{"row": {"id": "b", "ts": 3, "amount": "7.00", "day": "2026-01-05", "note": None},
-                                         "was": {"ts": 2, "amount": "2.00"}}]
+    assert found["rows"]["updated"] == [
+        {"row": {"id": "b", "ts": 3, "amount": "7.00", "day": "2026-01-05", "note": None}, "was": {"ts": 2, "amount": "2.00"}}
+    ]

@@ -28,7 +28,9 @@ def _alike(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_page_runs_and_calls_are_the_commands(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else: a call that plans or publishes otherwise than the command; a page that no longer runs."""
     lake = Lake(spark, tmp_path)
@@ -39,8 +41,8 @@ def test_the_page_runs_and_calls_are_the_commands(
     monkeypatch.chdir(tmp_path)
     if not WHOLE:
         # Its chunks are the subject of tests/backfill; the page does them at night.
-        done = api.BackfillResult("order_totals", "", 1, done=1)
-        monkeypatch.setattr("freshet.api.run_backfill", lambda *_: done)
+        done = api.BackfillResult(pipeline="order_totals", backfill="", chunks=1, done=1)
+        monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: done)
     plan = api.Project.load("demo").plan("order_totals").as_json()
     assert json.loads(json.dumps(plan, default=str)) == freshet(lake, "plan", "order_totals")["plans"][0]
 

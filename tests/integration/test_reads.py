@@ -11,18 +11,20 @@ import pytest
 from pyspark.sql import DataFrame
 
 from freshet.errors import FreshetError
-from freshet.plan.reads import ReadLookback, ReadPartitions
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.stages import Plan
-from freshet.runtime.executor import execute
-from freshet.sources.hudi import load_table
-from freshet.sources.inputs import read_partitions
-from freshet.state.timeline import TimelineState
+from freshet.run.executor import execute
+from freshet.sources.hudi.read.inputs import read_partitions
+from freshet.sources.hudi.read.reader import load_table
+from freshet.sources.hudi.reads import ReadLookback, ReadPartitions
 from tests.kit.lake import Lake, Row, rows
 
 CDC = {"hoodie.table.cdc.enabled": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
 SHORT_HISTORY = {
-    "hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
 }
 ONE_COMMIT = {"hoodie.streamer.source.hoodieincr.num_instants": 1}
 TIPS = "id string, ts bigint, trip string, tip decimal(10,2), day string"
@@ -40,8 +42,12 @@ def inputs(**declared: str) -> str:
 
 def tipped(lake: Lake, drives: bool = True, lookback: str = "1h", **pipeline: Any) -> None:
     driving = ", drives: {trip: id}" if drives else ""
-    lake.pipeline(sql=JOIN, columns=", tip DECIMAL(10,2), copies BIGINT",
-                  top=inputs(tips=f"table: raw.tips, read: incremental, lookback: {lookback}{driving}"), **pipeline)
+    lake.pipeline(
+        sql=JOIN,
+        columns=", tip DECIMAL(10,2), copies BIGINT",
+        top=inputs(tips=f"table: raw.tips, read: incremental, lookback: {lookback}{driving}"),
+        **pipeline,
+    )
 
 
 def land_tips(lake: Lake, *items: tuple[str, int, str, str], operation: str = "upsert", **options: str) -> str:
@@ -139,7 +145,8 @@ class TestLookback:
         assert (looked.kind, looked.requested) == ("increment", (lake.state("raw.tips").commits[-1].requested,))
         lake.run_ok()
         assert [row[:3] for row in standing(lake)][1:] == [
-            ("b", Decimal("2.00"), Decimal("0.20")), ("late", Decimal("2.00"), None),
+            ("b", Decimal("2.00"), Decimal("0.20")),
+            ("late", Decimal("2.00"), None),
         ]
 
     def test_beyond_the_tables_history_a_look_back_reads_all_and_what_drives_has_expired(self, lake: Lake) -> None:
@@ -175,9 +182,11 @@ class TestLookback:
         assert standing(lake) == joined(lake)
 
     def test_a_deleted_trip_is_not_driven_and_an_unknown_column_is_named(self, lake: Lake) -> None:
-        lake.pipeline(sql="SELECT s.*, t.tip FROM <SRC> s LEFT JOIN tips t ON t.trip = s.id",
-                      columns=", tip DECIMAL(10,2), _hoodie_is_deleted BOOLEAN",
-                      top=inputs(tips="table: raw.tips, read: incremental, drives: {trip: id}"))
+        lake.pipeline(
+            sql="SELECT s.*, t.tip FROM <SRC> s LEFT JOIN tips t ON t.trip = s.id",
+            columns=", tip DECIMAL(10,2), _hoodie_is_deleted BOOLEAN",
+            top=inputs(tips="table: raw.tips, read: incremental, drives: {trip: id}"),
+        )
         lake.land(rows(("a", 1, "1"), ("b", 1, "1")), **CDC)
         land_tips(lake, ("t1", 1, "b", "0.10"))
         lake.run_ok()
@@ -189,8 +198,11 @@ class TestLookback:
         land_tips(lake, ("t1", 3, "b", "0.40"))
         lake.run_ok()
         assert lake.rows("derived.copy", "id", "tip") == [("b", Decimal("0.40"))]
-        lake.pipeline(sql="SELECT s.*, null AS tip FROM <SRC> s", columns=", tip DECIMAL(10,2), _hoodie_is_deleted BOOLEAN",
-                      top=inputs(tips="table: raw.tips, read: incremental, drives: {ride: id}"))
+        lake.pipeline(
+            sql="SELECT s.*, null AS tip FROM <SRC> s",
+            columns=", tip DECIMAL(10,2), _hoodie_is_deleted BOOLEAN",
+            top=inputs(tips="table: raw.tips, read: incremental, drives: {ride: id}"),
+        )
         land_tips(lake, ("t1", 4, "b", "0.50"))
         assert failed(lake).code == "DRIVES_NOT_FOUND"
 
@@ -217,8 +229,10 @@ class TestAffectedPartitions:
                        (SELECT count(*) FROM today) AS today, (SELECT count(*) FROM around) AS around
                 FROM <SRC> s""",
             columns=", today BIGINT, around BIGINT",
-            top=inputs(today="table: raw.events, read: affected_partitions, on: {day: day}",
-                       around=f"table: raw.events, read: affected_partitions, on: {{day: [day, \"{day_before}\"]}}"),
+            top=inputs(
+                today="table: raw.events, read: affected_partitions, on: {day: day}",
+                around=f'table: raw.events, read: affected_partitions, on: {{day: [day, "{day_before}"]}}',
+            ),
         )
         lake.land([row for day in DAYS for row in rows(("a", 1, "1"), day=day)], **kind)
         lake.run_ok()
@@ -235,14 +249,15 @@ class TestAffectedPartitions:
         if not kind:
             lake.run_ok()
             assert [row for row in lake.rows("derived.copy", "day", "id", "today", "around") if row[0] == DAYS[3]] == [
-                (DAYS[3], "a", 2, 3), (DAYS[3], "b", 2, 3),
+                (DAYS[3], "a", 2, 3),
+                (DAYS[3], "b", 2, 3),
             ]
 
     def test_null_and_empty_values_and_an_expression_that_fails(self, lake: Lake) -> None:
         def declare(sql_of_day: str) -> None:
             lake.pipeline(
                 sql="SELECT s.id, s.ts, s.amount, coalesce(s.day, '') || '-' AS day, r.n FROM <SRC> s LEFT JOIN "
-                    "(SELECT coalesce(day, '') AS day, count(*) AS n FROM rest GROUP BY 1) r ON r.day = coalesce(s.day, '')",
+                "(SELECT coalesce(day, '') AS day, count(*) AS n FROM rest GROUP BY 1) r ON r.day = coalesce(s.day, '')",
                 columns=", n BIGINT",
                 top=inputs(rest=f'table: raw.events, read: affected_partitions, on: {{day: "{sql_of_day}"}}'),
             )
@@ -265,8 +280,11 @@ class TestAffectedPartitions:
 
 def test_as_of_the_runs_start_nothing_later_is_seen(lake: Lake, tmp_path: Path) -> None:
     counts = "SELECT id, ts, amount, day, (SELECT count(*) FROM start) AS n, (SELECT count(*) FROM ago) AS ago FROM <SRC>"
-    lake.pipeline(sql=counts, columns=", n BIGINT, ago BIGINT", top=inputs(
-        start="table: raw.events, as_of: run_start", ago="table: raw.events, as_of: checkpoint"))
+    lake.pipeline(
+        sql=counts,
+        columns=", n BIGINT, ago BIGINT",
+        top=inputs(start="table: raw.events, as_of: run_start", ago="table: raw.events, as_of: checkpoint"),
+    )
     lake.land(rows(("a", 1, "1")))
     lake.run_ok()
     lake.land(rows(("b", 2, "2")))
@@ -280,9 +298,12 @@ def test_as_of_the_runs_start_nothing_later_is_seen(lake: Lake, tmp_path: Path) 
 
 
 def test_a_pipeline_joins_with_what_stands_in_its_own_target(lake: Lake) -> None:
-    lake.pipeline(sql="""
+    lake.pipeline(
+        sql="""
         SELECT s.id, s.ts, cast(s.amount + coalesce(o.amount, 0) AS decimal(10,2)) AS amount, s.day
-        FROM <SRC> s LEFT JOIN old o ON o.id = s.id""", top=inputs(old="table: derived.copy"))
+        FROM <SRC> s LEFT JOIN old o ON o.id = s.id""",
+        top=inputs(old="table: derived.copy"),
+    )
     lake.land(rows(("a", 1, "1")))
     lake.run_ok()
     lake.land(rows(("a", 2, "5"), ("b", 2, "2")))
@@ -303,14 +324,24 @@ SUMS = """
 
 
 def test_sums_per_driver_and_day_follow_every_change(lake: Lake) -> None:
-    lake.pipeline(sql=SUMS, columns=", _hoodie_is_deleted BOOLEAN", top=inputs(
-        rest="table: raw.rides, read: affected_partitions, on: {day: day}",
-        before="table: raw.rides, read: affected_partitions, on: {day: day}, as_of: checkpoint",
-    ), source="raw.rides")
+    lake.pipeline(
+        sql=SUMS,
+        columns=", _hoodie_is_deleted BOOLEAN",
+        top=inputs(
+            rest="table: raw.rides, read: affected_partitions, on: {day: day}",
+            before="table: raw.rides, read: affected_partitions, on: {day: day}, as_of: checkpoint",
+        ),
+        source="raw.rides",
+    )
 
     def land(*items: tuple[str, int, str, str, str], operation: str = "upsert") -> None:
-        lake.land([(key, ts, driver, Decimal(amount), day) for key, ts, driver, amount, day in items],
-                  operation, "raw.rides", RIDES, **CDC)
+        lake.land(
+            [(key, ts, driver, Decimal(amount), day) for key, ts, driver, amount, day in items],
+            operation,
+            "raw.rides",
+            RIDES,
+            **CDC,
+        )
 
     def after(*items: tuple[str, int, str, str, str], operation: str = "upsert") -> list[str]:
         """Land rides, run, hold the sums against those of the whole table; return the driver-days that were written."""
@@ -320,12 +351,18 @@ def test_sums_per_driver_and_day_follow_every_change(lake: Lake) -> None:
         for driver, amount, day in lake.rows("raw.rides", "driver", "amount", "day"):
             whole[driver, day] = whole.get((driver, day), Decimal(0)) + amount
         assert lake.rows("derived.copy", "id", "amount", "day") == sorted(
-            ((driver, total, day) for (driver, day), total in whole.items()), key=str)
+            ((driver, total, day) for (driver, day), total in whole.items()), key=str
+        )
         return changed(lake, "id", "day")
 
     monday, tuesday = DAYS[:2]
-    after(("1", 1, "ann", "1.50", monday), ("2", 1, "ann", "2", monday), ("3", 1, "bob", "4", monday),
-          ("4", 1, "bob", "8", tuesday), ("5", 1, "bob", "16", monday))
+    after(
+        ("1", 1, "ann", "1.50", monday),
+        ("2", 1, "ann", "2", monday),
+        ("3", 1, "bob", "4", monday),
+        ("4", 1, "bob", "8", tuesday),
+        ("5", 1, "bob", "16", monday),
+    )
     assert after(("1", 2, "ann", "1", monday)) == [f"ann {monday}"]
     # Ann loses a ride of hers, Bob the only one of his Tuesday.
     gone = after(("2", 3, "ann", "2", monday), ("4", 3, "bob", "8", tuesday), operation="delete")

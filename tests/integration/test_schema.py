@@ -77,10 +77,13 @@ def test_a_batch_that_does_not_fit_is_refused(loaded: Lake) -> None:
     assert "cast it in the SQL" in str(refused(loaded, "BATCH_MISMATCH"))
 
 
-@pytest.mark.parametrize(("sql", "code", "column"), [
-    ("SELECT id, ts, cast(amount * 100000000 AS decimal(20,2)) AS amount, day FROM <SRC>", "OVERFLOW", "amount"),
-    ("SELECT '' AS id, ts, amount, day FROM <SRC>", "NULL_VALUE", "id"),
-])
+@pytest.mark.parametrize(
+    ("sql", "code", "column"),
+    [
+        ("SELECT id, ts, cast(amount * 100000000 AS decimal(20,2)) AS amount, day FROM <SRC>", "OVERFLOW", "amount"),
+        ("SELECT '' AS id, ts, amount, day FROM <SRC>", "NULL_VALUE", "id"),
+    ],
+)
 def test_a_value_that_may_not_stand_is_refused_by_name(loaded: Lake, sql: str, code: str, column: str) -> None:
     loaded.pipeline(sql=sql)
     assert refused(loaded, code).details["column"] == column
@@ -133,8 +136,10 @@ def test_another_table_type_is_refused(loaded: Lake) -> None:
 
 
 def test_record_index_moves_a_key_to_its_new_partition(lake: Lake) -> None:
-    lake.pipeline(hoodie={"hoodie.index.type": "RECORD_INDEX"},
-                  sql="SELECT id, ts, amount, concat('2026-01-0', cast(ts AS string)) AS day FROM <SRC>")
+    lake.pipeline(
+        hoodie={"hoodie.index.type": "RECORD_INDEX"},
+        sql="SELECT id, ts, amount, concat('2026-01-0', cast(ts AS string)) AS day FROM <SRC>",
+    )
     lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
     lake.run_ok()
     lake.land(rows(("a", 2, "2")))
@@ -143,23 +148,50 @@ def test_record_index_moves_a_key_to_its_new_partition(lake: Lake) -> None:
 
 
 def test_every_type_of_a_ddl_survives_a_round_trip(lake: Lake) -> None:
-    columns = (", flag BOOLEAN, small SMALLINT, tiny TINYINT, f FLOAT, d DOUBLE, big DECIMAL(38,10), born DATE, at TIMESTAMP,"
-               " raw BINARY, tags ARRAY<STRING>, counts MAP<STRING, INT>,"
-               " place STRUCT<city: STRING, at: STRUCT<x: INT, y: INT>>")
-    lake.pipeline(columns=columns, sql="""
+    columns = (
+        ", flag BOOLEAN, small SMALLINT, tiny TINYINT, f FLOAT, d DOUBLE, big DECIMAL(38,10), born DATE, at TIMESTAMP,"
+        " raw BINARY, tags ARRAY<STRING>, counts MAP<STRING, INT>,"
+        " place STRUCT<city: STRING, at: STRUCT<x: INT, y: INT>>"
+    )
+    lake.pipeline(
+        columns=columns,
+        sql="""
         SELECT id, ts, amount, day, true AS flag, cast(1 AS smallint) AS small, cast(2 AS tinyint) AS tiny,
                cast(0.5 AS float) AS f, cast(0.1 AS double) AS d, date'2026-01-05' AS born,
                cast('12345678901234567890.0123456789' AS decimal(38,10)) AS big,
                timestamp'2026-01-05 10:11:12.123456' AS at, cast('x;y' AS binary) AS raw, array('a', 'b') AS tags,
                map('k', 1) AS counts, named_struct('city', 'Lisbon', 'at', named_struct('x', 1, 'y', 2)) AS place
-        FROM <SRC>""")
+        FROM <SRC>""",
+    )
     for key in "ab":
         lake.land(rows((key, 1, "1")))
         lake.run_ok()
-    found = lake.spark.read.format("hudi").load(lake.path("derived.copy")).selectExpr(
-        "id", "flag", "small", "tiny", "f", "d", "cast(big AS string)", "born", "cast(at AS string)", "cast(raw AS string)",
-        "tags", "counts", "place.at.y").collect()
-    assert sorted(str(tuple(r)[1:]) for r in found) == [
-        "(True, 1, 2, 0.5, 0.1, '12345678901234567890.0123456789', datetime.date(2026, 1, 5), '2026-01-05 10:11:12.123456', "
-        "'x;y', ['a', 'b'], {'k': 1}, 2)"] * 2
+    found = (
+        lake.spark.read.format("hudi")
+        .load(lake.path("derived.copy"))
+        .selectExpr(
+            "id",
+            "flag",
+            "small",
+            "tiny",
+            "f",
+            "d",
+            "cast(big AS string)",
+            "born",
+            "cast(at AS string)",
+            "cast(raw AS string)",
+            "tags",
+            "counts",
+            "place.at.y",
+        )
+        .collect()
+    )
+    assert (
+        sorted(str(tuple(r)[1:]) for r in found)
+        == [
+            "(True, 1, 2, 0.5, 0.1, '12345678901234567890.0123456789', datetime.date(2026, 1, 5), "
+            "'2026-01-05 10:11:12.123456', 'x;y', ['a', 'b'], {'k': 1}, 2)"
+        ]
+        * 2
+    )
     assert lake.plan().schema_changes == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.sources.hudi import load_table
+from freshet.sources.hudi.read.reader import load_table
 from tests.kit.lake import Lake
 
 ONE = "2026-01-05"
@@ -19,12 +19,17 @@ def test_columns_that_were_renamed(lake: Lake, kind: str) -> None:
     """
     path, call = lake.path("raw.events"), lake.spark.sql
     call("SET hoodie.schema.on.read.enable = true")
-    call(f"CREATE TABLE renamed (id string, ts bigint, amount decimal(10,2), col2 string, col3 string, n int, "
-         f"s struct<x: string, y: string>, day string) USING hudi PARTITIONED BY (day) "
-         f"TBLPROPERTIES (type = '{kind}', primaryKey = 'id', preCombineField = 'ts') LOCATION '{path}'")
+    call(
+        f"CREATE TABLE renamed (id string, ts bigint, amount decimal(10,2), col2 string, col3 string, n int, "
+        f"s struct<x: string, y: string>, day string) USING hudi PARTITIONED BY (day) "
+        f"TBLPROPERTIES (type = '{kind}', primaryKey = 'id', preCombineField = 'ts') LOCATION '{path}'"
+    )
     try:
-        lake.pipeline(sql="SELECT id, ts, amount, day, col3, to_json(s) AS s, n FROM <SRC>",
-                      columns=", col3 STRING, s STRING, n BIGINT", hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1})
+        lake.pipeline(
+            sql="SELECT id, ts, amount, day, col3, to_json(s) AS s, n FROM <SRC>",
+            columns=", col3 STRING, s STRING, n BIGINT",
+            hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1},
+        )
         call(f"INSERT INTO renamed VALUES ('a', 1, 1.5, 'a2', 'a3', 1, named_struct('x', 'x', 'y', 'y'), '{ONE}')")
         lake.run_ok()
         call(f"INSERT INTO renamed VALUES ('b', 1, 1.5, 'b2', 'b3', 1, named_struct('x', 'x', 'y', 'y'), '{ONE}')")
@@ -38,7 +43,9 @@ def test_columns_that_were_renamed(lake: Lake, kind: str) -> None:
         lake.run_ok(drain=True)
         # The row that was read before keeps what its column was then: no commit has touched it.
         assert lake.rows("derived.copy", "id", "col3", "s", "n") == [
-            ("a", "a3", '{"x":"x","y":"y"}', 1), ("b", "b2", '{"y":"y","z":"x"}', 1)]
+            ("a", "a3", '{"x":"x","y":"y"}', 1),
+            ("b", "b2", '{"y":"y","z":"x"}', 1),
+        ]
         call("SET hoodie.schema.on.read.enable = true")
         call("ALTER TABLE renamed DROP COLUMN s.y")
         call(f"INSERT INTO renamed VALUES ('c', 1, 1, 1.5, 'c2', named_struct('z', 'z'), '{ONE}')")

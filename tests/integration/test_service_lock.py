@@ -9,12 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from freshet.errors import RetryableError
-from freshet.metrics.events import Event
-from freshet.runtime import lease, service
-from freshet.runtime.executor import jvm_lock
-from freshet.runtime.lease import backfill_lease, held_by_others, hold_lease, service_lease
-from freshet.spec.model import TableRef
-from freshet.state.table import MemoryState
+from freshet.events.event import Event
+from freshet.hudi.table import MemoryState
+from freshet.lease import local as lease
+from freshet.lease.local import backfill_lease, held_by_others, hold_lease, service_lease
+from freshet.project.model.pipeline import TableRef
+from freshet.run import service
+from freshet.run.executor import jvm_lock
 from tests.kit.memory import a_spec, a_table_spec, a_target
 
 TWO_WRITERS = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.compact.inline": "false"}
@@ -22,7 +23,10 @@ TWO_WRITERS = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"
 
 @pytest.mark.parametrize("options", [{}, TWO_WRITERS], ids=["instead of runs", "beside runs"])
 def test_the_jvm_of_a_service_holds_the_lock_that_the_next_one_waits_for(
-    options: dict[str, str], spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, str],
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of the kind: every holder of a lease whose JVM writes. Runs, backfills and the index commands hold the JVM's lock too;
     here both leases of a service, each after its Python is gone (which the test plays by giving the lease back)."""

@@ -8,9 +8,9 @@ import pytest
 from py4j.java_gateway import JVMView
 from pyspark.sql import SparkSession, functions
 
-from freshet.runtime.at_work import at_work
-from freshet.runtime.class_data import find_class_data
-from freshet.runtime.jars import resolve_jars
+from freshet.jvm.at_work import at_work
+from freshet.jvm.class_data import find_class_data
+from freshet.jvm.jars import resolve_jars
 from tests.kit.session import SPARK_CONF
 
 
@@ -43,6 +43,7 @@ def test_what_runs_keep_in_memory_is_dropped_with_the_last_of_them(spark: SparkS
 
 def test_java_looks_for_what_every_column_needs_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not at each use of a function, through every jar."""
+
     def looked_for(view: JVMView, name: str) -> None:
         raise AssertionError(f"Java is asked for {name}")
 

@@ -40,7 +40,8 @@ def test_each_table_gets_its_own_rows_whoever_runs_beside_it(several: Lake) -> N
         several.events.clear()
         results = several.run_all(parallel=4)
         assert {name: str(result.error or result.outcome) for name, result in results.items()} == dict.fromkeys(
-            ("caches", "checked", "doubled", "indexed", "later"), "committed")
+            ("caches", "checked", "doubled", "indexed", "later"), "committed"
+        )
         ended = [event.name for event in several.events].index("committed")
         assert len({event.pipeline for event in several.events[:ended]}) > 1, "none began before another one ended"
     wanted = several.rows("raw.events")
@@ -57,10 +58,20 @@ def test_one_that_fails_leaves_the_others_whole(several: Lake) -> None:
     several.land([*batch(1), ("dear", 1, Decimal(101), "2026-01-05")])
     results = several.run_all(parallel=3)
     assert {name: result.outcome for name, result in results.items()} == {
-        "caches": "committed", "checked": "committed", "doubled": "failed", "indexed": "committed", "later": "skipped"}
+        "caches": "committed",
+        "checked": "committed",
+        "doubled": "failed",
+        "indexed": "committed",
+        "later": "skipped",
+    }
     assert results["checked"].quarantined == 1
     assert [key for key, *_ in several.rows("derived.checked") if key == "dear"] == []
     assert len(several.rows("derived.indexed")) == 11
     several.pipeline("doubled")
     assert {name: result.outcome for name, result in several.run_all(parallel=3).items()} == {
-        "caches": "idle", "checked": "idle", "doubled": "committed", "indexed": "idle", "later": "committed"}
+        "caches": "idle",
+        "checked": "idle",
+        "doubled": "committed",
+        "indexed": "idle",
+        "later": "committed",
+    }

@@ -7,16 +7,26 @@ from typing import Any
 import pytest
 
 from freshet.errors import DataError, StateError
-from freshet.plan.instants import instant_of
-from freshet.runtime.show import Wanted, show_rows
+from freshet.hudi.instants import instant_of
+from freshet.run.show import Wanted, show_rows
 from tests.kit.lake import Lake, rows
 
 
-@pytest.mark.parametrize(("text", "instant"), [
-    ("20261125235437123", "20261125235437123"), ("20261125235437", "20261125235437000"), ("2026-11-25", "20261125000000000"),
-    ("2026-11-25 23:54", "20261125235400000"), ("2026-11-25T23:54:37.123Z", "20261125235437123"),
-    ("yesterday", ""), ("", ""), ("2026-11", ""), ("20261125 2", ""), ("\u00b22026-11-25", ""),
-])
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("20261125235437123", "20261125235437123"),
+        ("20261125235437", "20261125235437000"),
+        ("2026-11-25", "20261125000000000"),
+        ("2026-11-25 23:54", "20261125235400000"),
+        ("2026-11-25T23:54:37.123Z", "20261125235437123"),
+        ("yesterday", ""),
+        ("", ""),
+        ("2026-11", ""),
+        ("20261125 2", ""),
+        ("\u00b22026-11-25", ""),
+    ],
+)
 def test_a_time_as_people_and_as_hudi_write_it(text: str, instant: str) -> None:
     assert instant_of(text) == instant
 

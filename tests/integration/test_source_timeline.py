@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import FreshetError
-from freshet.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.hudi.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from tests.kit.lake import SCHEMA, Lake, rows
 
 RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.enable": "true"}
 MOR = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
 CDC = {"hoodie.table.cdc.enabled": "true"}
 SHORT_HISTORY = {
-    "hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
 }
 FALLBACK = {"hoodie.datasource.read.incr.fallback.fulltablescan.enable": "true"}
 
@@ -26,10 +28,14 @@ def failed(lake: Lake) -> FreshetError:
     return error
 
 
-@pytest.mark.parametrize("options", [
-    {**RECORD_INDEX, "hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"},
-    {**MOR, "hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"},
-], ids=["clustering", "compaction"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {**RECORD_INDEX, "hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"},
+        {**MOR, "hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"},
+    ],
+    ids=["clustering", "compaction"],
+)
 def test_table_services_neither_hide_nor_repeat_rows(lake: Lake, options: dict[str, str]) -> None:
     lake.pipeline(hoodie={"hoodie.streamer.source.hoodieincr.num_instants": 1})
     for key in "abc":
@@ -52,10 +58,15 @@ def test_a_pending_service_in_the_source_is_read_past(lake: Lake, service: str, 
     # An update, so that a MERGE_ON_READ table has a log to compact.
     lake.land(rows(("a", 2, "2"), ("b", 1, "1")), **options)
     lake.run_ok()
-    lake.spark.sql(f"CALL {service}(op => 'schedule', path => '{lake.path('raw.events')}', "
-                   "options => 'hoodie.compact.inline.max.delta.commits=1')").collect()
-    assert any(name in p.name for p in (lake.root / "raw/events/.hoodie/timeline").glob("*.requested")
-               for name in ("clustering", "compaction"))
+    lake.spark.sql(
+        f"CALL {service}(op => 'schedule', path => '{lake.path('raw.events')}', "
+        "options => 'hoodie.compact.inline.max.delta.commits=1')"
+    ).collect()
+    assert any(
+        name in p.name
+        for p in (lake.root / "raw/events/.hoodie/timeline").glob("*.requested")
+        for name in ("clustering", "compaction")
+    )
     assert lake.run_ok().outcome == "idle"
     lake.land(rows(("c", 1, "1")), **options)
     assert lake.plan().window.rows == 1
@@ -176,8 +187,11 @@ def test_deletes_of_a_source_that_records_changes_pass_on(lake: Lake, source_typ
         found = [(*row, False) for row in rows(*items)] if soft else rows(*items)
         lake.land(found, schema=f"{SCHEMA}, _hoodie_is_deleted boolean" if soft else SCHEMA, **options)
 
-    lake.pipeline(sql="SELECT *, upper(id) AS name FROM <SRC>", columns=", _hoodie_is_deleted BOOLEAN, name STRING",
-                  table_type=target_type)
+    lake.pipeline(
+        sql="SELECT *, upper(id) AS name FROM <SRC>",
+        columns=", _hoodie_is_deleted BOOLEAN, name STRING",
+        table_type=target_type,
+    )
     land(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1"), ("d", 1, "1"))
     lake.run_ok()
     delete(lake, "a", ts=2, source_type=source_type)
@@ -203,12 +217,14 @@ def test_the_last_row_of_a_file_deleted_by_an_upsert(lake: Lake) -> None:
     for number, key in enumerate("abcd"):
         land((key, 2 + number, True))
         lake.run_ok()
-        assert [row[0] for row in lake.rows()] == list("abcd"[number + 1:])
+        assert [row[0] for row in lake.rows()] == list("abcd"[number + 1 :])
 
 
 def test_all_rows_of_a_source_deleted_at_once(lake: Lake) -> None:
-    lake.pipeline(sql="SELECT id, ts, amount, coalesce(day, 'none') AS day, _hoodie_is_deleted FROM <SRC>",
-                  columns=", _hoodie_is_deleted BOOLEAN")
+    lake.pipeline(
+        sql="SELECT id, ts, amount, coalesce(day, 'none') AS day, _hoodie_is_deleted FROM <SRC>",
+        columns=", _hoodie_is_deleted BOOLEAN",
+    )
     # Partitions whose paths are not their values.
     everything = [row for day in ("2026-01-05", "x=100%/y", None) for row in rows(("a", 1, "1"), ("b", 1, "-12.5"), day=day)]
     lake.land(everything, **CDC)
@@ -267,9 +283,14 @@ def test_a_table_of_hoodiestreamer_goes_on_here_and_back(lake: Lake, version: st
     first = lake.land(rows(("a", 1, "1")))
     requested = lake.state("raw.events").commits[-1].requested
     key, value = (STREAMER_V1_KEY, requested) if version == "v1" else (STREAMER_V2_KEY, first)
-    lake.land(rows(("a", 1, "1")), table="derived.copy", **{
-        key: value, "hoodie.datasource.write.commitmeta.key.prefix": key.split(".")[0],
-    })
+    lake.land(
+        rows(("a", 1, "1")),
+        table="derived.copy",
+        **{
+            key: value,
+            "hoodie.datasource.write.commitmeta.key.prefix": key.split(".")[0],
+        },
+    )
     last = lake.land(rows(("b", 2, "2")))
     lake.pipeline(missing=None)
     assert lake.run_ok().inserts == 1
@@ -280,10 +301,7 @@ def test_a_table_of_hoodiestreamer_goes_on_here_and_back(lake: Lake, version: st
 
 
 def test_a_table_of_other_buckets_is_not_taken_over(lake: Lake) -> None:
-    lake.land(rows(*((f"k{i}", 1, "1") for i in range(20))), table="derived.copy",
-              **{"hoodie.bucket.index.num.buckets": "4"})
+    lake.land(rows(*((f"k{i}", 1, "1") for i in range(20))), table="derived.copy", **{"hoodie.bucket.index.num.buckets": "4"})
     lake.land(rows(("a", 1, "1")))
     lake.pipeline()
     assert failed(lake).code == "INDEX_CHANGED"
-
-

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import Exit
-from freshet.runtime import catalogue
-from freshet.spec.model import TableRef
+from freshet.project.model.pipeline import TableRef
+from freshet.run import catalogue
 from tests.kit.lake import Lake, rows
 
 NO_METASTORE = {
-    "hoodie.datasource.hive_sync.enable": "true", "hoodie.datasource.hive_sync.mode": "hms",
+    "hoodie.datasource.hive_sync.enable": "true",
+    "hoodie.datasource.hive_sync.mode": "hms",
     # Nobody listens on this port.
     "hoodie.datasource.hive_sync.metastore.uris": "thrift://127.0.0.1:1",
 }

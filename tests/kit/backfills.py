@@ -7,15 +7,15 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from freshet.metrics.events import Event
-from freshet.plan.backfill import BackfillPlan, plan_backfill
-from freshet.plan.chunks import BackfillRequest
-from freshet.plan.options import SEVERAL_WRITERS, WRITERS_FIRST
-from freshet.runtime.backfill import BackfillResult, run_backfill, window_of
-from freshet.spec.model import Project
-from freshet.spec.project import load_project
-from freshet.state.backfill import chunk_commits
-from freshet.state.timeline import TimelineState
+from freshet.backfill.chunks import BackfillRequest
+from freshet.backfill.plan import BackfillPlan, plan_backfill
+from freshet.backfill.record import chunk_commits
+from freshet.backfill.run import BackfillResult, run_backfill, window_of
+from freshet.events.event import Event
+from freshet.hudi.options import SEVERAL_WRITERS, WRITERS_FIRST
+from freshet.hudi.timeline import TimelineState
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import Project
 from tests.kit.lake import RECORD_INDEX, Lake
 
 DAYS = ("2026-01-05", "2026-01-06", "2026-01-07")
@@ -30,11 +30,18 @@ def loading(lake: Lake, name: str = "copy") -> Callable[[tuple[str, str] | None]
 
 
 def asked(start: str, end: str, **request: Any) -> BackfillRequest:
-    return BackfillRequest(datetime.fromisoformat(start), datetime.fromisoformat(end), **request)
+    return BackfillRequest(start=datetime.fromisoformat(start), end=datetime.fromisoformat(end), **request)
 
 
-def backfill(lake: Lake, start: str = DAYS[0], end: str = "2026-01-08", *, max_conflicts: int = 20,
-             listen: Callable[[Event], None] | None = None, **request: Any) -> BackfillResult:
+def backfill(
+    lake: Lake,
+    start: str = DAYS[0],
+    end: str = "2026-01-08",
+    *,
+    max_conflicts: int = 20,
+    listen: Callable[[Event], None] | None = None,
+    **request: Any,
+) -> BackfillResult:
     wanted = asked(start, end, **request)
     return run_backfill(loading(lake), wanted, TimelineState(), listen or lake.events.append, max_conflicts)
 
@@ -69,10 +76,18 @@ def at_phase(words: str, once: Callable[[], None], lake: Lake) -> Callable[[Even
 
 def cluster(lake: Lake, operation: str, partitions: str) -> None:
     """Cluster as another tool does, which must be told the index, lest Hudi drop it, and the strategy."""
-    options = ",".join(f"{key}={value}" for key, value in {
-        **OCC, **RECORD_INDEX, **SEVERAL_WRITERS, **WRITERS_FIRST, "hoodie.metadata.record.index.enable": "true",
-        "hoodie.embed.timeline.server": "false",
-    }.items())
+    options = ",".join(
+        f"{key}={value}"
+        for key, value in {
+            **OCC,
+            **RECORD_INDEX,
+            **SEVERAL_WRITERS,
+            **WRITERS_FIRST,
+            "hoodie.metadata.record.index.enable": "true",
+            "hoodie.embed.timeline.server": "false",
+        }.items()
+    )
     lake.spark.newSession().sql(
         f"CALL run_clustering(path => '{lake.path('derived.copy')}', op => '{operation}', options => '{options}', "
-        f"selected_partitions => '{partitions}')").collect()
+        f"selected_partitions => '{partitions}')"
+    ).collect()

@@ -1,6 +1,6 @@
 """Run a command several times beside as many busy processes as there are cores: what needs a quiet machine fails.
 
-    python -m tests.kit.busy TIMES COMMAND...
+python -m tests.kit.busy TIMES COMMAND...
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from freshet.errors import Exit, FreshetError
-from freshet.runtime.result import RunResult
-from freshet.state.checkpoint import CHECKS_KEY
+from freshet.hudi.checkpoint import CHECKS_KEY
+from freshet.run.result import RunResult
 from tests.kit import ways
 from tests.kit.lake import Lake
 from tests.kit.ways import EMPTY, FIRST, HISTORY, LONG_AGO, NOW, TOLD, Way
@@ -28,7 +28,7 @@ def failed(result: RunResult, *names: str) -> None:
     assert result.error is not None, names
     if names == ("malformed",):
         # Where no row is dropped, the write itself refuses the first one.
-        assert (result.error.code, result.error.exit_code) == ("OVERFLOW", Exit.CHECK), result.error
+        assert (result.error.code, result.error.exit_code) == ("NOT_OF_TYPE", Exit.CHECK), result.error
         assert "(check malformed)" in str(result.error)
         return
     assert (result.error.code, result.error.exit_code) == ("CHECK_FAILED", Exit.CHECK), (names, result.error)

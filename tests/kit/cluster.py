@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from freshet.runtime.java import find_java_home, java_command
+from freshet.jvm.java import find_java_home, java_command
 
 
 def free_port() -> int:
@@ -41,9 +41,14 @@ def spark_cluster(folder: Path, workers: int = 2, memory: str = "1g") -> Iterato
     port = free_port()
     java = [str(java_command(find_java_home())), "-Xmx256m", "-cp", f"{pyspark_home()}/jars/*"]
     # What PySpark's own scripts set before they start these classes; without the Scala version no executor starts.
-    environment = {**os.environ, "SPARK_SCALA_VERSION": "2.12", "SPARK_HOME": str(pyspark_home()),
-                   "JAVA_HOME": str(find_java_home()),
-                   "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = {
+        **os.environ,
+        "SPARK_SCALA_VERSION": "2.12",
+        "SPARK_HOME": str(pyspark_home()),
+        "JAVA_HOME": str(find_java_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     deploy = "org.apache.spark.deploy"
     local = ["--host", "127.0.0.1", "--webui-port", "0"]
     worker = [*java, f"{deploy}.worker.Worker", *local, "--cores", "1", "--memory", memory]
@@ -70,6 +75,13 @@ def spark_cluster(folder: Path, workers: int = 2, memory: str = "1g") -> Iterato
 
 def settings(master: str) -> list[str]:
     """Return the words that send a command to the cluster."""
-    conf = {"spark.master": master, "spark.executor.memory": "700m", "spark.executor.cores": "1", "spark.cores.max": "2",
-            "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "1g"}
+    conf = {
+        "spark.master": master,
+        "spark.executor.memory": "700m",
+        "spark.executor.cores": "1",
+        "spark.cores.max": "2",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+    }
     return [word for key, value in conf.items() for word in ("--set", f"{key}={value}")]

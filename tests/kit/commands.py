@@ -54,13 +54,20 @@ def refused(lake: Lake, *words: str, code: int = 5) -> dict[str, Any]:
 
 
 def start(
-    lake: Lake, *words: str, settings: Iterable[str] = (), environment: Mapping[str, str] | None = None,
+    lake: Lake,
+    *words: str,
+    settings: Iterable[str] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
     """Start a command in a process of its own, which is the head of its process group."""
     more = [word for one in settings for word in ("--set", one)]
     return subprocess.Popen(
         [sys.executable, "-m", "freshet", *words, "--output", "json", "-C", str(lake.project_root), *more],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
         env={**os.environ, **(environment or {})},
     )
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from freshet.runtime.fixture_rows import frame_of
-from freshet.spec.types import Column, Struct
-from freshet.spec.types_sql import parse_type
+from freshet.cases.rows import frame_of
+from freshet.types.columns import Column, Struct
+from freshet.types.from_sql import parse_type
 
 
 def frame(spark: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> DataFrame:
@@ -32,4 +32,4 @@ def frame(spark: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> Da
 def _columns(schema: str) -> tuple[Column, ...]:
     kind = parse_type(f"STRUCT<{schema}>")
     assert isinstance(kind, Struct), schema
-    return tuple(Column(name, inner) for name, inner in kind.fields)
+    return tuple(Column(name=name, type=inner) for name, inner in kind.fields)

@@ -10,15 +10,15 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.index import hbase as index_hbase
-from freshet.index.building import Layout
-from freshet.index.entries import hbase_entries
-from freshet.plan.shares import client_settings
-from freshet.runtime.dev_hbase.look import HBase
-from freshet.runtime.index import IndexResult, rebuild_index
-from freshet.runtime.index_check import Verified, verify_index
-from freshet.spec.model import HBaseSpec
-from freshet.state.timeline import TimelineState
+from freshet.dev.hbase.look import HBase
+from freshet.hudi.shares import client_settings
+from freshet.hudi.timeline import TimelineState
+from freshet.index.hbase import cluster as index_hbase
+from freshet.index.hbase.building import Layout
+from freshet.index.hbase.entries import hbase_entries
+from freshet.index.ops.check import Verified, verify_index
+from freshet.index.ops.make import IndexResult, rebuild_index
+from freshet.project.model.pipeline import HBaseSpec
 from tests.kit.lake import Lake
 
 #: With this DDL, and this SQL over a source that has the column, a row is deleted by the column.
@@ -138,8 +138,12 @@ class Admin:
     def family(self) -> tuple[str, str, int, str]:
         """Return how Hudi's column family is kept: compression, encoding, versions, Bloom filter."""
         found = self._admin.getDescriptor(self._table).getColumnFamily(b"_s")
-        return (found.getCompressionType().toString(), found.getDataBlockEncoding().toString(), int(found.getMaxVersions()),
-                found.getBloomFilterType().toString())
+        return (
+            found.getCompressionType().toString(),
+            found.getDataBlockEncoding().toString(),
+            int(found.getMaxVersions()),
+            found.getBloomFilterType().toString(),
+        )
 
     def regions(self) -> list[tuple[bytes, int]]:
         """Return the first key of each region and the HFiles that it holds."""

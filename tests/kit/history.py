@@ -9,16 +9,16 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.plan.options import IS_DELETED
-from freshet.plan.partitions import touched_partitions
-from freshet.plan.reads import ReadIncrement
-from freshet.plan.versions import version_at_end, versions_held
-from freshet.plan.window import next_window
-from freshet.sources.hudi import read_increment
-from freshet.spec.model import SourceSpec, TableRef
-from freshet.state.checkpoint import MAIN, Checkpoint, Position
-from freshet.state.table import TableState
-from freshet.state.timeline import TimelineState
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.options import IS_DELETED
+from freshet.hudi.table import TableState
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.pipeline import SourceSpec, TableRef
+from freshet.sources.hudi.look.partitions import touched_partitions
+from freshet.sources.hudi.look.versions import version_at_end, versions_held
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.read.reader import read_increment
+from freshet.sources.hudi.reads import ReadIncrement
 from tests.kit.frames import frame
 from tests.kit.whole import WHOLE
 
@@ -40,7 +40,8 @@ _OF_LAYOUT = {
     "hive": {_WRITE + "partitionpath.field": "day", _WRITE + "hive_style_partitioning": "true"},
     "encoded": {_WRITE + "partitionpath.field": "day", _WRITE + "partitionpath.urlencode": "true"},
     "times": {
-        _WRITE + "partitionpath.field": "day", _WRITE + "keygenerator.class": _KEYGEN + "TimestampBasedKeyGenerator",
+        _WRITE + "partitionpath.field": "day",
+        _WRITE + "keygenerator.class": _KEYGEN + "TimestampBasedKeyGenerator",
         "hoodie.keygen.timebased.timestamp.type": "DATE_STRING",
         "hoodie.keygen.timebased.input.dateformat": "yyyy-MM-dd HH:mm:ss",
         "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
@@ -64,24 +65,40 @@ class History:
     """
 
     def __init__(
-        self, spark: SparkSession, path: Path, kind: str, index: str, layout: str, cdc: bool, payload: str = "",
+        self,
+        spark: SparkSession,
+        path: Path,
+        kind: str,
+        index: str,
+        layout: str,
+        cdc: bool,
+        payload: str = "",
     ) -> None:
         self.spark, self.path = spark, path
         self.kind, self.index, self.layout, self.cdc = kind, index, layout, cdc
         self.places = PLACES.get(layout, (("d1", "1"), ("d2", "1"), ("d3", "1")))
         self.options = {
-            "hoodie.table.name": "history", _WRITE + "table.type": kind, "hoodie.metadata.enable": "false",
-            _WRITE + "precombine.field": "ts", "hoodie.embed.timeline.server": "false", "hoodie.clean.automatic": "false",
+            "hoodie.table.name": "history",
+            _WRITE + "table.type": kind,
+            "hoodie.metadata.enable": "false",
+            _WRITE + "precombine.field": "ts",
+            "hoodie.embed.timeline.server": "false",
+            "hoodie.clean.automatic": "false",
             **({} if WHOLE else {"hoodie.parquet.bloom.filter.enabled": "false"}),
-            "hoodie.table.cdc.enabled": str(cdc).lower(), **_OF_LAYOUT[layout],
+            "hoodie.table.cdc.enabled": str(cdc).lower(),
+            **_OF_LAYOUT[layout],
         }
         if index == "keyless":
             # Hudi makes the keys, by a generator of its own around the layout's.
             self.options.pop(_WRITE + "precombine.field")
         else:
-            self.options |= {_WRITE + "recordkey.field": "id", "hoodie.index.type": index,
-                             "hoodie.simple.index.update.partition.path": "true",
-                             "hoodie.global.simple.index.parallelism": "2", "hoodie.simple.index.parallelism": "2"}
+            self.options |= {
+                _WRITE + "recordkey.field": "id",
+                "hoodie.index.type": index,
+                "hoodie.simple.index.update.partition.path": "true",
+                "hoodie.global.simple.index.parallelism": "2",
+                "hoodie.simple.index.parallelism": "2",
+            }
         if index == "BUCKET":
             self.options["hoodie.bucket.index.num.buckets"] = "2"
         if payload:
@@ -92,8 +109,15 @@ class History:
 
     # --- operations -----------------------------------------------------------------------------------------------
 
-    def put(self, *items: tuple[str, int], operation: str = "", late: bool = False, gone: bool = False,
-            v: str | None = "v", **options: str) -> None:
+    def put(
+        self,
+        *items: tuple[str, int],
+        operation: str = "",
+        late: bool = False,
+        gone: bool = False,
+        v: str | None = "v",
+        **options: str,
+    ) -> None:
         """Write rows, each given by its id and the number of its place, with a new version or one that comes late."""
         self.clock += 1
         ts = 1 if late else self.clock
@@ -180,15 +204,27 @@ class History:
     def _increment(self, upto: str) -> tuple[Counter[Row], Counter[Row]]:
         state, ref = self.state(), self._ref()
         commits = sum(self.position < i.completed <= (upto or "9") for i in state.data_commits)
-        spec = SourceSpec(ref, commits or 1, "ERROR", False, "auto")
-        position = Position(self.position, ref.path)
+        spec = SourceSpec(
+            table=ref,
+            max_commits=commits or 1,
+            missing_checkpoint="ERROR",
+            full_scan_when_expired=False,
+            incremental_format="auto",
+        )
+        position = Position(instant=self.position, table=ref.path)
         window = next_window("history", state, spec, position)
         if window.kind == "idle":
             return Counter(), Counter()
         # A run asks for the deletes of a table alone that records changes; what it would be told is the same of each.
         held = versions_held("history", state, window, Checkpoint({MAIN: position}))
         stage = ReadIncrement(
-            ref, window, True, held, version_at_end(state, window.end_inclusive), touched_partitions(state, window))
+            table=ref,
+            window=window,
+            with_deletes=True,
+            before=held,
+            as_of=version_at_end(state, window.end_inclusive),
+            partitions=touched_partitions(state, window),
+        )
         rows = [tuple(row) for row in read_increment(self.spark, stage).select(*COLUMNS, IS_DELETED).collect()]
         self.position = window.end_inclusive
         return Counter(row[:-1] for row in rows if not row[-1]), Counter(row[:-1] for row in rows if row[-1])
@@ -202,8 +238,9 @@ def _identity(row: Row) -> tuple[str, str, str]:
 
 
 def _difference(what: str, found: Counter[Row], expected: Counter[Row]) -> list[str]:
-    return ([f"not {what}: {row}" for row in (found - expected).elements()]
-            + [f"{what}, and not told: {row}" for row in (expected - found).elements()])
+    return [f"not {what}: {row}" for row in (found - expected).elements()] + [
+        f"{what}, and not told: {row}" for row in (expected - found).elements()
+    ]
 
 
 # --- the operations of a history: each begins from rows a0 to a3 in the first place, b0 to b2 in the second -----------------
@@ -260,9 +297,13 @@ def merge_into(history: History) -> list[str]:
     history.clock += 1
     source = " UNION ALL ".join(
         f"SELECT '{key}' AS id, {history.clock}L AS ts, '{word}' AS w, '{history.places[place][0]}' AS day, "
-        f"'{history.places[place][1]}' AS hour" for key, place, word in (("a0", 0, "merged"), ("b0", 1, "gone")))
-    history.sql(f"MERGE INTO history t USING ({source}) s ON t.id = s.id WHEN MATCHED AND s.w = 'gone' THEN DELETE "
-                "WHEN MATCHED THEN UPDATE SET t.v = s.w, t.ts = s.ts")
+        f"'{history.places[place][1]}' AS hour"
+        for key, place, word in (("a0", 0, "merged"), ("b0", 1, "gone"))
+    )
+    history.sql(
+        f"MERGE INTO history t USING ({source}) s ON t.id = s.id WHEN MATCHED AND s.w = 'gone' THEN DELETE "
+        "WHEN MATCHED THEN UPDATE SET t.v = s.w, t.ts = s.ts"
+    )
     found = history.faults()
     if history.kind == "MERGE_ON_READ" and history.index == "GLOBAL_SIMPLE":
         # Hudi 1.0.2 looks a key up in its rows, and does so without merging parts of them.
@@ -290,8 +331,14 @@ def delete_partition(history: History) -> list[str]:
     history.put(("b0", 1))
     history.start()
     day, hour = history.places[1]
-    ((gone,),) = history.spark.read.format("hudi").load(str(history.path)).where(
-        f"day = '{day}' AND hour = '{hour}'").select("_hoodie_partition_path").distinct().collect()
+    ((gone,),) = (
+        history.spark.read.format("hudi")
+        .load(str(history.path))
+        .where(f"day = '{day}' AND hour = '{hour}'")
+        .select("_hoodie_partition_path")
+        .distinct()
+        .collect()
+    )
     history.put(("b0", 1), operation="delete_partition", **{_WRITE + "partitions.to.delete": gone})
     found = history.faults()
     history.put(("b0", 1), ("b1", 1), ("b2", 1))
@@ -343,10 +390,24 @@ def overlapping(history: History) -> list[str]:
     return found + history.faults()
 
 
-OPERATIONS: dict[str, Callable[[History], list[str]]] = {one.__name__: one for one in (
-    insert, update, late_update, delete, move, merge_into, partial_update, insert_overwrite, delete_partition, rollback,
-    clustering, compaction, overlapping,
-)}
+OPERATIONS: dict[str, Callable[[History], list[str]]] = {
+    one.__name__: one
+    for one in (
+        insert,
+        update,
+        late_update,
+        delete,
+        move,
+        merge_into,
+        partial_update,
+        insert_overwrite,
+        delete_partition,
+        rollback,
+        clustering,
+        compaction,
+        overlapping,
+    )
+}
 
 
 def impossible(kind: str, index: str, layout: str, operation: str) -> str:

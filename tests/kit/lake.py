@@ -14,24 +14,27 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.metrics.events import Event
+from freshet.events.event import Event
+from freshet.hudi.table import TableState
+from freshet.hudi.timeline import TimelineState
+from freshet.index.ops.check import verify_index
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Plan
-from freshet.runtime.index_check import verify_index
-from freshet.runtime.result import RunResult
-from freshet.runtime.runner import set_checkpoint
-from freshet.runtime.several import run_project
-from freshet.spec.model import PipelineSpec, Project, TableRef
-from freshet.spec.project import load_project
-from freshet.state.table import TableState
-from freshet.state.timeline import TimelineState
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
+from freshet.run.result import RunResult
+from freshet.run.runner import set_checkpoint
+from freshet.run.several import run_project
 from tests.kit.frames import frame
 from tests.kit.whole import WHOLE
 
 Row = tuple[Any, ...]
 SCHEMA = "id string, ts bigint, amount decimal(10,2), day string"
-RECORD_INDEX = {"hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": "1",
-                "hoodie.metadata.record.index.max.filegroup.count": "1"}
+RECORD_INDEX = {
+    "hoodie.index.type": "RECORD_INDEX",
+    "hoodie.metadata.record.index.min.filegroup.count": "1",
+    "hoodie.metadata.record.index.max.filegroup.count": "1",
+}
 UPTO_LATEST = "READ_UPTO_LATEST_COMMIT"
 
 # The metadata table is two fifths of a small commit's time, and compiling each query a tenth of a run's: `make test` leaves
@@ -39,21 +42,27 @@ UPTO_LATEST = "READ_UPTO_LATEST_COMMIT"
 _SPARED = not WHOLE
 #: As Hudi's defaults write a table: with column statistics in its metadata table. `make nightly` lands every table so.
 PLAIN = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
-BASE = """\
+BASE = (
+    """\
 vars: {root: %s}
 warehouse: {raw: "{{ var.root }}/raw", derived: "{{ var.root }}/derived"}
 hoodie:
   hoodie.index.type: BUCKET
   hoodie.bucket.index.num.buckets: 2
   hoodie.embed.timeline.server: false
-""" + ("  hoodie.metadata.enable: false\n" if _SPARED else "") + """\
+"""
+    + ("  hoodie.metadata.enable: false\n" if _SPARED else "")
+    + """\
 spark:
   spark.master: "local[2]"
   spark.sql.shuffle.partitions: 2
-""" + ("  spark.sql.codegen.wholeStage: false\n  spark.sql.codegen.factoryMode: NO_CODEGEN\n" if _SPARED else "") + """\
+"""
+    + ("  spark.sql.codegen.wholeStage: false\n  spark.sql.codegen.factoryMode: NO_CODEGEN\n" if _SPARED else "")
+    + """\
   # For the processes that tests start: they end before the optimising compiler earns back what it takes.
   spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m
 """
+)
 DDL = """\
 CREATE TABLE derived.{name} (
   id STRING NOT NULL,
@@ -90,7 +99,11 @@ class Lake:
     # --- upstream -------------------------------------------------------------------------------------------------
 
     def land(
-        self, batch: Iterable[Row], operation: str = "upsert", table: str = "raw.events", schema: str = SCHEMA,
+        self,
+        batch: Iterable[Row],
+        operation: str = "upsert",
+        table: str = "raw.events",
+        schema: str = SCHEMA,
         **options: str,
     ) -> str:
         """Write one commit to a table as another writer would; returns its completion time."""
@@ -98,7 +111,8 @@ class Lake:
         asked = {**self.land_options, **options}
         # In raw tables nobody needs it.
         spared = (_SPARED or table.startswith("raw.")) and not any(
-            "RECORD_INDEX" in v or ".metadata." in k for k, v in asked.items())
+            "RECORD_INDEX" in v or ".metadata." in k for k, v in asked.items()
+        )
         settings = {
             "hoodie.metadata.enable": str(not spared).lower(),
             "hoodie.table.name": table.split(".")[1],
@@ -125,9 +139,18 @@ class Lake:
         return path
 
     def pipeline(
-        self, name: str = "copy", sql: str = "SELECT id, ts, amount, day FROM <SRC>", *, source: str = "raw.events",
-        columns: str = "", table_type: str = "cow", properties: str = "", top: str = "", transform: str = "",
-        missing: str | None = UPTO_LATEST, hoodie: Mapping[str, object] | None = None,
+        self,
+        name: str = "copy",
+        sql: str = "SELECT id, ts, amount, day FROM <SRC>",
+        *,
+        source: str = "raw.events",
+        columns: str = "",
+        table_type: str = "cow",
+        properties: str = "",
+        top: str = "",
+        transform: str = "",
+        missing: str | None = UPTO_LATEST,
+        hoodie: Mapping[str, object] | None = None,
     ) -> None:
         """Write a pipeline's files; writing it again changes it."""
         self.write_file(f"transformers/{name}.sql", sql)

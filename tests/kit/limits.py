@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.runtime.threads import jvm_threads
+from freshet.jvm.threads import jvm_threads
 
 T = TypeVar("T")
 

@@ -5,77 +5,104 @@ A name stands for a test function with all its cases, or for one case in bracket
 
 from __future__ import annotations
 
-NIGHTLY = frozenset((
-    # Rows that move: the ways of the matrix of increments and of tests/hbase move them, too.
-    "test_the_newest_row_of_each_key_stands_once_wherever_it_came_from", "test_a_row_that_moves_after_the_table_got_a_column",
-    "test_record_index_moves_a_key_to_its_new_partition",
-    "test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is",
-    # A story of a table with two owners: the rounds of partial updates and of joins stay.
-    "test_merge_of_two_owners",
-    # Keys' types: those of a first load stay.
-    "test_a_row_that_was_inserted_or_replayed_is_found", "test_a_row_is_found_after_a_migration",
-    # Rows of owners: the table of COPY_ON_WRITE stays, and test_merge_columns.
-    "test_columns_that_a_pipeline_owns[mor]",
-    # Whole runs of what is scaffolded: tests/unit/cli/test_patterns.py has their files, and their cases run without a table.
-    "test_a_pattern_from_init_to_a_changed_table",
-    # HBase: the cell of COPY_ON_WRITE stays, and the run whose updates go where the index says.
-    "test_publishing[upsert-mor-HBASE-published]", "test_a_key_that_moves_and_comes_back_is_one_row",
-    "test_a_delete_takes_the_entry_and_the_key_may_come_back",
-    # Rules that test_gate.py has on frames.
-    "test_how_new_the_rows_are_and_what_they_refer_to", "test_a_backfill_publishes_no_chunk_that_breaks_a_rule",
-    "test_what_is_seen_by_whom",
-    "test_unique_referential_fresh_and_many",
-    # What a service leaves for its readers: the plan's tests; what it holds for a compaction: test_pending_compaction.
-    "test_a_reader_that_is_behind_holds_cleaning_and_not_compaction",
-    # The stories of the drivers, of the flights and of the demo; that of the rides stays, and the main job's.
-    "test_a_run_after_every_landing_equals_a_full_recompute", "test_a_late_tip_reaches_its_trip_and_its_pay_slip",
-    "test_an_idle_tick_starts_no_jvm_and_commits_nothing", "test_a_killed_run_and_its_repeat_equal_a_full_recompute",
-    "test_several_rounds_equal_a_recompute_of_the_raw_tables", "test_a_late_tip_and_a_correction_write_their_own_driver_days",
-    "test_every_example_has_cases_and_they_hold",
-    "test_insert_overwrite_of_affected_partitions", "test_partial_update_of_what_a_row_names",
-    # Backfills: of upsert and insert_overwrite, a kill and a schedule stay; owned columns: test_columns_that_a_pipeline_owns.
-    "test_a_backfill_computes_the_owned_columns_again_and_no_other",
-    "test_an_incremental_writer_and_a_backfill_on_the_same_partitions",
-    "test_start_and_end_reach_the_sql_and_an_input_is_cut_too",
-    "test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive", "test_any_schedule[record index]",
-    "test_a_row_that_a_backfill_wrote_is_found", "test_a_source_and_an_input_with_a_commit_that_has_not_completed",
-    # Real kills: five stay.
-    "test_a_process_killed_between_the_two_commits", "test_stdout_holds_the_result_alone",
-    # Full refreshes: of a MERGE_ON_READ table with a record index one stays. Migrations: the load stays.
-    "test_a_run_killed_before_its_commit_is_repeated_right[full refresh]",
-    "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow]",
-    "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[mor, optimistic]",
-    "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow, record index]",
-    "test_of_nothing_comes_an_empty_table_and_readers_delete_what_went",
-    "test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops",
-    "test_a_compaction_that_was_planned_before_brings_nothing_back",
-    "test_rows_that_a_first_insert_refuses_are_refused", "test_rows_that_the_source_has_no_more_are_copied",
-    # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
-    "test_the_keyboard_ends_a_command_cleanly", "test_every_long_command_in_every_kind_of_terminal",
-    "test_a_first_hour_as_a_person_sees_it", "test_a_replay_and_a_service_in_a_terminal",
-    # The tutorials, in one Spark: tests/unit has their commands, links and YAML.
-    "test_a_tutorial_from_top_to_bottom",
-    # What stands in a source's timeline: one of each kind stays.
-    "test_table_services_neither_hide_nor_repeat_rows[clustering]", "test_a_checkpoint_within_the_history_is_no_gap",
-    "test_the_last_row_of_a_file_deleted_by_an_upsert", "test_a_checkpoint_is_found_in_the_archive",
-    # Names of partitions: test_increment_truth and test_partition_values have them.
-    "test_of_partitions_of_any_name", "test_a_clustering_that_was_left_unfinished_is_finished_or_given_up",
-    # Inputs that another test of test_reads.py joins in another order.
-    "test_sums_per_driver_and_day_follow_every_change", "test_a_source_that_is_read_whole_is_joined_with_all",
-    # Increments: cases of the matrix.
-    "test_rows_that_were_deleted_meanwhile[kind2-set]", "test_rows_that_were_deleted_meanwhile[kind1-reset]",
-    "test_commits_that_were_read_and_taken_back_are_refused[kind3-savepoint]",
-    "test_one_that_fails_leaves_the_others_whole", "test_rows_that_move",
-    # Landing: COPY_ON_WRITE and the refusals stay.
-    "test_every_way_in_which_a_row_is_refused", "test_any_files_in_any_order", "test_objects_that_do_not_fit",
-    "test_seeds_are_all_that_their_tables_hold", "test_from_a_wheel_to_a_changed_pipeline",
-    # A dropped row's older row, and what a run would write: one whole run of each stays, and what they mean on frames.
-    "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-cow]",
-    "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-mor]",
-    "test_a_batch_of_bad_rows_alone", "test_what_stays_published_is_counted_on_every_way_that_updates",
-    "test_the_run_does_what_the_preview_told", "test_of_a_strategy_and_of_a_backfill",
-    "test_what_is_shown_and_how_it_ends",
-    # What happens to a source between two reads: tests/unit/plan/test_taken_back.py and test_drivers.py.
-    "test_a_commit_between_others_that_was_taken_back_is_refused",
-    "test_a_row_that_is_written_again_while_it_is_read_comes_once",
-))
+NIGHTLY = frozenset(
+    (
+        # Rows that move: the ways of the matrix of increments and of tests/hbase move them, too.
+        "test_the_newest_row_of_each_key_stands_once_wherever_it_came_from",
+        "test_a_row_that_moves_after_the_table_got_a_column",
+        "test_record_index_moves_a_key_to_its_new_partition",
+        "test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is",
+        # A story of a table with two owners: the rounds of partial updates and of joins stay.
+        "test_merge_of_two_owners",
+        # Keys' types: those of a first load stay.
+        "test_a_row_that_was_inserted_or_replayed_is_found",
+        "test_a_row_is_found_after_a_migration",
+        # Rows of owners: the table of COPY_ON_WRITE stays, and test_merge_columns.
+        "test_columns_that_a_pipeline_owns[mor]",
+        # Whole runs of what is scaffolded: tests/unit/cli/test_patterns.py has their files, and their cases need no table.
+        "test_a_pattern_from_init_to_a_changed_table",
+        # HBase: the cell of COPY_ON_WRITE stays, and the run whose updates go where the index says.
+        "test_publishing[upsert-mor-HBASE-published]",
+        "test_a_key_that_moves_and_comes_back_is_one_row",
+        "test_a_delete_takes_the_entry_and_the_key_may_come_back",
+        # Rules that test_gate.py has on frames.
+        "test_how_new_the_rows_are_and_what_they_refer_to",
+        "test_a_backfill_publishes_no_chunk_that_breaks_a_rule",
+        "test_what_is_seen_by_whom",
+        "test_unique_referential_fresh_and_many",
+        # What a service leaves for its readers: the plan's tests; what it holds for a compaction: test_pending_compaction.
+        "test_a_reader_that_is_behind_holds_cleaning_and_not_compaction",
+        # The stories of the drivers, of the flights and of the demo; that of the rides stays, and the main job's.
+        "test_a_run_after_every_landing_equals_a_full_recompute",
+        "test_a_late_tip_reaches_its_trip_and_its_pay_slip",
+        "test_an_idle_tick_starts_no_jvm_and_commits_nothing",
+        "test_a_killed_run_and_its_repeat_equal_a_full_recompute",
+        "test_several_rounds_equal_a_recompute_of_the_raw_tables",
+        "test_a_late_tip_and_a_correction_write_their_own_driver_days",
+        "test_every_example_has_cases_and_they_hold",
+        "test_insert_overwrite_of_affected_partitions",
+        "test_partial_update_of_what_a_row_names",
+        # Backfills: of upsert and insert_overwrite, a kill and a schedule stay; owned columns: test_columns_that_...
+        "test_a_backfill_computes_the_owned_columns_again_and_no_other",
+        "test_an_incremental_writer_and_a_backfill_on_the_same_partitions",
+        "test_start_and_end_reach_the_sql_and_an_input_is_cut_too",
+        "test_the_checkpoint_is_found_behind_many_chunks_and_in_the_archive",
+        "test_any_schedule[record index]",
+        "test_a_row_that_a_backfill_wrote_is_found",
+        "test_a_source_and_an_input_with_a_commit_that_has_not_completed",
+        # Real kills: five stay.
+        "test_a_process_killed_between_the_two_commits",
+        "test_stdout_holds_the_result_alone",
+        # Full refreshes: of a MERGE_ON_READ table with a record index one stays. Migrations: the load stays.
+        "test_a_run_killed_before_its_commit_is_repeated_right[full refresh]",
+        "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow]",
+        "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[mor, optimistic]",
+        "test_what_a_recompute_lacks_goes_and_later_runs_find_their_rows[cow, record index]",
+        "test_of_nothing_comes_an_empty_table_and_readers_delete_what_went",
+        "test_checks_come_before_it_and_the_quarantine_holds_what_the_recompute_drops",
+        "test_a_compaction_that_was_planned_before_brings_nothing_back",
+        "test_rows_that_a_first_insert_refuses_are_refused",
+        "test_rows_that_the_source_has_no_more_are_copied",
+        # A run in a terminal stays, and the rest is in tests/unit/cli/test_live.py without Spark.
+        "test_the_keyboard_ends_a_command_cleanly",
+        "test_every_long_command_in_every_kind_of_terminal",
+        "test_a_first_hour_as_a_person_sees_it",
+        "test_a_replay_and_a_service_in_a_terminal",
+        # The tutorials, in one Spark: tests/unit has their commands, links and YAML.
+        "test_a_tutorial_from_top_to_bottom",
+        # What stands in a source's timeline: one of each kind stays.
+        "test_table_services_neither_hide_nor_repeat_rows[clustering]",
+        "test_a_checkpoint_within_the_history_is_no_gap",
+        "test_the_last_row_of_a_file_deleted_by_an_upsert",
+        "test_a_checkpoint_is_found_in_the_archive",
+        # Names of partitions: test_increment_truth and test_partition_values have them.
+        "test_of_partitions_of_any_name",
+        "test_a_clustering_that_was_left_unfinished_is_finished_or_given_up",
+        # Inputs that another test of test_reads.py joins in another order.
+        "test_sums_per_driver_and_day_follow_every_change",
+        "test_a_source_that_is_read_whole_is_joined_with_all",
+        # Increments: cases of the matrix.
+        "test_rows_that_were_deleted_meanwhile[kind2-set]",
+        "test_rows_that_were_deleted_meanwhile[kind1-reset]",
+        "test_commits_that_were_read_and_taken_back_are_refused[kind3-savepoint]",
+        "test_one_that_fails_leaves_the_others_whole",
+        "test_rows_that_move",
+        # Landing: COPY_ON_WRITE and the refusals stay.
+        "test_every_way_in_which_a_row_is_refused",
+        "test_any_files_in_any_order",
+        "test_objects_that_do_not_fit",
+        "test_seeds_are_all_that_their_tables_hold",
+        "test_from_a_wheel_to_a_changed_pipeline",
+        # A dropped row's older row, and what a run would write: one whole run of each stays, and what they mean on frames.
+        "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-cow]",
+        "test_a_dropped_row_deletes_what_is_older_and_a_replay_brings_it_back[RECORD_INDEX-mor]",
+        "test_a_batch_of_bad_rows_alone",
+        "test_what_stays_published_is_counted_on_every_way_that_updates",
+        "test_the_run_does_what_the_preview_told",
+        "test_of_a_strategy_and_of_a_backfill",
+        "test_what_is_shown_and_how_it_ends",
+        # What happens to a source between two reads: tests/unit/plan/test_taken_back.py and test_drivers.py.
+        "test_a_commit_between_others_that_was_taken_back_is_refused",
+        "test_a_row_that_is_written_again_while_it_is_read_comes_once",
+    )
+)

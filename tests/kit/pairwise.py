@@ -18,7 +18,10 @@ def product_of(factors: Mapping[str, Sequence[Any]]) -> list[Row]:
 
 
 def pairwise(
-    name: str, factors: Mapping[str, Sequence[Any]], seed: int, allowed: Callable[[Row], bool] = lambda row: True,
+    name: str,
+    factors: Mapping[str, Sequence[Any]],
+    seed: int,
+    allowed: Callable[[Row], bool] = lambda row: True,
 ) -> list[Row]:
     """Return rows of the full product, chosen greedily, that hold every pair which any allowed row holds.
 

@@ -38,8 +38,11 @@ def group_of(nodeid: str) -> str:
 
 
 def _for_the_night(items: list[pytest.Item]) -> list[pytest.Item]:
-    named = [item for item in items if item.get_closest_marker("nightly")
-             or not NIGHTLY.isdisjoint((item.name, getattr(item, "originalname", "")))]
+    named = [
+        item
+        for item in items
+        if item.get_closest_marker("nightly") or not NIGHTLY.isdisjoint((item.name, getattr(item, "originalname", "")))
+    ]
     return list(dict.fromkeys((*named, *_twins(items))))
 
 
@@ -53,8 +56,13 @@ def _twins(items: list[pytest.Item]) -> list[pytest.Item]:
             kinds = [part for part in parts if part in TYPES]
             if kinds:
                 found.setdefault(f"{head}[{'-'.join(part for part in parts if part not in TYPES)}", []).append(item)
-    return [item for name, twins in found.items() if len(twins) > 1
-            for number, item in enumerate(twins) if number != zlib.crc32(name.encode()) % len(twins)]
+    return [
+        item
+        for name, twins in found.items()
+        if len(twins) > 1
+        for number, item in enumerate(twins)
+        if number != zlib.crc32(name.encode()) % len(twins)
+    ]
 
 
 class Queue(LoadScopeScheduling):

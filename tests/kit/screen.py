@@ -45,7 +45,12 @@ class Terminal:
     def start(self, *words: str, cwd: Path, **environment: str) -> subprocess.Popen[bytes]:
         """Start a process whose three streams are this terminal, and which it controls: a typed Ctrl-C reaches it."""
         return subprocess.Popen(
-            words, cwd=cwd, stdin=self.slave, stdout=self.slave, stderr=self.slave, start_new_session=True,
+            words,
+            cwd=cwd,
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=self.slave,
+            start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
             env={**undecided(os.environ), "TERM": "xterm", **environment},
         )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from freshet.runtime.small_session import lighten
-from freshet.spec.options import HBASE_IN_SESSION
+from freshet.cases.session import lighten
+from freshet.hudi.keys.options import HBASE_IN_SESSION
 from tests.kit.whole import WHOLE
 
 __all__ = ["SPARK_CONF", "lighten"]

@@ -11,8 +11,8 @@ import fastavro
 import pyarrow as pa
 from pyarrow import parquet
 
-from freshet.spec.model import TableRef
-from freshet.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
+from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY, encode
+from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at
 
 PROPERTIES = """#Updated at 2026-08-01T10:15:00Z
@@ -35,27 +35,78 @@ hoodie.timeline.path=timeline
 hoodie.table.timeline.timezone=UTC
 """
 # The fields of HoodieCommitMetadata, HoodieReplaceCommitMetadata and HoodieCleanMetadata that are read.
-STAT = {"type": "record", "name": "HoodieWriteStat", "fields": [
-    {"name": "fileId", "type": ["null", "string"]}, {"name": "numInserts", "type": ["null", "long"]},
-    {"name": "numUpdateWrites", "type": ["null", "long"]}, {"name": "numDeletes", "type": ["null", "long"]},
-    {"name": "path", "type": ["null", "string"]}, {"name": "fileSizeInBytes", "type": ["null", "long"]},
-]}
-COMMIT = fastavro.parse_schema({"type": "record", "name": "HoodieCommitMetadata", "fields": [
-    {"name": "partitionToWriteStats", "type": ["null", {"type": "map", "values": {"type": "array", "items": STAT}}]},
-    {"name": "extraMetadata", "type": ["null", {"type": "map", "values": "string"}]},
-    {"name": "operationType", "type": ["null", "string"]},
-    {"name": "partitionToReplaceFileIds", "type": ["null", {"type": "map", "values": {"type": "array", "items": "string"}}]},
-]})
-CLEAN = fastavro.parse_schema({"type": "record", "name": "HoodieCleanMetadata", "fields": [
-    {"name": "earliestCommitToRetain", "type": "string"},
-    {"name": "partitionMetadata", "type": {"type": "map", "values": {
-        "type": "record", "name": "HoodieCleanPartitionMetadata",
-        "fields": [{"name": "successDeleteFiles", "type": {"type": "array", "items": "string"}}]}}},
-]})
-CLEAN_PLAN = fastavro.parse_schema({"type": "record", "name": "HoodieCleanerPlan", "fields": [
-    {"name": "filePathsToBeDeletedPerPartition", "type": ["null", {"type": "map", "values": {"type": "array", "items": {
-        "type": "record", "name": "HoodieCleanFileInfo", "fields": [{"name": "filePath", "type": ["null", "string"]}]}}}]},
-]})
+STAT = {
+    "type": "record",
+    "name": "HoodieWriteStat",
+    "fields": [
+        {"name": "fileId", "type": ["null", "string"]},
+        {"name": "numInserts", "type": ["null", "long"]},
+        {"name": "numUpdateWrites", "type": ["null", "long"]},
+        {"name": "numDeletes", "type": ["null", "long"]},
+        {"name": "path", "type": ["null", "string"]},
+        {"name": "fileSizeInBytes", "type": ["null", "long"]},
+    ],
+}
+COMMIT = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "HoodieCommitMetadata",
+        "fields": [
+            {"name": "partitionToWriteStats", "type": ["null", {"type": "map", "values": {"type": "array", "items": STAT}}]},
+            {"name": "extraMetadata", "type": ["null", {"type": "map", "values": "string"}]},
+            {"name": "operationType", "type": ["null", "string"]},
+            {
+                "name": "partitionToReplaceFileIds",
+                "type": ["null", {"type": "map", "values": {"type": "array", "items": "string"}}],
+            },
+        ],
+    }
+)
+CLEAN = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "HoodieCleanMetadata",
+        "fields": [
+            {"name": "earliestCommitToRetain", "type": "string"},
+            {
+                "name": "partitionMetadata",
+                "type": {
+                    "type": "map",
+                    "values": {
+                        "type": "record",
+                        "name": "HoodieCleanPartitionMetadata",
+                        "fields": [{"name": "successDeleteFiles", "type": {"type": "array", "items": "string"}}],
+                    },
+                },
+            },
+        ],
+    }
+)
+CLEAN_PLAN = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "HoodieCleanerPlan",
+        "fields": [
+            {
+                "name": "filePathsToBeDeletedPerPartition",
+                "type": [
+                    "null",
+                    {
+                        "type": "map",
+                        "values": {
+                            "type": "array",
+                            "items": {
+                                "type": "record",
+                                "name": "HoodieCleanFileInfo",
+                                "fields": [{"name": "filePath", "type": ["null", "string"]}],
+                            },
+                        },
+                    },
+                ],
+            },
+        ],
+    }
+)
 
 
 def avro(schema: Any, record: dict[str, Any]) -> bytes:
@@ -65,14 +116,25 @@ def avro(schema: Any, record: dict[str, Any]) -> bytes:
 
 
 def commit(
-    extra: dict[str, str] | None = None, operation: str = "UPSERT", partition: str = "2026-08-01", **stats: int | str,
+    extra: dict[str, str] | None = None,
+    operation: str = "UPSERT",
+    partition: str = "2026-08-01",
+    **stats: int | str,
 ) -> bytes:
-    stat = {"fileId": "00000001-aa-0", **dict.fromkeys(
-        ("numInserts", "numUpdateWrites", "numDeletes", "path", "fileSizeInBytes")), **stats}
-    return avro(COMMIT, {
-        "partitionToWriteStats": {partition: [stat]}, "extraMetadata": extra or {}, "operationType": operation,
-        "partitionToReplaceFileIds": {"2026-07-31": ["x"]},
-    })
+    stat = {
+        "fileId": "00000001-aa-0",
+        **dict.fromkeys(("numInserts", "numUpdateWrites", "numDeletes", "path", "fileSizeInBytes")),
+        **stats,
+    }
+    return avro(
+        COMMIT,
+        {
+            "partitionToWriteStats": {partition: [stat]},
+            "extraMetadata": extra or {},
+            "operationType": operation,
+            "partitionToReplaceFileIds": {"2026-07-31": ["x"]},
+        },
+    )
 
 
 def clean(earliest: str, *deleted: str, partition: str = "2026-08-01") -> bytes:
@@ -104,10 +166,14 @@ class HandMade:
     def archive(self, *rows: tuple[int, str, bytes]) -> None:
         history = self.timeline / "history"
         history.mkdir()
-        table = pa.table({
-            "instantTime": [at(n - 1) for n, _, _ in rows], "completionTime": [at(n) for n, _, _ in rows],
-            "action": [action for _, action, _ in rows], "metadata": [data for _, _, data in rows],
-        })
+        table = pa.table(
+            {
+                "instantTime": [at(n - 1) for n, _, _ in rows],
+                "completionTime": [at(n) for n, _, _ in rows],
+                "action": [action for _, action, _ in rows],
+                "metadata": [data for _, _, data in rows],
+            }
+        )
         parquet.write_table(table, history / "new.parquet")
         # What a merge left behind is no longer in the manifest, and must not be read.
         parquet.write_table(table, history / "old.parquet")
@@ -125,7 +191,10 @@ def a_table(root: Path, name: str, *commits: int) -> HandMade:
 
 
 def a_target(
-    root: Path, *checkpoints: tuple[int, int | None], name: str = "derived/payments", source: str = "raw/events",
+    root: Path,
+    *checkpoints: tuple[int, int | None],
+    name: str = "derived/payments",
+    source: str = "raw/events",
 ) -> HandMade:
     """Make the target as freshet's own commits leave it: pairs of completion and the source's position."""
     table = HandMade(root / "data" / name, OF_A_PIPELINE)

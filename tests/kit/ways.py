@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
-from freshet.spec.options import OTHER_INDEXES, OTHER_OPERATIONS
+from freshet.hudi.keys.options import OTHER_INDEXES, OTHER_OPERATIONS
 from tests.kit.lake import RECORD_INDEX, Lake, Row
 from tests.kit.pairwise import Row as Cell
 from tests.kit.pairwise import pairwise, product_of
@@ -36,13 +36,13 @@ INDEXES = {
 OF_TABLE = {
     "single": "sql: \"select cast(sum(amount) as int) from <TABLE_NAME> where id like 'single%' -- a comment\", expect: 11",
     "literal": "sql: \"select concat(';#', cast(sum(amount) as int)) from <TABLE_NAME> where id like 'literal%'\", "
-               "expect: ';#12'",
+    "expect: ';#12'",
     # 13.00 is 13, whatever the scale is.
     "decimal": "sql: \"select coalesce(sum(amount), 0) from <TABLE_NAME> where id like 'decimal%'\", expect: 13",
     # Of its two rows, one lies in a partition that no later batch touches.
     "table": "sql: \"select cast(sum(amount) as int) from <TABLE_NAME> where id like 'table%'\", expect: 29, scope: table",
     "unchanged": "sql: \"select count(*) from <TABLE_NAME> where id like 'unchanged%' and amount > 100\", "
-                 "expect: {result: unchanged}",
+    "expect: {result: unchanged}",
     # By this alone a batch is bad that brings nothing good.
     "changed": "sql: \"select count(*) from <TABLE_NAME> where id like 'good%'\", expect: {result: changed}",
     "unique_in_table": "unique: amount, within: table",
@@ -70,8 +70,10 @@ KINDS = {**OF_TABLE, **OF_BATCH, **MALFORMED}
 NO_CHECK = f"checks:\n  - {{name: malformed, {MALFORMED['malformed']}}}\n"
 
 # Of a dozen rows: planning anew between two stages and compiling each query took a quarter of a run's time.
-QUICK = ("spark: {spark.sql.adaptive.enabled: false, spark.sql.shuffle.partitions: 1, spark.sql.codegen.wholeStage: false, "
-         "spark.sql.codegen.factoryMode: NO_CODEGEN}\n")
+QUICK = (
+    "spark: {spark.sql.adaptive.enabled: false, spark.sql.shuffle.partitions: 1, spark.sql.codegen.wholeStage: false, "
+    "spark.sql.codegen.factoryMode: NO_CODEGEN}\n"
+)
 _REST = "inputs: {rest: {table: raw.all, read: affected_partitions, on: {day: day}}}\n"
 _SCHEMA = "n bigint, id string, ts bigint, amount decimal(10,2), day string, batch string"
 _DAY, _UNTOUCHED, _UNKNOWN = "2026-01-05", "2026-01-06", "2026-01-09"
@@ -124,8 +126,12 @@ class Way:
 
     def broken_by(self, step: str) -> tuple[str, ...]:
         """Return the kinds of check that a step's batch breaks."""
-        return {"all_of_batch": self.of_batch, "all_of_table": self.of_table, "all_of_hudi": self.of_hudi,
-                "malformed": tuple(MALFORMED)}[step]
+        return {
+            "all_of_batch": self.of_batch,
+            "all_of_table": self.of_table,
+            "all_of_hudi": self.of_hudi,
+            "malformed": tuple(MALFORMED),
+        }[step]
 
     @property
     def of_hudi(self) -> tuple[str, ...]:
@@ -167,9 +173,18 @@ def pairs_of_cells(name: str, *indexes: str) -> list[Cell]:
     """Return fewer cells, in which every two values of two factors meet; of a first commit and a malformed row, some."""
     found = pairwise(name, {**FACTORS, "index": indexes, "step": OF_A_TABLE}, 1, lambda row: way_of(row).has(row["step"]))
     # Before there is a table, and before a row is written, every way is the same but these.
-    return [*found, *({"verb": verb, "table_type": kind, "index": index, "step": step} for verb, kind, index in (
-        ("upsert", "cow", "BUCKET"), ("delete", "cow", "RECORD_INDEX"), ("merge", "mor", "RECORD_INDEX"),
-    ) for step in ("first", "malformed"))]
+    return [
+        *found,
+        *(
+            {"verb": verb, "table_type": kind, "index": index, "step": step}
+            for verb, kind, index in (
+                ("upsert", "cow", "BUCKET"),
+                ("delete", "cow", "RECORD_INDEX"),
+                ("merge", "mor", "RECORD_INDEX"),
+            )
+            for step in ("first", "malformed")
+        ),
+    ]
 
 
 def as_parameters(chosen: Iterable[Cell]) -> list[ParameterSet]:
@@ -183,10 +198,16 @@ def as_parameters(chosen: Iterable[Cell]) -> list[ParameterSet]:
 REFUSED = (
     *((way.verb, way.table_type, INDEXES[way.index], way.refused) for way in EVERY_WAY if way.refused),
     *((name, kind, index, "NOT_SUPPORTED") for name, kind, index in product(OTHER_OPERATIONS, TABLE_TYPES, INDEXES.values())),
-    *((name, kind, {"hoodie.index.type": other}, "NOT_SUPPORTED")
-      for name, kind, other in product(OPERATIONS, TABLE_TYPES, OTHER_INDEXES) if other not in INDEXES),
-    *((name, kind, {**index, "hoodie.datasource.write.operation": other}, "CONFLICTING_SETTING")
-      for name, kind, index, other in product(STRATEGIES, TABLE_TYPES, INDEXES.values(), OPERATIONS) if other != "upsert"),
+    *(
+        (name, kind, {"hoodie.index.type": other}, "NOT_SUPPORTED")
+        for name, kind, other in product(OPERATIONS, TABLE_TYPES, OTHER_INDEXES)
+        if other not in INDEXES
+    ),
+    *(
+        (name, kind, {**index, "hoodie.datasource.write.operation": other}, "CONFLICTING_SETTING")
+        for name, kind, index, other in product(STRATEGIES, TABLE_TYPES, INDEXES.values(), OPERATIONS)
+        if other != "upsert"
+    ),
 )
 
 
@@ -216,8 +237,13 @@ def raw_rows() -> list[list[Row]]:
     second = [row("good", "good1"), row("good", "a"), row("changed", "b")]
     second += [row(kind, kind) for kind in OF_TABLE if kind not in ("changed", "unique_in_table")]
     second.append(row("unique_in_table", "unique_in_table", amount=_AMOUNTS["table-too"]))
-    second += [row("batch", "batch", ts=911), row("where", "where", ts=912), row("gx", "gx", ts=901),
-               row("references", "references", day=_UNKNOWN), row("malformed", "malformed")]
+    second += [
+        row("batch", "batch", ts=911),
+        row("where", "where", ts=912),
+        row("gx", "gx", ts=901),
+        row("references", "references", day=_UNKNOWN),
+        row("malformed", "malformed"),
+    ]
     second += [row("unique", f"unique{n}", ts=_SAME_TS) for n in range(2)]
     second += [row("volume", f"volume{n}") for n in range(_MANY)]
     return [[*first, *seed], *history, second, [row("none", "none")]]
@@ -237,8 +263,12 @@ def land(lake: Lake) -> Path:
     """
     lake.land([(day, 1, Decimal(1), day) for day in (_DAY, _UNTOUCHED)], table="raw.days")
     for version, commit in enumerate(raw_rows(), start=1):
-        lake.land(commit, table="raw.all", schema=_SCHEMA, **{
-            "hoodie.datasource.write.recordkey.field": "n", "hoodie.bucket.index.num.buckets": "1"})
+        lake.land(
+            commit,
+            table="raw.all",
+            schema=_SCHEMA,
+            **{"hoodie.datasource.write.recordkey.field": "n", "hoodie.bucket.index.num.buckets": "1"},
+        )
         shutil.copytree(lake.root / "raw", lake.root / f"{version}")
     return lake.root
 
@@ -249,8 +279,15 @@ def see(lake: Lake, raw: Path, version: int) -> None:
 
 
 def declare(
-    lake: Lake, verb: str, table_type: str, index: dict[str, str], batches: Iterable[str] = ("first",), top: str | None = None,
-    amount: str = "amount", at: str = NOW, but: str = "",
+    lake: Lake,
+    verb: str,
+    table_type: str,
+    index: dict[str, str],
+    batches: Iterable[str] = ("first",),
+    top: str | None = None,
+    amount: str = "amount",
+    at: str = NOW,
+    but: str = "",
 ) -> None:
     """Write the pipeline of one way, whose batch is these batches of what it reads.
 
@@ -277,8 +314,10 @@ def declare(
         newest = "row_number() OVER (PARTITION BY id ORDER BY ts DESC) AS place"
         touched = f"SELECT day FROM <SRC> WHERE batch IN ({named})"
         before = ", ".join(f"'{name}'" for name in ("first", *HISTORY))
-        sql = (f"SELECT {columns} FROM (SELECT *, {newest} FROM rest "
-               f"WHERE batch IN ({before}, {named}) AND day IN ({touched})) WHERE place = 1 AND {left}")
+        sql = (
+            f"SELECT {columns} FROM (SELECT *, {newest} FROM rest "
+            f"WHERE batch IN ({before}, {named}) AND day IN ({touched})) WHERE place = 1 AND {left}"
+        )
         top += _REST
     if verb in STRATEGIES:
         # Without partitions, as a full outer join wants its table, a new row has its day from nowhere else.

@@ -17,14 +17,20 @@ REGISTRY = Path(__file__).parents[2] / "framework" / "freshet" / "error_codes.ym
 _GROUPS: Mapping[int, tuple[str, str]] = {
     Exit.FAILED: ("1: failed", "A command for several pipelines also ends with 1 where they failed for different reasons."),
     Exit.USAGE: ("2: wrong command line", ""),
-    Exit.INVALID: ("3: the project's files are wrong", "freshet reports all problems of all files at once, each with its file "
-                   "and line. It read and wrote nothing. `freshet validate --deep` also reports here what Spark finds in a SQL "
-                   "or Python step, under the codes of exit code 6."),
+    Exit.INVALID: (
+        "3: the project's files are wrong",
+        "freshet reports all problems of all files at once, each with its file "
+        "and line. It read and wrote nothing. `freshet validate --deep` also reports here what Spark finds in a SQL "
+        "or Python step, under the codes of exit code 6.",
+    ),
     Exit.RETRY: ("4: try again", "Nothing is wrong with the files or the tables."),
     Exit.STATE: ("5: the state of the tables forbids the run", "The message names the command that helps."),
-    Exit.DATA: ("6: the data, the SQL or the Python step is wrong", "Nothing was written, and the checkpoint stays. "
-                "`freshet land` also reports here what is wrong with the columns, the key or the partitions of a new table, "
-                "under the codes of exit code 3."),
+    Exit.DATA: (
+        "6: the data, the SQL or the Python step is wrong",
+        "Nothing was written, and the checkpoint stays. "
+        "`freshet land` also reports here what is wrong with the columns, the key or the partitions of a new table, "
+        "under the codes of exit code 3.",
+    ),
     Exit.CHECK: ("7: a check failed", "Nothing was published."),
     Exit.SYNC: ("8: a catalogue was not told", "The rows are published."),
     signals.HUNG_UP: ("129: ended by SIGHUP", ""),
@@ -82,8 +88,14 @@ def registry() -> tuple[Code, ...]:
         exits = row["exit"] if isinstance(row["exit"], list) else [row["exit"]]
         if set(row) != {"exit", "means", "do"}:
             raise ValueError(f"{name}: {', '.join(row)}")
-        found.append(Code(name=name, exits=tuple(one if isinstance(one, int) else Exit[one].value for one in exits),
-                          means=row["means"], remedy=row["do"]))
+        found.append(
+            Code(
+                name=name,
+                exits=tuple(one if isinstance(one, int) else Exit[one].value for one in exits),
+                means=row["means"],
+                remedy=row["do"],
+            )
+        )
     return tuple(found)
 
 

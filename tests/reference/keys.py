@@ -10,13 +10,13 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from freshet.spec.check_models import RULES, Limit, Share
-from freshet.spec.fixture_models import FixtureFile, Rows
-from freshet.spec.hudi_keys import HUDI_VERSION
-from freshet.spec.json_schema import json_schema
-from freshet.spec.models import ConfigFile, PipelineFile
-from freshet.spec.seeds import SeedFile
-from freshet.spec.strategy_models import Duration, one_as_list
+from freshet.cases.shape import FixtureFile, Rows
+from freshet.hudi.keys.hudi_keys import HUDI_VERSION
+from freshet.landing.seeds import SeedFile
+from freshet.project.shape.checks import RULES, Limit, Share
+from freshet.project.shape.files import ConfigFile, PipelineFile
+from freshet.project.shape.json_schema import json_schema
+from freshet.project.shape.strategies import Duration, one_as_list
 from tests.reference.text import MADE, plain, table
 
 _HEAD = ("key", "type", "default", "what it says")
@@ -24,13 +24,21 @@ _DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
 # Of a description that marks nothing itself: templates, YAML, placeholders and names in capitals.
 _IN_CODE = re.compile(r"\{\{.*?\}\}|\{[a-z_.]+: .*\}|<\w+>(?:/\w+)*|\b[A-Z]+_[A-Z_]+\b")
 # Types that are texts or numbers to YAML, and more to freshet.
-_NAMED = ((Duration, "duration, as 24h or 7d"), (Limit, "number or percentage"), (Share, "percentage"),
-          (Rows, "list of rows, or name of a CSV file"))
+_NAMED = (
+    (Duration, "duration, as 24h or 7d"),
+    (Limit, "number or percentage"),
+    (Share, "percentage"),
+    (Rows, "list of rows, or name of a CSV file"),
+)
 _WORDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false", "object": "mapping"}
 _FILES: tuple[tuple[str, str, type[BaseModel]], ...] = (
     ("Pipelines", "`pipelines/<name>.yml`. Each file is one target table and how it is computed.", PipelineFile),
-    ("Configs", "`configs/base.yml` and `configs/<env>.yml`. A pipeline may hold the same keys, except for `warehouse`, and "
-     "its values win.", ConfigFile),
+    (
+        "Configs",
+        "`configs/base.yml` and `configs/<env>.yml`. A pipeline may hold the same keys, except for `warehouse`, and "
+        "its values win.",
+        ConfigFile,
+    ),
     ("Test cases", "`pipelines/tests/<pipeline>.yml`, see [Tests for pipelines](../tests.md).", FixtureFile),
     ("Seeds", "`seeds/<database>.<table>.yml`, beside the file with the rows, see [Reading](../reading.md).", SeedFile),
 )
@@ -100,8 +108,12 @@ def _rows(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
         said = field.description or ""
         implied = _DEFAULT.search(said)
         default = "required" if field.is_required() else f"*{plain(implied[1])}*" if implied else _default(shape.get("default"))
-        yield (f"`{key}`", _named(field.annotation, field.metadata) or _words(shape), default,
-               re.sub(r"docs/(\w+)\.md", r"[\1](../\1.md)", _code(_DEFAULT.sub("", said))))
+        yield (
+            f"`{key}`",
+            _named(field.annotation, field.metadata) or _words(shape),
+            default,
+            re.sub(r"docs/(\w+)\.md", r"[\1](../\1.md)", _code(_DEFAULT.sub("", said))),
+        )
 
 
 def _code(text: str) -> str:
@@ -152,12 +164,24 @@ def _sections(model: type[BaseModel], seen: set[type[BaseModel]]) -> Iterator[st
 def _hoodie() -> Iterator[str]:
     properties = json_schema("pipeline")["$defs"]["hoodie"]["properties"]
     current = {name: shape for name, shape in properties.items() if not shape.get("deprecated")}
-    described = [(f"`{name}`", _of_hudi(shape), _default(shape.get("default")), plain(shape["description"]))
-                 for name, shape in current.items() if "description" in shape]
+    described = [
+        (f"`{name}`", _of_hudi(shape), _default(shape.get("default")), plain(shape["description"]))
+        for name, shape in current.items()
+        if "description" in shape
+    ]
     yield table(_HEAD, described) + "\n"
     yield "Of Hudi's own:\n"
-    yield table(_HEAD[:3], ((f"`{name}`", _of_hudi(shape), _default(shape.get("default")))
-                            for name, shape in current.items() if "description" not in shape)) + "\n"
+    yield (
+        table(
+            _HEAD[:3],
+            (
+                (f"`{name}`", _of_hudi(shape), _default(shape.get("default")))
+                for name, shape in current.items()
+                if "description" not in shape
+            ),
+        )
+        + "\n"
+    )
 
 
 def _of_hudi(shape: Schema) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from freshet.spec import streamer_keys, streamer_options
+from freshet.hudi.keys import streamer_keys, streamer_options
 from tests.reference.text import MADE, plain, table
 
 _HEAD = ("HoodieStreamer", "in freshet")
@@ -24,11 +24,19 @@ def streamer_page() -> str:
     honoured = [(f"`{key.name}`", _marked(key.effect)) for key in streamer_keys.HONOURED.values()]
     keys = [(_names(map(_whole, names.split())), _marked(advice)) for advice, names in streamer_keys._INSTEAD]
     options = [(_names(names.split()), _marked(advice)) for advice, names in streamer_options._ADVICE]
-    return "\n".join((
-        MADE, _INTRO, "## Keys that freshet reads\n", table(("key", "what it does"), honoured),
-        "\n## Keys that have another form\n", table(_HEAD, keys),
-        "\n## Options of the command line\n", table(_HEAD, options), "",
-    ))
+    return "\n".join(
+        (
+            MADE,
+            _INTRO,
+            "## Keys that freshet reads\n",
+            table(("key", "what it does"), honoured),
+            "\n## Keys that have another form\n",
+            table(_HEAD, keys),
+            "\n## Options of the command line\n",
+            table(_HEAD, options),
+            "",
+        )
+    )
 
 
 def _whole(name: str) -> str:

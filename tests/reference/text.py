@@ -14,8 +14,9 @@ def plain(text: str) -> str:
     """Return a text in which nothing but code spans and links is Markdown or HTML."""
     parts = re.split(r"(`[^`]*`)", text)
     # A word may hold underscores, and neither begin nor end with one.
-    return "".join(part if part.startswith("`") else re.sub(r"(\*|(?<!\w)_|_(?!\w))", r"\\\1", part).replace("<", "&lt;")
-                   for part in parts)
+    return "".join(
+        part if part.startswith("`") else re.sub(r"(\*|(?<!\w)_|_(?!\w))", r"\\\1", part).replace("<", "&lt;") for part in parts
+    )
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

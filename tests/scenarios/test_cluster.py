@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.runtime.java import find_java_home
+from freshet.jvm.java import find_java_home
 from tests.kit.cluster import pyspark_home, settings
 from tests.kit.lake import Lake, rows
 
@@ -46,17 +46,37 @@ def test_run_on_two_workers(shouting: Lake, master: str) -> None:
 @pytest.mark.nightly
 def test_the_printed_spark_submit_command_runs_the_same_job(shouting: Lake, master: str) -> None:
     compiled = subprocess.run(
-        [sys.executable, "-m", "freshet", "compile", "copy", "--spark-submit", "--output", "json",
-         "--project", str(shouting.project_root), *settings(master)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+        [
+            sys.executable,
+            "-m",
+            "freshet",
+            "compile",
+            "copy",
+            "--spark-submit",
+            "--output",
+            "json",
+            "--project",
+            str(shouting.project_root),
+            *settings(master),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     words = json.loads(compiled.stdout)["command"]
     assert words[0] == "spark-submit"
     spark_submit = shutil.which("spark-submit", path=str(pyspark_home() / "bin"))
     assert spark_submit is not None
-    environment = {**os.environ, "JAVA_HOME": str(find_java_home()), "PYSPARK_PYTHON": sys.executable,
-                   "SPARK_HOME": str(pyspark_home())}
-    done = subprocess.run([spark_submit, *words[1:]], env=environment, cwd=shouting.root, capture_output=True, text=True,
-                          timeout=300, check=False)
+    environment = {
+        **os.environ,
+        "JAVA_HOME": str(find_java_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(pyspark_home()),
+    }
+    done = subprocess.run(
+        [spark_submit, *words[1:]], env=environment, cwd=shouting.root, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     assert shouting.rows("derived.copy", "id", "name") == [("a", "A"), ("b", "B")]

@@ -48,8 +48,12 @@ def test_a_killed_run_and_its_repeat_equal_a_full_recompute(rides: Rides) -> Non
 
 def test_the_proof_can_fail(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = Place(tmp_path / "demo", spark)
-    options = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id",
-               "hoodie.datasource.write.precombine.field": "v", "hoodie.metadata.enable": "false"}
+    options = {
+        "hoodie.table.name": "t",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.precombine.field": "v",
+        "hoodie.metadata.enable": "false",
+    }
     for derived, ids in (("derived", (1, 2)), (RECOMPUTED, (1, 3))):
         rows = spark.createDataFrame([(i, i) for i in ids], "id int, v int").coalesce(1)
         rows.write.format("hudi").options(**options).save(place.path("derived.t", derived))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.runtime.lease import hold_lease
-from freshet.spec.model import TableRef
+from freshet.lease.local import hold_lease
+from freshet.project.model.pipeline import TableRef
 from tests.kit.project import a_project
 
 FRESHET = (sys.executable, "-m", "freshet")
@@ -45,7 +45,10 @@ def test_a_full_disk_under_stdout_is_an_error(root: Path, words: tuple[str, ...]
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_a_stopped_command_ends_with_its_code_one_line_and_one_document(
-    root: Path, number: signal.Signals, code: int, output: str,
+    root: Path,
+    number: signal.Signals,
+    code: int,
+    output: str,
 ) -> None:
     target = TableRef("derived.payments", str(root / "data/derived/payments"))
     with hold_lease(target, "the-other-run", 0, lambda words: None):

@@ -15,7 +15,10 @@ from tests.feeds.rides import RideFeed
 from tests.kit.whole import WHOLE
 
 TRIPS, DAYS, DIM, STATUS = (
-    "derived.trip_earnings", "derived.driver_daily_earnings", "derived.dim_driver", "derived.driver_status",
+    "derived.trip_earnings",
+    "derived.driver_daily_earnings",
+    "derived.dim_driver",
+    "derived.driver_status",
 )
 DRIVERS = 12
 # Drives on after its profile was deleted.
@@ -108,13 +111,28 @@ def test_several_rounds_equal_a_recompute_of_the_raw_tables(drivers: Drivers) ->
     rides, feed = drivers.rides, drivers.drivers
     rounds: tuple[tuple[Callable[[], object], ...], ...] = (
         # new, corrected, late
-        (lambda: rides.land_increment(20, 10), lambda: rides.late_tip(3), lambda: feed.land_statuses(30),
-         lambda: feed.change_statuses(40), lambda: feed.move("d00001", GONE)),
+        (
+            lambda: rides.land_increment(20, 10),
+            lambda: rides.late_tip(3),
+            lambda: feed.land_statuses(30),
+            lambda: feed.change_statuses(40),
+            lambda: feed.move("d00001", GONE),
+        ),
         # reassigned, deleted, repeated, out of order, on top of that; more commits than one run reads
-        (lambda: rides.reassign(8), lambda: rides.delete(6), lambda: rides.repeat(10), lambda: rides.land_stale(10),
-         lambda: rides.land_increment(10, 20), lambda: rides.reassign(8), lambda: feed.land_stale_profile("d00001", "d00003"),
-         lambda: feed.delete_profile(GONE), lambda: feed.change_profiles(5_000), lambda: feed.repeat_statuses(9),
-         lambda: feed.land_stale_statuses(20), lambda: feed.delete_statuses(9)),
+        (
+            lambda: rides.reassign(8),
+            lambda: rides.delete(6),
+            lambda: rides.repeat(10),
+            lambda: rides.land_stale(10),
+            lambda: rides.land_increment(10, 20),
+            lambda: rides.reassign(8),
+            lambda: feed.land_stale_profile("d00001", "d00003"),
+            lambda: feed.delete_profile(GONE),
+            lambda: feed.change_profiles(5_000),
+            lambda: feed.repeat_statuses(9),
+            lambda: feed.land_stale_statuses(20),
+            lambda: feed.delete_statuses(9),
+        ),
     )
     at_once = (tuple(change for changes in rounds for change in changes),)
     for changes in rounds if WHOLE else at_once:

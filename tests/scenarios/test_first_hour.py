@@ -33,8 +33,9 @@ def installed(tmp_path: Path) -> Path:
 
 def run(installed: Path, folder: Path, *words: str) -> Any:
     command = [sys.executable, str(installed / "bin/freshet"), *words, "--output", "json"]
-    done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False,
-                          env={**os.environ, "PYTHONPATH": str(installed)})
+    done = subprocess.run(
+        command, cwd=folder, text=True, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(installed)}
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
 

@@ -16,7 +16,8 @@ FIRST_DAY, DAYS = (date(2013, 10, 30), 8) if WHOLE else (date(2013, 11, 2), 2)
 
 
 def test_a_run_after_every_landing_equals_a_full_recompute(
-    spark: SparkSession, tmp_path: Path,
+    spark: SparkSession,
+    tmp_path: Path,
 ) -> None:
     place = Place(tmp_path / "flights", spark)
     positions = land_and_run(place, FIRST_DAY, DAYS)

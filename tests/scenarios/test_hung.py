@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from freshet.errors import Exit
-from freshet.runtime.lease import is_running
+from freshet.lease.local import is_running
 from tests.kit.commands import slow, start
 from tests.kit.lake import Lake, rows
 

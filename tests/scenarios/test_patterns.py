@@ -102,5 +102,6 @@ def test_all_patterns_in_one_project(spark: SparkSession, tmp_path: Path) -> Non
     found = shop.freshet("test")
     assert found["failed"] == 0, found
     assert {one["pipeline"] for one in found["pipelines"] if one["cases"]} == {
-        path.stem for path in (shop.root / "pipelines").glob("*.yml")}
+        path.stem for path in (shop.root / "pipelines").glob("*.yml")
+    }
     assert steps_of(list(PATTERNS))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.runtime.lease import hold_lease
-from freshet.spec.model import TableRef
+from freshet.lease.local import hold_lease
+from freshet.project.model.pipeline import TableRef
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target
 

@@ -15,8 +15,10 @@ from tests.kit.lake import DDL, Lake, Row
 ROUNDS = 3  # the first of which only inserts
 DAYS = ("2026-01-05", "2026-01-06")
 # `ts` is the order of arrival, by which the raw table keeps the last image; `at` and `noted_at` say when a value became true.
-SCHEMA = ("id string, ts bigint, at bigint, amount decimal(10,2), note string, noted_at bigint, changed array<string>, "
-          "day string, _hoodie_is_deleted boolean")
+SCHEMA = (
+    "id string, ts bigint, at bigint, amount decimal(10,2), note string, noted_at bigint, changed array<string>, "
+    "day string, _hoodie_is_deleted boolean"
+)
 CDC = {"hoodie.table.cdc.enabled": "true"}
 FORMAT = "hoodie.datasource.query.incremental.format"
 GONE = ", _hoodie_is_deleted BOOLEAN"
@@ -27,7 +29,6 @@ KEYED = "SELECT id, ts, %s, day FROM <SRC>"
 def of(first: str, other: str) -> pytest.MarkDecorator:
     """Return both table types, the other for ``make nightly``: a strategy's rows are made in front of either."""
     return pytest.mark.parametrize("table_type", [first, pytest.param(other, marks=pytest.mark.nightly)])
-
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,13 @@ class Feed:
         # A null that is a value, where the row says that it carries the column.
         emptied = "note" in carried and self.random.random() < 0.3
         return Change(
-            key, self.clock, self.clock - late, amount if "amount" in carried else None,
-            note if "note" in carried and not emptied else None, self.clock - self.random.choice([0, 150]), ("at", *carried),
+            key,
+            self.clock,
+            self.clock - late,
+            amount if "amount" in carried else None,
+            note if "note" in carried and not emptied else None,
+            self.clock - self.random.choice([0, 150]),
+            ("at", *carried),
         )
 
     def delete(self, key: str) -> Change:
@@ -138,8 +144,9 @@ class Owner:
 def target(lake: Lake, table_type: str, columns: str = "", *writers: str, partitioned: bool = True) -> None:
     """Write the DDL of ``derived.copy``, for each pipeline that writes it."""
     for name in writers or ("copy",):
-        text = DDL.format(name="copy", columns=f",\n at BIGINT, note STRING, noted_at BIGINT{columns}", type=table_type,
-                          properties="")
+        text = DDL.format(
+            name="copy", columns=f",\n at BIGINT, note STRING, noted_at BIGINT{columns}", type=table_type, properties=""
+        )
         lake.write_file(f"ddl/{name}.sql", text if partitioned else text.replace("PARTITIONED BY (day)", ""))
 
 
@@ -167,57 +174,89 @@ def test_upsert(lake: Lake, table_type: str) -> None:
     rounds(lake, 1, {"copy": Owner(columns, "at", "row")}, columns, late_deletes=False)
 
 
-
-
 @of("cow", "mor")
 def test_merge_of_two_owners(lake: Lake, table_type: str) -> None:
     # The one passes the source's deletes on, the other's notes outlive them.
-    lake.pipeline("copy", KEYED % "amount, at, _hoodie_is_deleted", hoodie={FORMAT: "cdc"},
-                  top="write: {strategy: merge, columns: [amount, at], ordering: at}\n")
+    lake.pipeline(
+        "copy",
+        KEYED % "amount, at, _hoodie_is_deleted",
+        hoodie={FORMAT: "cdc"},
+        top="write: {strategy: merge, columns: [amount, at], ordering: at}\n",
+    )
     lake.pipeline("notes", KEYED % "note, noted_at", hoodie={FORMAT: "latest_state"}, top=NOTES % "")
     target(lake, table_type, "", "copy", "notes")
-    rounds(lake, 2, {
-        "copy": Owner(("amount", "at"), "at", "columns"), "notes": Owner(("note", "noted_at"), "noted_at", "nothing"),
-    }, ("at", "amount", "note", "noted_at"))
+    rounds(
+        lake,
+        2,
+        {
+            "copy": Owner(("amount", "at"), "at", "columns"),
+            "notes": Owner(("note", "noted_at"), "noted_at", "nothing"),
+        },
+        ("at", "amount", "note", "noted_at"),
+    )
 
 
 @of("mor", "cow")
 def test_partial_update_of_what_is_not_null(lake: Lake, table_type: str) -> None:
     lake.pipeline(
         sql=KEYED % "amount, at, note, _hoodie_is_deleted",
-        top="write: {strategy: partial_update, columns: [amount, at, note, _hoodie_is_deleted], ordering: at}\n")
+        top="write: {strategy: partial_update, columns: [amount, at, note, _hoodie_is_deleted], ordering: at}\n",
+    )
     target(lake, table_type, GONE)
     columns = "at", "amount", "note"
-    rounds(lake, 3, {
-        "copy": Owner(columns, "at", "row", lambda change, column: getattr(change, column) is not None),
-    }, columns)
+    rounds(
+        lake,
+        3,
+        {
+            "copy": Owner(columns, "at", "row", lambda change, column: getattr(change, column) is not None),
+        },
+        columns,
+    )
 
 
 def test_partial_update_of_what_a_row_names(lake: Lake) -> None:
     lake.pipeline(
-        sql=KEYED % "amount, at, note, changed, _hoodie_is_deleted", hoodie={FORMAT: "cdc"},
-        top="write: {strategy: partial_update, columns: [amount, at, note], ordering: at, changed_columns: changed}\n")
+        sql=KEYED % "amount, at, note, changed, _hoodie_is_deleted",
+        hoodie={FORMAT: "cdc"},
+        top="write: {strategy: partial_update, columns: [amount, at, note], ordering: at, changed_columns: changed}\n",
+    )
     target(lake, "mor")
     columns = "at", "amount", "note"
-    rounds(lake, 4, {
-        "copy": Owner(columns, "at", "columns", lambda change, column: column in change.changed),
-    }, columns)
+    rounds(
+        lake,
+        4,
+        {
+            "copy": Owner(columns, "at", "columns", lambda change, column: column in change.changed),
+        },
+        columns,
+    )
 
 
 @of("cow", "mor")
 def test_full_outer_join(lake: Lake, table_type: str) -> None:
     lake.pipeline(
-        "copy", KEYED % "amount, at, _hoodie_is_deleted",
-        top="write: {strategy: full_outer_join, columns: [amount, at, day, _hoodie_is_deleted], ordering: at}\n")
-    lake.pipeline("notes", "SELECT id, ts, note, noted_at FROM <SRC>", hoodie={FORMAT: "latest_state"},
-                  top=NOTES % ", when_not_matched: ignore")
+        "copy",
+        KEYED % "amount, at, _hoodie_is_deleted",
+        top="write: {strategy: full_outer_join, columns: [amount, at, day, _hoodie_is_deleted], ordering: at}\n",
+    )
+    lake.pipeline(
+        "notes",
+        "SELECT id, ts, note, noted_at FROM <SRC>",
+        hoodie={FORMAT: "latest_state"},
+        top=NOTES % ", when_not_matched: ignore",
+    )
     target(lake, table_type, GONE, "copy", "notes", partitioned=False)
-    rounds(lake, 5, {
-        "copy": Owner(("amount", "at"), "at", "row"), "notes": Owner(("note", "noted_at"), "noted_at", "nothing"),
-    }, ("at", "amount", "note", "noted_at"))
+    rounds(
+        lake,
+        5,
+        {
+            "copy": Owner(("amount", "at"), "at", "row"),
+            "notes": Owner(("note", "noted_at"), "noted_at", "nothing"),
+        },
+        ("at", "amount", "note", "noted_at"),
+    )
     overwritten = [commit.action for commit in lake.state().commits]
     assert overwritten.count("replacecommit") == ROUNDS
-
 
 
 @of("mor", "cow")
@@ -229,7 +268,9 @@ def test_insert_overwrite_of_affected_partitions(lake: Lake, table_type: str) ->
                       cast(sum(r.amount) AS decimal(10,2)) AS amount, r.day
                FROM rest r JOIN changed c ON c.day = r.day WHERE r.amount IS NOT NULL GROUP BY 1, r.day""",
         top="inputs: {rest: {table: raw.events, read: affected_partitions, on: {day: day}}}\n",
-        hoodie={"hoodie.datasource.write.operation": "insert_overwrite"}, table_type=table_type)
+        hoodie={"hoodie.datasource.write.operation": "insert_overwrite"},
+        table_type=table_type,
+    )
     feed = Feed(6, late_deletes=True)
     for _ in range(ROUNDS):
         lake.land([one.row() for one in feed.round()], schema=SCHEMA, **CDC)

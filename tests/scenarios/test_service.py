@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from freshet.runtime.pending import schedule_clustering
-from freshet.runtime.service import Service, ServiceResult, run_services, service_client
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.run.pending import schedule_clustering
+from freshet.run.service import Service, ServiceResult, run_services, service_client
 from tests.kit.lake import Lake, rows
 
 LEFT_TO_THE_SERVICE = {
-    "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.compact.inline": "false",
-    "hoodie.clean.commits.retained": 1, "hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3,
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    "hoodie.compact.inline": "false",
+    "hoodie.clean.commits.retained": 1,
+    "hoodie.keep.min.commits": 2,
+    "hoodie.keep.max.commits": 3,
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
 }
 
@@ -50,10 +54,15 @@ def test_a_reader_that_is_behind_holds_cleaning_and_not_compaction(lake: Lake) -
 
 
 def test_a_clustering_that_was_left_unfinished_is_finished_or_given_up(lake: Lake) -> None:
-    lake.pipeline("first", hoodie={
-        **LEFT_TO_THE_SERVICE, "hoodie.index.type": "RECORD_INDEX", "hoodie.metadata.record.index.min.filegroup.count": 1,
-        "hoodie.metadata.record.index.max.filegroup.count": 1,
-    })
+    lake.pipeline(
+        "first",
+        hoodie={
+            **LEFT_TO_THE_SERVICE,
+            "hoodie.index.type": "RECORD_INDEX",
+            "hoodie.metadata.record.index.min.filegroup.count": 1,
+            "hoodie.metadata.record.index.max.filegroup.count": 1,
+        },
+    )
 
     def left_behind() -> bool:
         """As a service that was killed leaves it."""

@@ -18,12 +18,20 @@ def _java_of(pid: int) -> int:
     return next(int(line.split()[0]) for line in children.stdout.splitlines() if "java" in line)
 
 
-@pytest.mark.parametrize(("number", "whose", "exit_code", "code"), [
-    (signal.SIGINT, "command", 130, "INTERRUPTED"), (signal.SIGTERM, "command", 143, "INTERRUPTED"),
-    (signal.SIGKILL, "java", 4, "JAVA_ENDED"),
-])
+@pytest.mark.parametrize(
+    ("number", "whose", "exit_code", "code"),
+    [
+        (signal.SIGINT, "command", 130, "INTERRUPTED"),
+        (signal.SIGTERM, "command", 143, "INTERRUPTED"),
+        (signal.SIGKILL, "java", 4, "JAVA_ENDED"),
+    ],
+)
 def test_a_run_that_is_stopped_while_it_writes(
-    lake: Lake, number: signal.Signals, whose: str, exit_code: int, code: str,
+    lake: Lake,
+    number: signal.Signals,
+    whose: str,
+    exit_code: int,
+    code: str,
 ) -> None:
     lake.pipeline()
     lake.land(rows(("a", 1, "1")))

@@ -87,14 +87,24 @@ def test_every_long_command_in_every_kind_of_terminal(lake: Lake, tmp_path: Path
     lake.write_file("pipelines/tests/copy.yml", CASE)
     lake.land(many(40))
     screens = {
-        "test": ("test",), "bootstrap": ("index", "bootstrap", "copy"), "status": ("status",),
-        "verify": ("index", "verify", "copy"), "backfill": ("backfill", "copy", "--start", "2026-01-05", "--end", "2026-01-06"),
-        "service": ("service", "copy"), "idle": ("run", "copy"),
+        "test": ("test",),
+        "bootstrap": ("index", "bootstrap", "copy"),
+        "status": ("status",),
+        "verify": ("index", "verify", "copy"),
+        "backfill": ("backfill", "copy", "--start", "2026-01-05", "--end", "2026-01-06"),
+        "service": ("service", "copy"),
+        "idle": ("run", "copy"),
     }
     kinds: dict[str, dict[str, str]] = {"test": {"CI": "true"}, "verify": {"NO_COLOR": "1"}, "service": {"TERM": "dumb"}}
-    last = {"test": "1 case of 1 of 1 pipeline: 1 passed, 0 failed", "bootstrap": "copy: RECORD_INDEX: bootstrapped",
-            "status": "copy", "verify": "copy: RECORD_INDEX: 40 rows compared", "backfill": "copy: 1 of 1 chunk done",
-            "service": "copy: archive: ", "idle": "copy: nothing to do: no commit since the checkpoint"}
+    last = {
+        "test": "1 case of 1 of 1 pipeline: 1 passed, 0 failed",
+        "bootstrap": "copy: RECORD_INDEX: bootstrapped",
+        "status": "copy",
+        "verify": "copy: RECORD_INDEX: 40 rows compared",
+        "backfill": "copy: 1 of 1 chunk done",
+        "service": "copy: archive: ",
+        "idle": "copy: nothing to do: no commit since the checkpoint",
+    }
     for number, (name, words) in enumerate(screens.items()):
         terminal = Terminal(120 if number % 2 else 80)
         process = started(terminal, lake, *words, **kinds.get(name, {}))
@@ -121,8 +131,11 @@ def test_every_long_command_in_every_kind_of_terminal(lake: Lake, tmp_path: Path
 
 def test_a_replay_and_a_service_in_a_terminal(lake: Lake) -> None:
     """Both say what they do while they do it, and leave their result alone."""
-    lake.pipeline(top="checks: [{name: negative, where: amount < 0, severity: drop}]\n", table_type="mor",
-                  hoodie={"hoodie.compact.inline": "false", "hoodie.compact.inline.max.delta.commits": 2})
+    lake.pipeline(
+        top="checks: [{name: negative, where: amount < 0, severity: drop}]\n",
+        table_type="mor",
+        hoodie={"hoodie.compact.inline": "false", "hoodie.compact.inline.max.delta.commits": 2},
+    )
     lake.land(rows(*((f"k{number}", 1, "1.00" if number % 2 else "-1.00") for number in range(8))))
     lake.run_ok()
     lake.land(rows(("k1", 2, "5.00")))
@@ -146,6 +159,7 @@ def test_a_first_hour_as_a_person_sees_it(tmp_path: Path) -> None:
 
     ``FRESHET_SCREENSHOTS=write`` draws them anew.
     """
+
     def typed(*words: str, folder: str = "demo", drawn: str = "") -> list[str]:
         terminal = Terminal(100, 40)
         os.write(terminal.slave, f"$ {shlex.join(('freshet', *words))}\n".encode())

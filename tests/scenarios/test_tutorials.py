@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 from freshet.cli.main import main
-from freshet.runtime.dev_hbase.server import stop
+from freshet.dev.hbase.server import stop
 from tests.kit.commands import ROOT
 
 #: notebook.md is the notebook, as the site shows it.
@@ -27,13 +27,28 @@ PAGES = sorted(page for page in (ROOT / "docs/tutorials").iterdir() if page.name
 #: Of each page: its project, a table, what is looked at, and what must be found in the end.
 ENDS = {
     "first-pipeline": ("my_shop", "order_totals", "1 = 1", ["id"], 3099),
-    "late-data": ("my_rides", "ride_income", "1 = 1", ["ride_id", "tips"],
-                  [{"ride_id": f"r{number}", "tips": f"{number}.00"} for number in (1, 2, 3)]),
+    "late-data": (
+        "my_rides",
+        "ride_income",
+        "1 = 1",
+        ["ride_id", "tips"],
+        [{"ride_id": f"r{number}", "tips": f"{number}.00"} for number in (1, 2, 3)],
+    ),
     "backfill": ("my_orders", "order_totals", "1 = 1", ["id"], 3099),
-    "quarantine": ("my_sales", "sale_facts", "amount < 0 OR sale_id LIKE 's9%'", ["sale_id", "amount"],
-                   [{"sale_id": f"s9000{number}", "amount": f"{number + 4}.00"} for number in (1, 2, 3)]),
-    "global-index": ("my_tickets", "team_tickets", "ticket_id IN ('k00000', 'k09999')", ["ticket_id", "team"],
-                     [{"ticket_id": "k00000", "team": "done"}, {"ticket_id": "k09999", "team": "intake"}]),
+    "quarantine": (
+        "my_sales",
+        "sale_facts",
+        "amount < 0 OR sale_id LIKE 's9%'",
+        ["sale_id", "amount"],
+        [{"sale_id": f"s9000{number}", "amount": f"{number + 4}.00"} for number in (1, 2, 3)],
+    ),
+    "global-index": (
+        "my_tickets",
+        "team_tickets",
+        "ticket_id IN ('k00000', 'k09999')",
+        ["ticket_id", "team"],
+        [{"ticket_id": "k00000", "team": "done"}, {"ticket_id": "k09999", "team": "intake"}],
+    ),
 }
 # What makes a line one for a shell of its own, and not for this process and its Spark.
 _FOR_A_SHELL = re.compile(r"[|&<>]|\$\(")
@@ -74,7 +89,12 @@ class Terminal:
             return done.exit_code, done.output
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         ran = subprocess.run(
-            ["bash", "-ec", line], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            ["bash", "-ec", line],
+            cwd=self.folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
             env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "framework")},
         )
         return ran.returncode, ran.stdout
@@ -104,8 +124,11 @@ def plain(text: str) -> set[str]:
 def lacking(shown: str, said: str) -> list[str]:
     """Return the lines that a page shows and no run says; one that ends in ``...`` shows a beginning."""
     lines = plain(said)
-    return [line for line in plain(shown) if not any(
-        one.startswith(line.removesuffix("...")) if line.endswith("...") else one == line for one in lines)]
+    return [
+        line
+        for line in plain(shown)
+        if not any(one.startswith(line.removesuffix("...")) if line.endswith("...") else one == line for one in lines)
+    ]
 
 
 def cells(page: Path) -> Iterator[tuple[str, str]]:
@@ -131,7 +154,10 @@ def _no_server_left(tmp_path: Path) -> Iterator[None]:
 @pytest.mark.usefixtures("_no_server_left")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_tutorial_from_top_to_bottom(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Path,
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    page: Path,
 ) -> None:
     """Else: a command that ends otherwise than its page says, an output that no run gives, a cell that no longer runs."""
     terminal, names = Terminal(tmp_path, monkeypatch), {"__name__": "notebook"}

@@ -18,11 +18,14 @@ from tests.kit.screen import Terminal
 
 pytestmark = [pytest.mark.waits, pytest.mark.nightly]
 TABLES = 'tables:\n  SRC: {schema: "id string, ts bigint, amount decimal(10,2), day string", key: id, ordering: ts}\n'
-CASES = TABLES + """\
+CASES = (
+    TABLES
+    + """\
 cases:
   a: {given: {SRC: [{id: a, ts: 1, amount: 2, day: d}]}, expect: {rows: [{id: a, amount: 2}]}}
   on_tables: {given: {target: [], SRC: [{id: a, ts: 1, amount: 2, day: d}]}, expect: {target: [{id: a, amount: 2}]}}
 """
+)
 STEP = """\
 from pyspark.sql import functions as F
 from transformers.lib.money import RATE, times
@@ -76,8 +79,13 @@ def test_in_a_pipe(project: Lake, tmp_path: Path) -> None:
     slow = "import time\n" + MONEY.format(rate=1).replace("    return", "    time.sleep(60)\n    return")
     with out.open("w") as stdout, err.open("w") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "freshet", "test", "--watch", "-C", str(project.project_root)], cwd=ROOT, text=True,
-            stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
+            [sys.executable, "-m", "freshet", "test", "--watch", "-C", str(project.project_root)],
+            cwd=ROOT,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
             env={**os.environ, "TMPDIR": str(place)},
         )
     until(lambda: PASSED in out.read_text() and "watching" in err.read_text(), process, every=0.1)

@@ -41,7 +41,7 @@ def _commands() -> Iterator[list[str]]:
     for name, text in INSTRUCTIONS:
         if name == "RUN":
             options = re.match(r"(?:--\S+\s+)*", text)
-            yield from (shlex.split(part) for part in text[options.end() if options else 0:].split("&&"))
+            yield from (shlex.split(part) for part in text[options.end() if options else 0 :].split("&&"))
 
 
 def test_instructions_are_known_and_begin_with_an_image() -> None:
@@ -81,7 +81,7 @@ def test_the_commands_exist() -> None:
             found = command.get_command(context, word)
             assert found is not None, words
             command = found
-    assert modules == ["freshet.runtime.class_data"]
+    assert modules == ["freshet.jvm.class_data"]
     for module in modules:
         spec = importlib.util.find_spec(module)
         assert spec is not None

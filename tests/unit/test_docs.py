@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from pydantic import ValidationError
 
 from freshet.cli.main import main
-from freshet.spec.models import ConfigFile, PipelineFile
-from freshet.spec.streamer_keys import check_hoodie_key
+from freshet.hudi.keys.streamer_keys import check_hoodie_key
+from freshet.project.shape.files import ConfigFile, PipelineFile
 from tests.kit.project import a_project
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -41,8 +41,12 @@ _HINT = f"write a row in {REGISTRY.name}, or, of a word of somebody else's, its 
 def _nodes() -> list[tuple[str, ast.AST]]:
     """Return what codes are looked for in, each with its file."""
     wanted = (ast.ClassDef, ast.FunctionDef, ast.Call, ast.Constant)
-    return [(str(path.relative_to(FRAMEWORK)), node) for path in sorted(FRAMEWORK.rglob("*.py"))
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, wanted)]
+    return [
+        (str(path.relative_to(FRAMEWORK)), node)
+        for path in sorted(FRAMEWORK.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, wanted)
+    ]
 
 
 @cache
@@ -53,8 +57,10 @@ def _errors() -> dict[str, int]:
     def exit_of(name: str) -> int | None:
         for one in classes[name].body if name in classes else ():
             match one:
-                case ast.Assign(targets=[ast.Name("exit_code")], value=ast.Attribute(attr=own)) \
-                        | ast.AnnAssign(target=ast.Name("exit_code"), value=ast.Attribute(attr=own)):
+                case (
+                    ast.Assign(targets=[ast.Name("exit_code")], value=ast.Attribute(attr=own))
+                    | ast.AnnAssign(target=ast.Name("exit_code"), value=ast.Attribute(attr=own))
+                ):
                     return Exit[own].value
         bases = classes[name].bases if name in classes else ()
         return next((found for base in bases if (found := exit_of(ast.unparse(base))) is not None), None)
@@ -90,7 +96,7 @@ def _given() -> list[tuple[str, str, ast.expr]]:
         match node:
             case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name)):
                 for at in _takers().get(name, ()):
-                    for one in node.args[at:at + 1]:
+                    for one in node.args[at : at + 1]:
                         either = (one.body, one.orelse) if isinstance(one, ast.IfExp) else (one,)
                         found += [(f"{file}:{node.lineno}", name, given) for given in either]
     return found
@@ -105,8 +111,11 @@ def _literals() -> Iterator[tuple[str, str, str]]:
 
 def _found() -> dict[str, str]:
     """Return every code of the framework with a place where it stands."""
-    one_word = {one.value: place for place, _, one in _given()
-                if isinstance(one, ast.Constant) and isinstance(one.value, str) and ONE_WORD.fullmatch(one.value)}
+    one_word = {
+        one.value: place
+        for place, _, one in _given()
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and ONE_WORD.fullmatch(one.value)
+    }
     return one_word | {code: place for place, code, _ in _literals() if code not in FOREIGN}
 
 
@@ -131,11 +140,14 @@ def test_a_row_names_the_exit_codes_of_its_errors() -> None:
         code = one.value if isinstance(one, ast.Constant) else None
         if code not in exits:
             continue
-        wanted = _errors().get(taker, 0 if taker == "Notice" else Exit.INVALID if place.startswith("spec/") else None)
+        wanted = _errors().get(taker, 0 if taker == "Notice" else Exit.INVALID if place.startswith("project/") else None)
         if wanted is not None and wanted not in exits[code] and code not in ENDED_OTHERWISE:
             wrong.append(f"{place}: {code} ends with {wanted}, and its row says {exits[code]}")
-    wrong += [f"{place}: {code} is a notice" for place, code, behind in _literals()
-              if behind == ": " and code in exits and Exit.OK not in exits[code]]
+    wrong += [
+        f"{place}: {code} is a notice"
+        for place, code, behind in _literals()
+        if behind == ": " and code in exits and Exit.OK not in exits[code]
+    ]
     assert wrong == []
 
 

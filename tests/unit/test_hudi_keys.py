@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.spec import streamer_keys
-from freshet.spec.generate_hudi_keys import infer_type
-from freshet.spec.hudi_keys import canonical, catalogue, check_key
-from freshet.spec.streamer_keys import check_hoodie_key, check_streamer_key, is_streamer_key
+from freshet.hudi.keys import streamer_keys
+from freshet.hudi.keys.generate import infer_type
+from freshet.hudi.keys.hudi_keys import canonical, catalogue, check_key
+from freshet.hudi.keys.streamer_keys import check_hoodie_key, check_streamer_key, is_streamer_key
 
 STRATEGY = streamer_keys.MISSING_CHECKPOINT_STRATEGY
 
@@ -43,20 +43,23 @@ def test_every_older_name_leads_to_a_current_one() -> None:
     assert not [name for name in older if canonical(name) not in catalogue()]
 
 
-@pytest.mark.parametrize(("key", "value", "code", "hint"), [
-    ("hoodie.upsert.suffle.parallelism", "2", "UNKNOWN_KEY", "hoodie.upsert.shuffle.parallelism"),
-    ("hoodie.Index.Type", "BUCKET", "UNKNOWN_KEY", "hoodie.index.type"),
-    ("hoodie.cleaner.polcy", "KEEP_LATEST_COMMITS", "UNKNOWN_KEY", "hoodie.cleaner.policy"),
-    ("hoodie.write.lock.dynamodb.table", "locks", "UNKNOWN_KEY", "Remove"),
-    ("hoodie.index.type", "BUKET", "BAD_VALUE", "'BUCKET'"),
-    ("hoodie.cleaner.policy", "NEVER", "BAD_VALUE", "KEEP_LATEST_COMMITS"),
-    ("hoodie.compact.inline", "yes", "BAD_VALUE", "true or false"),
-    ("hoodie.compact.inline", "", "BAD_VALUE", "true or false"),
-    ("hoodie.bucket.index.num.buckets", "4.0", "BAD_VALUE", "whole number"),
-    ("hoodie.bucket.index.num.buckets", "2147483648", "BAD_VALUE", "32 bits"),
-    ("hoodie.bucket.index.num.buckets", "\u0664", "BAD_VALUE", "whole number"),
-    ("hoodie.parquet.compression.ratio", "a tenth", "BAD_VALUE", "number"),
-])
+@pytest.mark.parametrize(
+    ("key", "value", "code", "hint"),
+    [
+        ("hoodie.upsert.suffle.parallelism", "2", "UNKNOWN_KEY", "hoodie.upsert.shuffle.parallelism"),
+        ("hoodie.Index.Type", "BUCKET", "UNKNOWN_KEY", "hoodie.index.type"),
+        ("hoodie.cleaner.polcy", "KEEP_LATEST_COMMITS", "UNKNOWN_KEY", "hoodie.cleaner.policy"),
+        ("hoodie.write.lock.dynamodb.table", "locks", "UNKNOWN_KEY", "Remove"),
+        ("hoodie.index.type", "BUKET", "BAD_VALUE", "'BUCKET'"),
+        ("hoodie.cleaner.policy", "NEVER", "BAD_VALUE", "KEEP_LATEST_COMMITS"),
+        ("hoodie.compact.inline", "yes", "BAD_VALUE", "true or false"),
+        ("hoodie.compact.inline", "", "BAD_VALUE", "true or false"),
+        ("hoodie.bucket.index.num.buckets", "4.0", "BAD_VALUE", "whole number"),
+        ("hoodie.bucket.index.num.buckets", "2147483648", "BAD_VALUE", "32 bits"),
+        ("hoodie.bucket.index.num.buckets", "\u0664", "BAD_VALUE", "whole number"),
+        ("hoodie.parquet.compression.ratio", "a tenth", "BAD_VALUE", "number"),
+    ],
+)
 def test_a_wrong_key_or_value_is_answered_with_what_to_write(key: str, value: str, code: str, hint: str) -> None:
     problem = check_key(key, value)
     assert problem is not None
@@ -70,17 +73,20 @@ def test_an_unknown_key_far_from_every_name_gets_no_suggestion() -> None:
     assert problem.hint == ""
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("hoodie.index.type", "BUCKET"),
-    ("hoodie.parquet.compression.codec", "zstd"),
-    ("hoodie.cleaner.commits.retained", "10"),
-    ("hoodie.compact.inline", "TRUE"),
-    ("hoodie.parquet.max.file.size", "5368709120"),
-    ("hoodie.index.bloom.fpp", "1e-9"),
-    ("hoodie.write.num.retries.on.conflict.failures", "-1"),
-    ("hoodie.table.version", "8"),
-    ("hoodie.datasource.write.recordkey.field", "a,b"),
-])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("hoodie.index.type", "BUCKET"),
+        ("hoodie.parquet.compression.codec", "zstd"),
+        ("hoodie.cleaner.commits.retained", "10"),
+        ("hoodie.compact.inline", "TRUE"),
+        ("hoodie.parquet.max.file.size", "5368709120"),
+        ("hoodie.index.bloom.fpp", "1e-9"),
+        ("hoodie.write.num.retries.on.conflict.failures", "-1"),
+        ("hoodie.table.version", "8"),
+        ("hoodie.datasource.write.recordkey.field", "a,b"),
+    ],
+)
 def test_good_values_pass(key: str, value: str) -> None:
     assert check_key(key, value) is None
 
@@ -105,18 +111,21 @@ def test_hudi_keys_with_an_old_streamer_name_stay_hudi_keys() -> None:
     assert check_hoodie_key(old, "UTC") is None
 
 
-@pytest.mark.parametrize(("key", "value", "code", "hint"), [
-    (STRATEGY, "READ_LATST", "BAD_VALUE", "READ_LATEST"),
-    (streamer_keys.NUM_INSTANTS, "0", "BAD_VALUE", "from 1"),
-    (streamer_keys.NUM_INSTANTS, "many", "BAD_VALUE", "whole number"),
-    (streamer_keys.SOURCE_PATH, " ", "BAD_VALUE", "path"),
-    ("hoodie.deltastreamer.source.hoodieincr.num_instant", "5", "UNKNOWN_KEY", streamer_keys.NUM_INSTANTS),
-    ("hoodie.streamer.source.hoodieincr.read_latest_on_missing_ckpt", "true", "NOT_SUPPORTED", STRATEGY),
-    ("hoodie.streamer.transformer.sql", "select 1", "NOT_SUPPORTED", "transform:"),
-    ("hoodie.deltastreamer.schemaprovider.source.schema.file", "a.avsc", "NOT_SUPPORTED", "DDL"),
-    ("hoodie.streamer.csv.header", "true", "NOT_SUPPORTED", streamer_keys.SOURCE_PATH),
-    ("hoodie.streamer.ingestion.db.t.configFile", "f", "NOT_SUPPORTED", "pipelines/"),
-])
+@pytest.mark.parametrize(
+    ("key", "value", "code", "hint"),
+    [
+        (STRATEGY, "READ_LATST", "BAD_VALUE", "READ_LATEST"),
+        (streamer_keys.NUM_INSTANTS, "0", "BAD_VALUE", "from 1"),
+        (streamer_keys.NUM_INSTANTS, "many", "BAD_VALUE", "whole number"),
+        (streamer_keys.SOURCE_PATH, " ", "BAD_VALUE", "path"),
+        ("hoodie.deltastreamer.source.hoodieincr.num_instant", "5", "UNKNOWN_KEY", streamer_keys.NUM_INSTANTS),
+        ("hoodie.streamer.source.hoodieincr.read_latest_on_missing_ckpt", "true", "NOT_SUPPORTED", STRATEGY),
+        ("hoodie.streamer.transformer.sql", "select 1", "NOT_SUPPORTED", "transform:"),
+        ("hoodie.deltastreamer.schemaprovider.source.schema.file", "a.avsc", "NOT_SUPPORTED", "DDL"),
+        ("hoodie.streamer.csv.header", "true", "NOT_SUPPORTED", streamer_keys.SOURCE_PATH),
+        ("hoodie.streamer.ingestion.db.t.configFile", "f", "NOT_SUPPORTED", "pipelines/"),
+    ],
+)
 def test_streamer_keys_are_answered_with_what_to_write(key: str, value: str, code: str, hint: str) -> None:
     problem = check_hoodie_key(key, value)
     assert problem is not None
@@ -129,16 +138,19 @@ def test_both_strategies_for_a_missing_checkpoint_pass(value: str) -> None:
     assert check_streamer_key(STRATEGY, value) is None
 
 
-@pytest.mark.parametrize(("declared", "value", "default", "expected"), [
-    ("Integer", 3, "3", "int"),
-    ("Long", 3, "3", "long"),
-    ("String", "3", "3", "long"),
-    ("String", "false", "false", "boolean"),
-    ("Object", True, "true", "boolean"),
-    ("String", "0.000000001", "0.000000001", "double"),
-    ("String", "1.0.0", "1.0.0", "string"),
-    ("String", None, None, "string"),
-])
+@pytest.mark.parametrize(
+    ("declared", "value", "default", "expected"),
+    [
+        ("Integer", 3, "3", "int"),
+        ("Long", 3, "3", "long"),
+        ("String", "3", "3", "long"),
+        ("String", "false", "false", "boolean"),
+        ("Object", True, "true", "boolean"),
+        ("String", "0.000000001", "0.000000001", "double"),
+        ("String", "1.0.0", "1.0.0", "string"),
+        ("String", None, None, "string"),
+    ],
+)
 def test_a_key_type_comes_from_java_or_else_from_the_default(
     declared: str, value: object, default: str | None, expected: str
 ) -> None:

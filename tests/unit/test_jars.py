@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from freshet.runtime import ivy, jars, java
-from freshet.runtime.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
-from freshet.runtime.java import JavaNotFound, find_java_home, write_trust_store
-from freshet.runtime.spark_counts import Counts
+from freshet.jvm import ivy, jars, java
+from freshet.jvm.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
+from freshet.jvm.java import JavaNotFound, find_java_home, write_trust_store
+from freshet.jvm.spark_counts import Counts
 
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
 
@@ -109,6 +111,37 @@ def test_a_download_that_fails_leaves_nothing_behind(cache: Path, sums: JarSet) 
     assert list(cache.iterdir()) == []
 
 
+def test_what_a_killed_fetch_left_goes_with_the_next_one(cache: Path, sums: JarSet) -> None:
+    """Kind: folders of a process that could not clean up, 100 MB each; and what it was writing. Not those of one at work."""
+    code = (
+        "import os, sys, pathlib; from freshet.runtime import jars\n"
+        "wanted = jars.JarSet(pathlib.Path('ivy.xml'), pathlib.Path(sys.argv[1]))\n"
+        "jars.resolve_jars(wanted, lambda into: (into / 'a-1.jar').write_bytes(b'x') and os._exit(9))"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(sums.sums)], check=False).returncode == 9
+    (left,) = cache.glob(".fetch-*")
+    old, new, marks = cache / ".fetch-old", cache / ".fetch-new", cache / ".verified-old"
+    for path in (old, new):
+        path.mkdir()
+    marks.write_text("{")
+    for path in (old, marks):
+        os.utime(path, (1, 1))
+    seen = list[set[Path]]()
+
+    def beside(into: Path) -> str:
+        # While this one is at work, which another fetch looks at.
+        os.utime(into.parent, (1, 1))
+        (cache / "b-2.jar").unlink(missing_ok=True)
+        resolve_jars(sums, FakeFetch(CONTENT))
+        seen.append({into.parent} & set(cache.iterdir()))
+        return FakeFetch(CONTENT)(into)
+
+    resolve_jars(sums, beside)
+    assert [len(one) for one in seen] == [1]
+    assert [path for path in (left, old, marks) if path.exists()] == []
+    assert sorted(path.name for path in cache.iterdir()) == [".fetch-new", ".verified.json", "a-1.jar", "b-2.jar"]
+
+
 def test_a_download_of_something_else_is_not_kept(cache: Path, sums: JarSet) -> None:
     with pytest.raises(JarError) as error:
         resolve_jars(sums, FakeFetch(CONTENT | {"b-2.jar": b"not that jar"}))
@@ -171,7 +204,9 @@ def test_two_sets_in_one_cache_leave_each_other_alone(cache: Path, sums: JarSet,
 
 
 def test_ivy_is_given_the_file_of_the_set_and_what_is_missing(
-    cache: Path, sums: JarSet, monkeypatch: pytest.MonkeyPatch,
+    cache: Path,
+    sums: JarSet,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A hundred megabytes that are there already, or were brought by hand, are not fetched again for the sake of the rest."""
     given: list[tuple[Path, list[str]]] = []
@@ -207,19 +242,21 @@ def test_an_ivy_file_of_some_jars(wanted: JarSet, tmp_path: Path) -> None:
         assert list(ivy.maven_paths(ivy.write_ivy_file(wanted.ivy, some, tmp_path / "ivy.xml"))) == some
     written, whole = (path.read_text("utf-8") for path in (tmp_path / "ivy.xml", wanted.ivy))
     assert written.count('transitive="false" conf="default-&gt;master"') == whole.count("<dependency ") == len(names)
-    assert "org/apache/hudi/hudi-spark3.5-bundle_2.12/1.0.2/hudi-spark3.5-bundle_2.12-1.0.2.jar" in \
-        ivy.maven_paths(SPARK_JARS.ivy).values()
+    assert (
+        "org/apache/hudi/hudi-spark3.5-bundle_2.12/1.0.2/hudi-spark3.5-bundle_2.12-1.0.2.jar"
+        in ivy.maven_paths(SPARK_JARS.ivy).values()
+    )
 
 
 def test_how_far_a_download_is(tmp_path: Path) -> None:
     """What Ivy has in its cache: whole jars, the one that it is at, and nothing else."""
     assert ivy.jar_counts() is None
     with ivy._under_way(tmp_path / "none yet", 2), ivy._under_way(tmp_path, 3):
-        assert ivy.jar_counts() == Counts("", 0, 5, unit="jar")
+        assert ivy.jar_counts() == Counts(doing="", done=0, of=5, unit="jar")
         for name, size in (("a/b/jars/b-1.jar", 10), ("a/c/jars/c-2.jar.part", 5), ("a/b/ivy-1.xml", 99), ("x.jar.part", 99)):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_bytes(b"x" * size)
-        assert ivy.jar_counts() == Counts("c-2.jar", 1, 5, bytes=15, unit="jar")
+        assert ivy.jar_counts() == Counts(doing="c-2.jar", done=1, of=5, bytes=15, unit="jar")
     assert ivy.jar_counts() is None
 
 

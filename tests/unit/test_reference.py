@@ -8,10 +8,10 @@ from functools import cache
 import click
 import pytest
 
+from freshet.cases.shape import Expect, FixtureCase, FixtureFile, FixtureTable
 from freshet.cli.main import main
-from freshet.spec.fixture_models import Expect, FixtureCase, FixtureFile, FixtureTable
-from freshet.spec.models import ConfigFile, PipelineFile
-from freshet.spec.seeds import SeedFile
+from freshet.landing.seeds import SeedFile
+from freshet.project.shape.files import ConfigFile, PipelineFile
 from tests.reference import FOLDER, pages
 from tests.reference.errors import registry
 from tests.reference.text import plain, table

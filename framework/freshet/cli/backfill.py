@@ -9,16 +9,16 @@ from typing import get_args
 
 import click
 
+from freshet.backfill.chunks import BackfillRequest, Reprocess
+from freshet.backfill.preview import preview_backfill
+from freshet.backfill.run import BackfillResult, run_backfill
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, progress, reporting, trace
 from freshet.errors import Exit, SyncError
-from freshet.plan.chunks import BackfillRequest, Reprocess
-from freshet.plan.reads import counted
-from freshet.runtime.backfill import BackfillResult, run_backfill
-from freshet.runtime.backfill_preview import preview_backfill
-from freshet.spec.model import Project
-from freshet.spec.project import load_project
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import Project
+from freshet.sources.hudi.reads import counted
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 
@@ -27,20 +27,45 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 @click.argument("name")
 @click.option("--start", type=_MOMENT, required=True, help="Begin of the range of event times, inclusive, UTC.")
 @click.option("--end", type=_MOMENT, required=True, help="End of the range, exclusive, UTC.")
-@click.option("--chunk", default="", metavar="LENGTH",
-              help="Length of a chunk: 6h, 1d, 1w or 1mo.  [default: one partition of the target, or a day]")
-@click.option("--reprocess", type=click.Choice(get_args(Reprocess)), default="none", show_default=True,
-              help="Which of the chunks that were tried already to do again.")
-@click.option("--max-conflicts", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
-              help="How often one chunk is repeated when another writer was faster.")
+@click.option(
+    "--chunk",
+    default="",
+    metavar="LENGTH",
+    help="Length of a chunk: 6h, 1d, 1w or 1mo.  [default: one partition of the target, or a day]",
+)
+@click.option(
+    "--reprocess",
+    type=click.Choice(get_args(Reprocess)),
+    default="none",
+    show_default=True,
+    help="Which of the chunks that were tried already to do again.",
+)
+@click.option(
+    "--max-conflicts",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How often one chunk is repeated when another writer was faster.",
+)
 @click.option("--accept-changes", is_flag=True, help="Go on although the pipeline's logic changed since the backfill began.")
 @click.option("--dry-run", is_flag=True, help="Only show the chunks, and the plan of the first.")
 @wait_option
 @project_options
 @reporting
 def backfill(
-    output: Output, name: str, start: datetime, end: datetime, chunk: str, reprocess: Reprocess, max_conflicts: int,
-    accept_changes: bool, dry_run: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    start: datetime,
+    end: datetime,
+    chunk: str,
+    reprocess: Reprocess,
+    max_conflicts: int,
+    accept_changes: bool,
+    dry_run: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Compute a range of dates again from snapshots, chunk by chunk, while the pipeline's own runs go on.
 
@@ -53,10 +78,11 @@ def backfill(
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01 --dry-run
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2027-01-01 --reprocess failed
     """
+
     def load(window: tuple[str, str] | None) -> Project:
         return load_project(root, env, overrides, names=(name,), environ=os.environ, window=window)
 
-    request = BackfillRequest(start, end, chunk, reprocess, accept_changes)
+    request = BackfillRequest(start=start, end=end, chunk=chunk, reprocess=reprocess, accept_changes=accept_changes)
     if dry_run:
         found = preview_backfill(load, request, TimelineState())
         output.result(str(found), found.as_json())
@@ -71,9 +97,11 @@ def backfill(
 
 
 def _in_words(result: BackfillResult) -> str:
-    words = (f"{result.pipeline}: {result.done} of {counted(result.chunks, 'chunk')} done"
-             f" ({result.skipped} before), {counted(result.rows, 'row')}, {counted(result.conflicts, 'conflict')},"
-             f" {result.seconds:.0f} s")
+    words = (
+        f"{result.pipeline}: {result.done} of {counted(result.chunks, 'chunk')} done"
+        f" ({result.skipped} before), {counted(result.rows, 'row')}, {counted(result.conflicts, 'conflict')},"
+        f" {result.seconds:.0f} s"
+    )
     if result.failed:
         words += "\n" + "\n".join(f"  failed: {label}: {code}" for label, code in result.failed.items())
         words += "\n  To do those again: the same command with --reprocess failed"

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from freshet.metrics.events import Event
-from freshet.plan.reads import counted
-from freshet.runtime.spark_counts import Counts
+from freshet.events.event import Event
+from freshet.jvm.spark_counts import Counts
+from freshet.sources.hudi.reads import counted
 
 #: Events with which a pipeline is through.
 LAST = ("committed", "idle", "failed", "skipped")
@@ -23,7 +23,7 @@ _TOLD_FROM_SHARE, _TOLD_FROM_SECONDS = 0.1, 5.0
 _BAR = 16
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Row:
     words: str
     begun: float
@@ -53,8 +53,8 @@ class Board:
             return True
         if event.name == "phase":
             # What began last stands last.
-            before = self.rows.pop(event.pipeline, _Row("", 0.0))
-            self.rows[event.pipeline] = _Row(event.message, self.clock(), before.part, before.ends)
+            before = self.rows.pop(event.pipeline, _Row(words="", begun=0.0))
+            self.rows[event.pipeline] = _Row(words=event.message, begun=self.clock(), part=before.part, ends=before.ends)
         row = self.rows.get(event.pipeline)
         if row is not None and event.fields.get("seconds_left"):
             row.ends = self.clock() + float(str(event.fields["seconds_left"]))
@@ -100,9 +100,10 @@ class Board:
     def report(self) -> list[str]:
         """Return one line for each pipeline at work, for a log."""
         now = self.clock()
-        return [f"{name}: " + ", ".join(
-            part for part in (row.part, row.words, *_how_far(row, now), clock(now - row.begun)) if part)
-            for name, row in self.rows.items()]
+        return [
+            f"{name}: " + ", ".join(part for part in (row.part, row.words, *_how_far(row, now), clock(now - row.begun)) if part)
+            for name, row in self.rows.items()
+        ]
 
     def header(self) -> str:
         """Return how many of several pipelines are through, and which failed; empty where there is one alone."""

@@ -10,19 +10,19 @@ import click
 from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting, table
 from freshet.errors import Exit
-from freshet.metrics.events import Event, Listener
-from freshet.runtime.checks_history import checks_history
-from freshet.runtime.result import in_words
-from freshet.runtime.runner import replay_quarantine
-from freshet.spec.model import PipelineSpec, Project
-from freshet.spec.rules import kind_of
-from freshet.state.timeline import TimelineState
+from freshet.events.event import Event, Listener
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.checks import kind_of
+from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.run.checks_history import checks_history
+from freshet.run.result import in_words
+from freshet.run.runner import replay_quarantine
 
 _name = click.argument("name")
 
 
 def _telling(listen: Listener, name: str) -> Callable[[str], None]:
-    return lambda words: listen(Event("phase", name, words))
+    return lambda words: listen(Event(name="phase", pipeline=name, message=words))
 
 
 _where = click.option("--where", default="", metavar="SQL", help="Only rows for which this is true.")
@@ -35,7 +35,13 @@ _where = click.option("--where", default="", metavar="SQL", help="Only rows for 
 @project_options
 @reporting
 def checks(
-    output: Output, name: str, limit: int, of_next: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    limit: int,
+    of_next: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Show what the checks of a pipeline found in its last commits, from the table alone and without Spark.
 
@@ -56,7 +62,8 @@ def checks(
     found = checks_history(spec, state, limit)
     lines: list[tuple[str, ...]] = [
         (h["commit"], h["origin"], check, seen["severity"], seen["status"], str(seen["rows"] or "-"), seen["seen"])
-        for h in found.history for check, seen in h["checks"].items()
+        for h in found.history
+        for check, seen in h["checks"].items()
     ]
     declared = ", ".join(f"{c.name} ({kind_of(c.rule)}, {c.severity})" for c in spec.checks) or "none"
     none = f"{name}: no commit with checks yet; declared: {declared}"
@@ -67,7 +74,7 @@ def checks(
 
 
 def _next(output: Output, project: Project, spec: PipelineSpec) -> Exit:
-    from freshet.runtime.quality import check_next
+    from freshet.quarantine.commands import check_next
 
     with progress(output) as listen:
         found = check_next(project, spec, TimelineState(), _telling(listen, spec.name))
@@ -100,7 +107,13 @@ def quarantine() -> None:
 @project_options
 @reporting
 def show(
-    output: Output, name: str, where: str, limit: int, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    where: str,
+    limit: int,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Show how many rows wait, by rule, and some of them as they were.
 
@@ -109,7 +122,7 @@ def show(
       freshet quarantine show trip_earnings
       freshet quarantine show trip_earnings --where "driver_id = 'd00042'" --output json
     """
-    from freshet.runtime.quality import show as look
+    from freshet.quarantine.commands import show as look
 
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
@@ -130,7 +143,13 @@ def show(
 @project_options
 @reporting
 def replay(
-    output: Output, name: str, where: str, repairs: tuple[str, ...], root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    where: str,
+    repairs: tuple[str, ...],
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Send waiting rows through the checks again and publish those that keep them now.
 
@@ -163,7 +182,13 @@ def replay(
 @project_options
 @reporting
 def drop(
-    output: Output, name: str, where: str, yes: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    where: str,
+    yes: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Take rows out of the quarantine for good.
 
@@ -172,7 +197,7 @@ def drop(
       freshet quarantine drop trip_earnings --yes
       freshet quarantine drop trip_earnings --where "_quarantine_position < '20260901'" --yes
     """
-    from freshet.runtime.quality import drop as take_out
+    from freshet.quarantine.commands import drop as take_out
 
     if not yes:
         raise click.UsageError(f"this deletes rows of {name}'s quarantine for good; say --yes.")

@@ -8,13 +8,16 @@ from pathlib import Path
 import click
 
 from freshet.cli.output import Output, message, reporting
+from freshet.dev.hbase.files import ZNODE
+from freshet.dev.hbase.look import QUORUM, HBase, look
+from freshet.dev.hbase.server import start, stop
 from freshet.errors import Exit
-from freshet.runtime.dev_hbase.files import ZNODE
-from freshet.runtime.dev_hbase.look import QUORUM, HBase, look
-from freshet.runtime.dev_hbase.server import start, stop
 
 _directory = click.option(
-    "--dir", "directory", type=click.Path(file_okay=False, path_type=Path), default=None,
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=None,
     help="Where its data, log and ports are kept.  [default: hbase in $FRESHET_CACHE]",
 )
 
@@ -46,16 +49,39 @@ def hbase() -> None:
 
 
 @hbase.command()
-@click.option("--region-servers", type=click.IntRange(1, 16), default=None, metavar="N",
-              help="How many region servers.  [default: as many as the last time, at first 1]")
+@click.option(
+    "--region-servers",
+    type=click.IntRange(1, 16),
+    default=None,
+    metavar="N",
+    help="How many region servers.  [default: as many as the last time, at first 1]",
+)
 @_directory
-@click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=60, show_default=True, metavar="SECONDS",
-              help="How long it may take until it is ready.")
-@click.option("--heap", "heap_gib", type=click.IntRange(1), default=1, show_default=True, metavar="GIB",
-              help="What its Java may take at most; it keeps blocks of indexes in three tenths of that.")
+@click.option(
+    "--wait",
+    "wait_seconds",
+    type=click.FloatRange(min=0),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long it may take until it is ready.",
+)
+@click.option(
+    "--heap",
+    "heap_gib",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="GIB",
+    help="What its Java may take at most; it keeps blocks of indexes in three tenths of that.",
+)
 @reporting
 def up(
-    output: Output, region_servers: int | None, directory: Path | None, wait_seconds: float, heap_gib: int,
+    output: Output,
+    region_servers: int | None,
+    directory: Path | None,
+    wait_seconds: float,
+    heap_gib: int,
 ) -> Exit:
     """Start the HBase and wait until it is ready; where it is up already, say so.
 
@@ -122,9 +148,13 @@ def status(output: Output, directory: Path | None) -> Exit:
 
 def _in_words(found: HBase) -> str:
     facts = {
-        "directory": str(found.directory), "log": str(found.log), "pid": str(found.pid or "none"),
+        "directory": str(found.directory),
+        "log": str(found.log),
+        "pid": str(found.pid or "none"),
         "region servers": f"{found.region_servers} of {found.wanted_region_servers}",
-        "quorum": QUORUM, "port": str(found.port or "none yet"), "znode": ZNODE,
+        "quorum": QUORUM,
+        "port": str(found.port or "none yet"),
+        "znode": ZNODE,
     }
     lines = [f"HBase is {found.state}", *(f"  {name:<15} {value}" for name, value in facts.items())]
     if found.port:

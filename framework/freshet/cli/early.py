@@ -11,7 +11,9 @@ from types import FrameType
 
 #: Signals that stop a command: what a shell reports, and what sent it in words.
 SIGNALS: dict[int, tuple[int, str]] = {
-    signal.SIGINT: (130, "the keyboard"), signal.SIGTERM: (143, "SIGTERM"), signal.SIGHUP: (129, "SIGHUP"),
+    signal.SIGINT: (130, "the keyboard"),
+    signal.SIGTERM: (143, "SIGTERM"),
+    signal.SIGHUP: (129, "SIGHUP"),
 }
 _BEFORE = ("Nothing was read or written.", "Run the same command again.")
 _AFTER = ("The command had ended; what it said above holds.", "`freshet status` shows where the tables stand.")
@@ -49,8 +51,11 @@ def _answer(number: int, _: FrameType | None) -> None:
     effect, advice = _AFTER if _Standing.over else _BEFORE
     _say(2, f"INTERRUPTED: stopped by {by}. {effect} {advice}\n")
     if wants_json(sys.argv) and not _Standing.over:
-        _say(1, f'{{"error": {{"code": "INTERRUPTED", "message": "stopped by {by}.", "effect": "{effect}", "next": "{advice}", '
-                '"retryable": false, "details": {"published": [], "unfinished": []}}}\n')
+        _say(
+            1,
+            f'{{"error": {{"code": "INTERRUPTED", "message": "stopped by {by}.", "effect": "{effect}", "next": "{advice}", '
+            '"retryable": false, "details": {"published": [], "unfinished": []}}}\n',
+        )
     os._exit(code)
 
 

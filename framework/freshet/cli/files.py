@@ -8,22 +8,22 @@ from pathlib import Path
 
 import click
 
+from freshet.cases.load import fixture_file, read_fixture
+from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, message, progress, reporting
 from freshet.errors import Exit, FreshetError, SpecError
-from freshet.metrics.events import Event
+from freshet.events.event import Event
+from freshet.hudi.table import MemoryState
+from freshet.hudi.timeline import TimelineState
+from freshet.landing.seeds import check_places, read_seeds
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
-from freshet.plan.summary import pipelines_of
-from freshet.runtime.shapes import declared_tables, shapes_of
-from freshet.spec.fixtures import fixture_file, read_fixture
-from freshet.spec.json_schema import json_schema
-from freshet.spec.model import Project
-from freshet.spec.seeds import check_places, read_seeds
-from freshet.spec.suggest import Problems
-from freshet.spec.warehouse import load_warehouse
-from freshet.state.table import MemoryState
-from freshet.state.timeline import TimelineState
+from freshet.problems import Problems
+from freshet.project.load.warehouse import load_warehouse
+from freshet.project.model.pipeline import Project
+from freshet.project.shape.json_schema import json_schema
+from freshet.status.summary import pipelines_of
 
 
 @click.command(short_help="Check every file of the project.")
@@ -32,7 +32,13 @@ from freshet.state.timeline import TimelineState
 @project_options
 @reporting
 def validate(
-    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, deep: bool, root: Path, env: str | None,
+    output: Output,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
+    deep: bool,
+    root: Path,
+    env: str | None,
     overrides: tuple[str, ...],
 ) -> Exit:
     """Check the files: every problem of every file at once, each with its place.
@@ -58,13 +64,20 @@ def validate(
     more = {"analysed": analysed, "notices": notices} if deep else {}
     found = pipelines_of(project)
     lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]
-    lines += [f"  {one.name}: where {' or '.join(one.keeps_older)} drops a row, the older row of its key stays published "
-              "(on_drop: keep)" for one in found if one.keeps_older]
-    output.result("\n".join(lines), {
-        "env": project.env,
-        **more,
-        "pipelines": [one.as_json() for one in found],
-    })
+    lines += [
+        f"  {one.name}: where {' or '.join(one.keeps_older)} drops a row, the older row of its key stays published "
+        "(on_drop: keep)"
+        for one in found
+        if one.keeps_older
+    ]
+    output.result(
+        "\n".join(lines),
+        {
+            "env": project.env,
+            **more,
+            "pipelines": [one.as_json() for one in found],
+        },
+    )
     return Exit.OK
 
 
@@ -83,8 +96,14 @@ def _check_seeds(project: Project, overrides: tuple[str, ...]) -> None:
 @project_options
 @reporting
 def compile_(
-    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, spark_submit: bool, root: Path,
-    env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
+    spark_submit: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Print the plan that the files compile into, every option of the Hudi writer included.
 
@@ -106,8 +125,14 @@ def compile_(
 
 @click.command(short_help="Print the JSON Schema of the YAML files, for editors.")
 @click.option("--write", is_flag=True, help="Write configs/pipeline.schema.json, which the pipelines' first line names.")
-@click.option("--project", "-C", "root", type=click.Path(file_okay=False, path_type=Path), default=Path(),
-              help="The project's folder.  [default: here]")
+@click.option(
+    "--project",
+    "-C",
+    "root",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(),
+    help="The project's folder.  [default: here]",
+)
 @reporting
 def schema(output: Output, write: bool, root: Path) -> Exit:
     """Print the JSON Schema of the YAML files, by which an editor completes and checks them.
@@ -125,8 +150,12 @@ def schema(output: Output, write: bool, root: Path) -> Exit:
         return Exit.OK
     path = root / "configs" / "pipeline.schema.json"
     if not path.parent.is_dir():
-        raise FreshetError("NOT_A_PROJECT", f"there is no folder {path.parent}.", "Nothing was written.",
-                           "Name the project's folder by -C, or scaffold a project: freshet init")
+        raise FreshetError(
+            "NOT_A_PROJECT",
+            f"there is no folder {path.parent}.",
+            "Nothing was written.",
+            "Name the project's folder by -C, or scaffold a project: freshet init",
+        )
     path.write_text(text + "\n", encoding="utf-8")
     output.result(f"wrote {path}", {"files": [str(path)]})
     return Exit.OK
@@ -140,13 +169,13 @@ def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], l
         text = read_fixture(Path(project.root), spec, problems)
         shapes[spec.name] = shapes_of(spec, declared, text.tables if text else {}, state)
     # The import of PySpark costs a second, which `validate` alone must not pay.
-    from freshet.runtime.deep import analyse
+    from freshet.cases.deep import analyse
 
     broken = {problem.file for problem in problems.found}
     # What a file of cases declares cannot be known while it cannot be read.
     whole = tuple(spec for spec in project.pipelines if fixture_file(spec.name) not in broken)
     with progress() as listen:
-        listen(Event("phase", "validate", "starting Spark, which analyses what the pipelines say"))
+        listen(Event(name="phase", pipeline="validate", message="starting Spark, which analyses what the pipelines say"))
         found = analyse(replace(project, pipelines=whole), shapes)
     for notice in found.notices:
         message(f"{notice.code}: {notice.message}")
@@ -157,7 +186,7 @@ def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], l
 
 def _show_command(project: Project, overrides: tuple[str, ...], output: Output) -> Exit:
     # Only this needs the jars and PySpark's configuration.
-    from freshet.runtime.submit import archive_path, submit_command, write_archive
+    from freshet.jvm.submit import archive_path, submit_command, write_archive
 
     archive = write_archive(project.root, archive_path(project.root))
     words = submit_command(project, [p.name for p in project.pipelines], overrides, archive)

@@ -10,12 +10,12 @@ import click
 from freshet.cli.options import load, project_options
 from freshet.cli.output import Output, message, reporting
 from freshet.errors import Exit
-from freshet.plan.instants import instant_of, readable
-from freshet.plan.reads import counted
-from freshet.state.timeline import TimelineState
+from freshet.hudi.instants import instant_of, readable
+from freshet.hudi.timeline import TimelineState
+from freshet.sources.hudi.reads import counted
 
 if TYPE_CHECKING:
-    from freshet.runtime.history import Entry
+    from freshet.run.history import Entry
 
 _UNITS = ((90, 1, "s"), (5400, 60, "min"), (float("inf"), 3600, "h"))
 _WIDTHS = (20, 12, 10, 8)
@@ -30,7 +30,14 @@ _COUNTED = {"inserts": "inserted", "updates": "updated", "deletes": "deleted", "
 @project_options
 @reporting
 def history(
-    output: Output, name: str, limit: int, since: str, failed: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    limit: int,
+    since: str,
+    failed: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Show what became of a pipeline's runs, the newest first: when, how long by phase, rows, checks, result.
 
@@ -44,7 +51,7 @@ def history(
       freshet history trip_earnings --failed --since 2026-11-01
       freshet history trip_earnings --limit 200 --output json
     """
-    from freshet.runtime.history import read_history
+    from freshet.run.history import read_history
 
     begin = instant_of(since)
     if since and not begin:
@@ -54,11 +61,15 @@ def history(
     rows = [line for entry in entries for line in _lines(entry)]
     head = _row(("WHEN", "WHAT", "RESULT", "TIME"), "ROWS")
     none = f"{name}: no run{' failed' * failed}{f' since {readable(begin)}' if begin else ' yet' * (not failed)}"
-    output.result("\n".join([head, *rows]) if rows else none,
-                  {"pipeline": name, "runs": [entry.as_json() for entry in entries], "unreadable": unreadable})
+    output.result(
+        "\n".join([head, *rows]) if rows else none,
+        {"pipeline": name, "runs": [entry.as_json() for entry in entries], "unreadable": unreadable},
+    )
     if unreadable:
-        message(f"{counted(len(unreadable), 'record')} cannot be read and {'is' if len(unreadable) == 1 else 'are'} left out: "
-                f"{', '.join(unreadable[:3])}{' ...' * (len(unreadable) > 3)}")
+        message(
+            f"{counted(len(unreadable), 'record')} cannot be read and {'is' if len(unreadable) == 1 else 'are'} left out: "
+            f"{', '.join(unreadable[:3])}{' ...' * (len(unreadable) > 3)}"
+        )
     return Exit.OK
 
 
@@ -86,8 +97,12 @@ def _details(entry: Entry) -> list[str]:
         checks = "checks: " + ", ".join(part for part in (f"{passed} passed" if passed else "", named) if part)
     first = f"the first at {readable(entry.begun)}" if entry.count > 1 else ""
     error = f"{entry.error['code']}: {entry.error['message']}" if entry.error else ""
-    return ["; ".join(part for part in (_rows(entry), _more(entry), checks) if part), phases,
-            "; ".join(part for part in (entry.reason, first) if part), error]
+    return [
+        "; ".join(part for part in (_rows(entry), _more(entry), checks) if part),
+        phases,
+        "; ".join(part for part in (entry.reason, first) if part),
+        error,
+    ]
 
 
 def _more(entry: Entry) -> str:
@@ -106,6 +121,8 @@ def _rows(entry: Entry) -> str:
     words = {**_COUNTED, "quarantined": "to the quarantine"}
     if "updates" in entry.rows.get("mixed", ()):
         words["updates"] = "inserted or updated"
+    if "deletes" in entry.rows.get("mixed", ()):
+        words["deletes"] = "deleted (a moved row counts as both)"
     found = [f"{entry.rows[kind]:,} {word}" for kind, word in words.items() if entry.rows.get(kind)]
     return ", ".join(found)
 

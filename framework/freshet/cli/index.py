@@ -12,8 +12,8 @@ import click
 from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting
 from freshet.errors import Exit
-from freshet.spec.model import HBaseSpec
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.pipeline import HBaseSpec
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _name = click.argument("name")
@@ -21,12 +21,27 @@ _name = click.argument("name")
 
 def _layout(command: Command) -> Command:
     for option in (
-        click.option("--encoding", type=click.Choice(["none", "prefix", "diff", "fast_diff"]), default="fast_diff",
-                     show_default=True, help="HBase's encoding of a block of keys."),
-        click.option("--compression", type=click.Choice(["none", "gz", "snappy", "lz4"]), default="gz",
-                     show_default=True, help="Compression of the index; its region servers must have it, as all have gz."),
-        click.option("--hfile-mb", type=click.IntRange(min=1), default=512, show_default=True,
-                     help="About how large an HFile, and so a region, is; their number follows."),
+        click.option(
+            "--encoding",
+            type=click.Choice(["none", "prefix", "diff", "fast_diff"]),
+            default="fast_diff",
+            show_default=True,
+            help="HBase's encoding of a block of keys.",
+        ),
+        click.option(
+            "--compression",
+            type=click.Choice(["none", "gz", "snappy", "lz4"]),
+            default="gz",
+            show_default=True,
+            help="Compression of the index; its region servers must have it, as all have gz.",
+        ),
+        click.option(
+            "--hfile-mb",
+            type=click.IntRange(min=1),
+            default=512,
+            show_default=True,
+            help="About how large an HFile, and so a region, is; their number follows.",
+        ),
     ):
         command = option(command)
     return command
@@ -54,7 +69,13 @@ def index() -> None:
 @project_options
 @reporting
 def bootstrap(
-    output: Output, name: str, hfile_mb: int, compression: str, encoding: str, root: Path, env: str | None,
+    output: Output,
+    name: str,
+    hfile_mb: int,
+    compression: str,
+    encoding: str,
+    root: Path,
+    env: str | None,
     overrides: tuple[str, ...],
 ) -> Exit:
     """Load a target for the first time by bulk insert, then make its index from the rows.
@@ -69,13 +90,18 @@ def bootstrap(
       freshet index bootstrap trip_earnings
       freshet index bootstrap trip_earnings --hfile-mb 1024 --compression snappy
     """
-    from freshet.index.building import Layout
-    from freshet.runtime.index import bootstrap_index
+    from freshet.index.hbase.building import Layout
+    from freshet.index.ops.make import bootstrap_index
 
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
-        found = bootstrap_index(project, project.pipelines[0], TimelineState(), listen,
-                                Layout(hfile_mb << 20, compression.upper(), encoding.upper()))
+        found = bootstrap_index(
+            project,
+            project.pipelines[0],
+            TimelineState(),
+            listen,
+            Layout(hfile_mb << 20, compression.upper(), encoding.upper()),
+        )
     output.result(_made(found.as_json()), found.as_json())
     return Exit.OK
 
@@ -88,7 +114,14 @@ def bootstrap(
 @project_options
 @reporting
 def rebuild(
-    output: Output, name: str, to: str | None, hfile_mb: int, compression: str, encoding: str, root: Path, env: str | None,
+    output: Output,
+    name: str,
+    to: str | None,
+    hfile_mb: int,
+    compression: str,
+    encoding: str,
+    root: Path,
+    env: str | None,
     overrides: tuple[str, ...],
 ) -> Exit:
     """Make an HBASE index anew from the table's rows alone, after a loss of the cluster or for another one.
@@ -101,29 +134,37 @@ def rebuild(
       freshet index rebuild trip_earnings
       freshet index rebuild trip_earnings --to zk1.example.com,zk2.example.com:2181:/hbase
     """
-    from freshet.index.building import Layout
-    from freshet.runtime.index import rebuild_index
+    from freshet.index.hbase.building import Layout
+    from freshet.index.ops.make import rebuild_index
 
     project = load(root, env, overrides, (name,))
     spec = project.pipelines[0]
     other = _cluster(to, spec.index.hbase) if to and spec.index.hbase is not None else None
     with progress(output) as listen:
-        found = rebuild_index(project, spec, TimelineState(), listen,
-                              Layout(hfile_mb << 20, compression.upper(), encoding.upper()), other)
+        found = rebuild_index(
+            project, spec, TimelineState(), listen, Layout(hfile_mb << 20, compression.upper(), encoding.upper()), other
+        )
     output.result(_made(found.as_json()), found.as_json())
     return Exit.OK
 
 
 @index.command(short_help="Compare an index with its table.")
 @_name
-@click.option("--sample", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True,
-              help="Share of the keys to compare.")
+@click.option(
+    "--sample", type=click.FloatRange(0, 1, min_open=True), default=1.0, show_default=True, help="Share of the keys to compare."
+)
 @click.option("--repair", is_flag=True, help="Mend the entries that differ.")
 @wait_option
 @project_options
 @reporting
 def verify(
-    output: Output, name: str, sample: float, repair: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    sample: float,
+    repair: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Compare an index with its table both ways, while no run writes; ends with 7 where they differ.
 
@@ -135,7 +176,7 @@ def verify(
       freshet index verify trip_earnings --sample 0.01 --output json
       freshet index verify trip_earnings --repair
     """
-    from freshet.runtime.index_check import verify_index
+    from freshet.index.ops.check import verify_index
 
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
@@ -157,7 +198,14 @@ def verify(
 @project_options
 @reporting
 def migrate(
-    output: Output, name: str, to: str, hfile_mb: int, compression: str, encoding: str, root: Path, env: str | None,
+    output: Output,
+    name: str,
+    to: str,
+    hfile_mb: int,
+    compression: str,
+    encoding: str,
+    root: Path,
+    env: str | None,
     overrides: tuple[str, ...],
 ) -> Exit:
     """Give a table that stands the index that the pipeline's files name now.
@@ -170,13 +218,19 @@ def migrate(
       freshet index migrate trip_earnings --to hbase
       freshet index migrate trip_earnings --to bucket
     """
-    from freshet.index.building import Layout
-    from freshet.runtime.index_migrate import migrate_index
+    from freshet.index.hbase.building import Layout
+    from freshet.index.ops.migrate import migrate_index
 
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
-        found = migrate_index(project, project.pipelines[0], TimelineState(), listen,
-                              Layout(hfile_mb << 20, compression.upper(), encoding.upper()), to.upper())
+        found = migrate_index(
+            project,
+            project.pipelines[0],
+            TimelineState(),
+            listen,
+            Layout(hfile_mb << 20, compression.upper(), encoding.upper()),
+            to.upper(),
+        )
     output.result(_made(found.as_json()), found.as_json())
     return Exit.OK
 
@@ -187,7 +241,12 @@ def migrate(
 @project_options
 @reporting
 def benchmark(
-    output: Output, name: str, seconds: float, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    seconds: float,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Measure how many requests a second the region servers of a pipeline's cluster hold, and print what to write.
 
@@ -198,18 +257,23 @@ def benchmark(
       freshet index benchmark trip_earnings
       freshet index benchmark trip_earnings --seconds 60 --output json
     """
-    from freshet.runtime.index_benchmark import benchmark_cluster
+    from freshet.index.ops.benchmark import benchmark_cluster
 
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
         found = benchmark_cluster(project, project.pipelines[0], listen, seconds)
-    output.result("\n".join((
-        f"{found.cluster}: {found.puts_per_second:,.0f} puts and {found.lookups_per_second:,.0f} look-ups a second by "
-        f"{found.tasks} tasks, {found.servers} region servers",
-        "Write into configs/<env>.yml:",
-        "hoodie:",
-        f"  hoodie.index.hbase.max.qps.per.region.server: {found.server_rate}",
-    )), found.as_json())
+    output.result(
+        "\n".join(
+            (
+                f"{found.cluster}: {found.puts_per_second:,.0f} puts and {found.lookups_per_second:,.0f} look-ups a second by "
+                f"{found.tasks} tasks, {found.servers} region servers",
+                "Write into configs/<env>.yml:",
+                "hoodie:",
+                f"  hoodie.index.hbase.max.qps.per.region.server: {found.server_rate}",
+            )
+        ),
+        found.as_json(),
+    )
     return Exit.OK
 
 
@@ -222,9 +286,12 @@ def _cluster(text: str, now: HBaseSpec) -> HBaseSpec:
 
 
 def _made(found: dict[str, Any]) -> str:
-    parts = [f"{found['rows']:,} rows loaded" if found["rows"] else "",
-             f"{found['entries']:,} entries in {found['hfiles']:,} HFiles ({found['bytes'] / 1e6:,.1f} MB)"
-             if found["hfiles"] else "",
-             ", ".join(f"{step} {seconds:.1f} s" for step, seconds in found["seconds"].items())]
+    parts = [
+        f"{found['rows']:,} rows loaded" if found["rows"] else "",
+        f"{found['entries']:,} entries in {found['hfiles']:,} HFiles ({found['bytes'] / 1e6:,.1f} MB)"
+        if found["hfiles"]
+        else "",
+        ", ".join(f"{step} {seconds:.1f} s" for step, seconds in found["seconds"].items()),
+    ]
     words = "; ".join(part for part in parts if part)
     return f"{found['pipeline']}: {found['index']}: {found['done']}" + (f": {words}" if words else "")

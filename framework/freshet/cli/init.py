@@ -13,17 +13,18 @@ import click
 from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from freshet.cli.init_files import CONFIG, Config, config_of, need, read_config, root_of, stands_in, write_files
+from freshet.cli.init_source import EXAMPLE, Beginning, beginning_of
+from freshet.cli.init_texts import in_sql, marks_of
 from freshet.cli.output import Output, progress, reporting
 from freshet.cli.patterns import PATTERNS, contents_of, steps_of
 from freshet.cli.sample_data import COLUMNS, KEY, ORDERING, order_files
 from freshet.errors import Exit
-from freshet.plan.buckets import buckets_for
-from freshet.plan.instants import readable
-from freshet.spec.ddl import parse_ddl
-from freshet.spec.json_schema import json_schema
-from freshet.spec.suggest import Problems
-from freshet.spec.warehouse import load_warehouse
-from freshet.state.timeline import TimelineState
+from freshet.hudi.buckets import buckets_for
+from freshet.hudi.instants import readable
+from freshet.hudi.timeline import TimelineState
+from freshet.problems import Problems
+from freshet.project.load.warehouse import load_warehouse
+from freshet.project.shape.json_schema import json_schema
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
@@ -33,7 +34,9 @@ _IGNORED = ".gitignore"
 _SCHEMA = "configs/pipeline.schema.json"
 _PROJECT = {CONFIG: "base.yml", "configs/local.yml": "local.yml", _IGNORED: "gitignore"}
 _PIPELINE = {
-    "pipelines/@NAME@.yml": "pipeline.yml", "ddl/@NAME@.sql": "table.sql", "transformers/@NAME@.sql": "transformer.sql",
+    "pipelines/@NAME@.yml": "pipeline.yml",
+    "ddl/@NAME@.sql": "table.sql",
+    "transformers/@NAME@.sql": "transformer.sql",
     "pipelines/tests/@NAME@.yml": "cases.yml",
 }
 
@@ -41,19 +44,46 @@ _PIPELINE = {
 @click.command(short_help="Scaffold a project, or one more pipeline.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
 @click.option("--pipeline", "name", default=None, metavar="NAME", help="Add a pipeline of this name to the project in FOLDER.")
-@click.option("--source", default="raw.orders", show_default=True, metavar="TABLE",
-              help="Table that the pipeline reads, of a database of 'warehouse:'; without one, of raw.")
-@click.option("--partition-size", "size", default="100MB", show_default=True, metavar="SIZE",
-              help="What a partition of the new table will hold as Parquet, or all of a table without partitions. It gets a "
-                   "bucket for each 120 MB.")
-@click.option("--with-sample-data", "sample", is_flag=True,
-              help="Write sample files to data/ and land the first one in the source, so that the new project runs at once.")
-@click.option("--pattern", "patterns", multiple=True, type=click.Choice(list(PATTERNS)),
-              help="Write pipelines that work, with sample data, checks, cases and reasons; repeatable. Into the project in "
-                   "FOLDER, or a new one.")
+@click.option(
+    "--source",
+    default="raw.orders",
+    show_default=True,
+    metavar="TABLE",
+    help="Table that the pipeline reads, of a database of 'warehouse:'; without one, of raw. Where it stands, the "
+    "new files have its columns, key, ordering field and partitions.",
+)
+@click.option(
+    "--partition-size",
+    "size",
+    default="100MB",
+    show_default=True,
+    metavar="SIZE",
+    help="What a partition of the new table will hold as Parquet, or all of a table without partitions. It gets a "
+    "bucket for each 120 MB.",
+)
+@click.option(
+    "--with-sample-data",
+    "sample",
+    is_flag=True,
+    help="Write sample files to data/ and land the first one in the source, so that the new project runs at once.",
+)
+@click.option(
+    "--pattern",
+    "patterns",
+    multiple=True,
+    type=click.Choice(list(PATTERNS)),
+    help="Write pipelines that work, with sample data, checks, cases and reasons; repeatable. Into the project in "
+    "FOLDER, or a new one.",
+)
 @reporting
 def init(
-    output: Output, folder: Path, name: str | None, source: str, size: str, sample: bool, patterns: tuple[str, ...],
+    output: Output,
+    folder: Path,
+    name: str | None,
+    source: str,
+    size: str,
+    sample: bool,
+    patterns: tuple[str, ...],
 ) -> Exit:
     """Scaffold a project in FOLDER, or one more pipeline in it. Never overwrites a file.
 
@@ -85,26 +115,44 @@ def init(
     for word, hint in ((target, "--pipeline"), (table, "--source"), (database, "--source")):
         if not _NAME.fullmatch(word):
             raise click.BadParameter(
-                f"{word!r} is not a name: lower-case letters, digits and _, a letter first.", param_hint=hint,
+                f"{word!r} is not a name: lower-case letters, digits and _, a letter first.",
+                param_hint=hint,
             )
     files = {**_PROJECT, **_PIPELINE} if name is None else _PIPELINE
     config = _new_config() if name is None else config_of(folder)
     root = root_of(database, config)
     need((_TARGETS,), config)
     held = size_of(size)
-    marks = {"@TABLE@": _in_sql(target), "@NAME@": target, "@SOURCE@": table, "@RAW@": root,
-             "@SIZE@": held.human_readable(decimal=True), "@BUCKETS@": str(buckets_for(held))}
+    beginning = beginning_of(folder, f"{database}.{table}") if name is not None else EXAMPLE
+    marks = {
+        **marks_of(beginning, target),
+        "@TABLE@": in_sql(target),
+        "@NAME@": target,
+        "@PATH@": beginning.path or f"{root}/{table}",
+        "@SIZE@": held.human_readable(decimal=True),
+        "@BUCKETS@": str(buckets_for(held)),
+    }
     contents = {_filled(path, marks): _filled(_template(file), marks) for path, file in files.items()}
     if sample:
         contents |= dict(zip(_samples(table), order_files(), strict=True))
-    told = _write(folder, contents)
+    told = [*_write(folder, contents), *_told_of(beginning, f"{database}.{table}")]
     landed = _land_sample(output, folder, f"{database}.{table}", folder / _samples(table)[0]) if sample else None
     if landed is not None:
         told += landed[0]
-    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "")
+    steps = _next_steps(folder, target, f"{database}.{table}", table if sample else "", beginning)
     text = "\n".join([*told, "next:", *(f"  {step}" for step in steps)])
-    output.result(text, {"folder": str(folder), "files": sorted(contents), "next": steps[-2 if sample else 0],
-                         "steps": steps, **({"landed": landed[1]} if landed is not None else {})})
+    output.result(
+        text,
+        {
+            "folder": str(folder),
+            "files": sorted(contents),
+            "next": steps[-2 if sample else 0],
+            "steps": steps,
+            "columns_of": beginning.of,
+            "notes": list(beginning.notes),
+            **({"landed": landed[1]} if landed is not None else {}),
+        },
+    )
     return Exit.OK
 
 
@@ -118,8 +166,10 @@ def _patterns(output: Output, folder: Path, patterns: tuple[str, ...]) -> Exit:
         contents |= {path: _filled(text, {"@RAW@": root}) for path, text in contents_of(pattern).items()}
     told = _write(folder, contents)
     steps = [*([] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]), *steps_of(patterns)]
-    output.result("\n".join([*told, "next:", *(f"  {step}" for step in steps)]),
-                  {"folder": str(folder), "files": sorted(contents), "next": steps[0], "steps": steps})
+    output.result(
+        "\n".join([*told, "next:", *(f"  {step}" for step in steps)]),
+        {"folder": str(folder), "files": sorted(contents), "next": steps[0], "steps": steps},
+    )
     return Exit.OK
 
 
@@ -149,22 +199,41 @@ def _samples(table: str) -> tuple[str, str]:
 
 def _land_sample(output: Output, folder: Path, source: str, file: Path) -> tuple[list[str], dict[str, object]]:
     # Spark takes a second to import, and files alone need none.
-    from freshet.runtime.land import land
-    from freshet.runtime.landed import Landing, in_words
+    from freshet.landing.outcome import Landing, in_words
+    from freshet.landing.run import land
 
-    asked = Landing(source, (str(file),), (KEY,), ORDERING, columns=COLUMNS)
+    asked = Landing(table=source, files=(str(file),), key=(KEY,), ordering=ORDERING, columns=COLUMNS)
     with progress(output) as listen:
         landed = land(load_warehouse(folder), asked, TimelineState(), listen)
     return [f"{source}: committed {readable(landed.commit)}: {in_words(landed)}"], landed.as_json()
 
 
-def _next_steps(folder: Path, pipeline: str, source: str, sample: str) -> list[str]:
+def _told_of(beginning: Beginning, source: str) -> list[str]:
+    said = {
+        "table": f"its columns, key, ordering field and partitions are those of {source}",
+        "ddl": f"its columns, key, ordering field and partitions are those that the DDL of {source} has",
+    }
+    return [*([said[beginning.of]] if beginning.of in said else []), *beginning.notes]
+
+
+def _next_steps(folder: Path, pipeline: str, source: str, sample: str, beginning: Beginning) -> list[str]:
     steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
+    if beginning.of != "example":
+        return [*steps, "freshet validate", " ".join(["freshet run", *filter(None, [beginning.writer]), pipeline])]
     if not sample:
-        return [*steps, f"freshet land {source} FILE.csv --key id --ordering updated_at", "freshet validate",
-                f"freshet run {pipeline}"]
-    return [*steps, f"freshet run {pipeline}", f"freshet show {pipeline} --limit 5",
-            f"freshet land {source} {_samples(sample)[1]}", f"freshet run {pipeline}"]
+        return [
+            *steps,
+            f"freshet land {source} FILE.csv --key id --ordering updated_at",
+            "freshet validate",
+            f"freshet run {pipeline}",
+        ]
+    return [
+        *steps,
+        f"freshet run {pipeline}",
+        f"freshet show {pipeline} --limit 5",
+        f"freshet land {source} {_samples(sample)[1]}",
+        f"freshet run {pipeline}",
+    ]
 
 
 def size_of(text: str) -> ByteSize:
@@ -183,13 +252,6 @@ def size_of(text: str) -> ByteSize:
 
 def _new_config() -> Config:
     return read_config(CONFIG, _template("base.yml"), Problems())
-
-
-def _in_sql(name: str) -> str:
-    """Return a table's name as a DDL has it: a word of SQL in backticks."""
-    problems = Problems()
-    parse_ddl(f"CREATE TABLE {_TARGETS}.{name} (id STRING) USING hudi", "", problems)
-    return f"`{name}`" if problems.found else name
 
 
 def _filled(text: str, marks: dict[str, str]) -> str:

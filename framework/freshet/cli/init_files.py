@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from freshet.errors import FreshetError, SpecError, StateError
-from freshet.spec.files import Place, ProjectFiles
-from freshet.spec.suggest import Problems, did_you_mean
-from freshet.spec.yaml_text import MapNode, ScalarNode, parse_yaml
+from freshet.problems import Problems, did_you_mean
+from freshet.project.syntax.files import Place, ProjectFiles
+from freshet.project.syntax.yaml_text import MapNode, ScalarNode, parse_yaml
 
 CONFIG = "configs/base.yml"
 _ENDINGS = (".yml", ".yaml")
@@ -47,8 +47,10 @@ def config_of(folder: Path) -> Config:
     base = _base_of(folder)
     if base is None:
         raise FreshetError(
-            "NOT_A_PROJECT", f"{folder.resolve()} has no {CONFIG}, so a pipeline there would find no warehouse.",
-            "Nothing was written.", "Name the project's folder, or scaffold a project first: freshet init FOLDER",
+            "NOT_A_PROJECT",
+            f"{folder.resolve()} has no {CONFIG}, so a pipeline there would find no warehouse.",
+            "Nothing was written.",
+            "Name the project's folder, or scaffold a project first: freshet init FOLDER",
         )
     files, problems = ProjectFiles(folder.resolve()), Problems()
     text = files.read(base, Place(base, 0), "config", problems)
@@ -78,8 +80,10 @@ def read_config(name: str, text: str | None, problems: Problems) -> Config:
     tree = parse_yaml(text, name, problems) if text is not None else None
     warehouse = tree.entries.get("warehouse") if tree else None
     known = warehouse.entries if isinstance(warehouse, MapNode) else {}
-    return Config(Place(name, warehouse.line if warehouse is not None else 0),
-                  {database: root.text for database, root in known.items() if isinstance(root, ScalarNode) and root.text})
+    return Config(
+        Place(name, warehouse.line if warehouse is not None else 0),
+        {database: root.text for database, root in known.items() if isinstance(root, ScalarNode) and root.text},
+    )
 
 
 def root_of(database: str, config: Config) -> str:
@@ -103,9 +107,13 @@ def need(databases: Sequence[str], config: Config) -> None:
     problems = Problems()
     for database in databases:
         if database not in config.databases:
-            problems.add(config.place.file, config.place.line, "UNKNOWN_DATABASE",
-                         f"There is no database '{database}' under 'warehouse:', and what would be written needs it.",
-                         f"Add '{database}: <where its tables lie>' there.")
+            problems.add(
+                config.place.file,
+                config.place.line,
+                "UNKNOWN_DATABASE",
+                f"There is no database '{database}' under 'warehouse:', and what would be written needs it.",
+                f"Add '{database}: <where its tables lie>' there.",
+            )
     if problems.found:
         raise SpecError(problems.found)
 
@@ -123,8 +131,13 @@ def write_files(folder: Path, contents: Mapping[str, str]) -> None:
     """
     standing = [path for path in contents if os.path.lexists(folder / path)]
     if standing:
-        raise FreshetError("FILE_EXISTS", f"{', '.join(standing)} stands in {folder.resolve()} already.",
-                           "Nothing was written.", "Choose another folder, or another name by --pipeline NAME.", files=standing)
+        raise FreshetError(
+            "FILE_EXISTS",
+            f"{', '.join(standing)} stands in {folder.resolve()} already.",
+            "Nothing was written.",
+            "Choose another folder, or another name by --pipeline NAME.",
+            files=standing,
+        )
     opened: list[Path] = []
     try:
         for path, content in contents.items():
@@ -139,7 +152,9 @@ def write_files(folder: Path, contents: Mapping[str, str]) -> None:
                 one.unlink()
         left = [str(one) for one in opened if os.path.lexists(one)]
         raise StateError(
-            "NOT_WRITABLE", f"{folder} cannot be written: {error.strerror or error}: {path}.",
+            "NOT_WRITABLE",
+            f"{folder} cannot be written: {error.strerror or error}: {path}.",
             f"These were written: {', '.join(left)}." if left else "Nothing was written.",
-            "Give this user the right to write there, make room, or name another folder.", file=path,
+            "Give this user the right to write there, make room, or name another folder.",
+            file=path,
         ) from error

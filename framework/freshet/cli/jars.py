@@ -7,10 +7,9 @@ import click
 from freshet.cli.board import size
 from freshet.cli.output import Output, message, progress, reporting
 from freshet.errors import Exit
-from freshet.metrics.events import Event
-from freshet.plan.reads import counted
-from freshet.runtime.ivy import JarError, maven_paths
-from freshet.runtime.jars import (
+from freshet.events.event import Event
+from freshet.jvm.ivy import JarError, maven_paths
+from freshet.jvm.jars import (
     HBASE_JARS,
     SPARK_JARS,
     Found,
@@ -21,6 +20,7 @@ from freshet.runtime.jars import (
     resolve_jars,
     sums_of,
 )
+from freshet.sources.hudi.reads import counted
 
 _hbase = click.option("--hbase", is_flag=True, help="The jars of `freshet dev hbase`, instead of Spark's.")
 
@@ -60,15 +60,20 @@ def fetch(output: Output, hbase: bool) -> Exit:
     missing = {jar.name for jar in missing_jars(wanted)}
     with progress(output) as listen:
         if missing:
-            listen(Event("phase", "jars", f"fetching {counted(len(missing), 'jar')} into {jar_dir()}"))
+            listen(Event(name="phase", pipeline="jars", message=f"fetching {counted(len(missing), 'jar')} into {jar_dir()}"))
         paths = resolve_jars(wanted)
     fetched = sum(path.stat().st_size for path in paths if path.name in missing)
     done = f"fetched {counted(len(missing), 'jar')} ({size(fetched)})" if missing else "nothing to fetch"
     output.result(
         f"{done}; all {len(paths)} are in {jar_dir()}, and are the pinned ones",
-        {"directory": str(jar_dir()), "fetched": sorted(missing), "jars": [
-            {"name": jar.name, "path": str(path), "sha256": jar.sha256, "bytes": path.stat().st_size}
-            for jar, path in zip(declared_jars(wanted), paths, strict=True)]},
+        {
+            "directory": str(jar_dir()),
+            "fetched": sorted(missing),
+            "jars": [
+                {"name": jar.name, "path": str(path), "sha256": jar.sha256, "bytes": path.stat().st_size}
+                for jar, path in zip(declared_jars(wanted), paths, strict=True)
+            ],
+        },
     )
     return Exit.OK
 
@@ -91,9 +96,13 @@ def path(output: Output, hbase: bool) -> Exit:
     missing = missing_jars(wanted)
     if missing:
         raise JarError(
-            "JAR_MISSING", f"{', '.join(jar.name for jar in missing)}: not in {jar_dir()}.",
-            "Nothing was fetched.", _fetch_command(hbase),
-            jar=missing[0].name, directory=str(jar_dir()), jars=[vars(jar) for jar in missing],
+            "JAR_MISSING",
+            f"{', '.join(jar.name for jar in missing)}: not in {jar_dir()}.",
+            "Nothing was fetched.",
+            _fetch_command(hbase),
+            jar=missing[0].name,
+            directory=str(jar_dir()),
+            jars=[vars(jar) for jar in missing],
         )
     paths = list(map(str, resolve_jars(wanted)))
     if output.as_json:
@@ -123,9 +132,22 @@ def verify(output: Output, hbase: bool) -> Exit:
     found, places = look_at_jars(wanted), maven_paths(wanted.ivy)
     output.result(
         "\n".join([f"{jar_dir()}:", *(f"  {one.state:<8} {one.jar.name}" for one in found)]),
-        {"directory": str(jar_dir()), "missing": _names(found, "missing"), "altered": _names(found, "altered"), "jars": [
-            {"name": one.jar.name, "path": str(one.path), "state": one.state, "sha256": one.sha256 or None,
-             "expected": one.jar.sha256, "maven_path": places[one.jar.name]} for one in found]},
+        {
+            "directory": str(jar_dir()),
+            "missing": _names(found, "missing"),
+            "altered": _names(found, "altered"),
+            "jars": [
+                {
+                    "name": one.jar.name,
+                    "path": str(one.path),
+                    "state": one.state,
+                    "sha256": one.sha256 or None,
+                    "expected": one.jar.sha256,
+                    "maven_path": places[one.jar.name],
+                }
+                for one in found
+            ],
+        },
     )
     bad = [one for one in found if one.state != "ok"]
     if not bad:

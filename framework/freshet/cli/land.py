@@ -12,13 +12,13 @@ from freshet.cli.init import size_of
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, progress, reporting, table, trace
 from freshet.errors import Exit, FreshetError
-from freshet.plan.instants import readable
-from freshet.spec.seeds import delimiter_of, load_seeds
-from freshet.spec.warehouse import load_warehouse
-from freshet.state.timeline import TimelineState
+from freshet.hudi.instants import readable
+from freshet.hudi.timeline import TimelineState
+from freshet.landing.seeds import delimiter_of, load_seeds
+from freshet.project.load.warehouse import load_warehouse
 
 if TYPE_CHECKING:
-    from freshet.runtime.landed import Landed
+    from freshet.landing.outcome import Landed
 
 
 @click.command(short_help="Land CSV, JSON or Parquet files in a raw table.")
@@ -26,28 +26,69 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1)
 @click.option("--seeds", is_flag=True, help="Land the project's seeds, seeds/<database>.<table>.csv; all, or those named.")
 @click.option("--key", default="", metavar="COLUMN,...", help="Record key of a new table.")
-@click.option("--ordering", default="", metavar="COLUMN",
-              help="Ordering field of a new table: of two rows of one key the larger value wins.")
+@click.option(
+    "--ordering",
+    default="",
+    metavar="COLUMN",
+    help="Ordering field of a new table: of two rows of one key the larger value wins.",
+)
 @click.option("--partition-by", default=None, metavar="COLUMN,...", help="Partition columns of a new table.")
-@click.option("--columns", default="", metavar="'NAME TYPE, ...'",
-              help="Types of columns of a new table; the others' follow from the files.")
-@click.option("--format", "form", type=click.Choice(["csv", "json", "parquet"]), default=None,
-              help="Format of the files.  [default: by their names]")
-@click.option("--delimiter", default="", metavar="CHARACTER", callback=lambda context, option, text: _delimiter(text),
-              help="What stands between two values of CSV, '\\t' for a tab.  [default: a comma]")
-@click.option("--type", "kind", type=click.Choice(["cow", "mor"]), default=None,
-              help="COPY_ON_WRITE or MERGE_ON_READ, for a new table.  [default: cow]")
-@click.option("--partition-size", "size", default=None, metavar="SIZE",
-              help="What a partition of a new table will hold, or all of one without partitions: it gets a bucket for each "
-                   "120 MB.  [default: 100MB, or the files' size]")
+@click.option(
+    "--columns",
+    default="",
+    metavar="'NAME TYPE, ...'",
+    help="Types of columns of a new table; the others' follow from the files.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "json", "parquet"]),
+    default=None,
+    help="Format of the files.  [default: by their names]",
+)
+@click.option(
+    "--delimiter",
+    default="",
+    metavar="CHARACTER",
+    callback=lambda context, option, text: _delimiter(text),
+    help="What stands between two values of CSV, '\\t' for a tab.  [default: a comma]",
+)
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(["cow", "mor"]),
+    default=None,
+    help="COPY_ON_WRITE or MERGE_ON_READ, for a new table.  [default: cow]",
+)
+@click.option(
+    "--partition-size",
+    "size",
+    default=None,
+    metavar="SIZE",
+    help="What a partition of a new table will hold, or all of one without partitions: it gets a bucket for each "
+    "120 MB.  [default: 100MB, or the files' size]",
+)
 @click.option("--delete-missing", is_flag=True, help="The files hold all rows: delete those of the table that are not in them.")
 @wait_option
 @project_options
 @reporting
 def land(
-    output: Output, name: str | None, files: tuple[str, ...], seeds: bool, key: str, ordering: str, partition_by: str | None,
-    columns: str, form: str | None, delimiter: str, kind: str | None, size: str | None, delete_missing: bool, root: Path,
-    env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str | None,
+    files: tuple[str, ...],
+    seeds: bool,
+    key: str,
+    ordering: str,
+    partition_by: str | None,
+    columns: str,
+    form: str | None,
+    delimiter: str,
+    kind: str | None,
+    size: str | None,
+    delete_missing: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Land files in a table of the warehouse, in one commit. A new table keeps change data, so that deletes are passed on.
 
@@ -74,13 +115,22 @@ def land(
         return _land_seeds(output, root, env, overrides, files if name is None else (name, *files))
     if name is None or not files:
         raise click.UsageError("Say which table, and which files; or --seeds.")
-    from freshet.runtime.land import land as land_files
-    from freshet.runtime.landed import Landing
+    from freshet.landing.outcome import Landing
+    from freshet.landing.run import land as land_files
 
     warehouse = load_warehouse(root, env, overrides)
     asked = Landing(
-        name, files, _names(key), ordering.strip(), None if partition_by is None else _names(partition_by), columns, form or "",
-        delimiter, kind or "", delete_missing, None if size is None else int(size_of(size)),
+        table=name,
+        files=files,
+        key=_names(key),
+        ordering=ordering.strip(),
+        partition_by=None if partition_by is None else _names(partition_by),
+        columns=columns,
+        format=form or "",
+        delimiter=delimiter,
+        table_type=kind or "",
+        whole=delete_missing,
+        partition_bytes=None if size is None else int(size_of(size)),
     )
     with progress(output) as listen:
         landed = land_files(warehouse, asked, TimelineState(), listen)
@@ -90,17 +140,26 @@ def land(
 
 
 def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...]) -> Exit:
-    from freshet.runtime.seeds import land_seeds
+    from freshet.landing.run_seeds import land_seeds
 
     warehouse = load_warehouse(root, env, overrides)
     found = load_seeds(warehouse, names)
     with progress(output, len(found)) as listen:
         results = land_seeds(warehouse, found, TimelineState(), listen)
-    lines = [line for seed, one in zip(found, results, strict=True) for line in (
-        (f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (_line(one), *one.notices))]
-    output.result("\n".join(lines), {"seeds": [
-        {"table": seed.table, "error": one.as_json()} if isinstance(one, FreshetError) else one.as_json()
-        for seed, one in zip(found, results, strict=True)]})
+    lines = [
+        line
+        for seed, one in zip(found, results, strict=True)
+        for line in ((f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (_line(one), *one.notices))
+    ]
+    output.result(
+        "\n".join(lines),
+        {
+            "seeds": [
+                {"table": seed.table, "error": one.as_json()} if isinstance(one, FreshetError) else one.as_json()
+                for seed, one in zip(found, results, strict=True)
+            ]
+        },
+    )
     for one in results:
         if isinstance(one, FreshetError):
             trace(one)
@@ -109,7 +168,7 @@ def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[st
 
 
 def _line(landed: Landed) -> str:
-    from freshet.runtime.landed import in_words
+    from freshet.landing.outcome import in_words
 
     if not landed.columns:
         # A seed of which no more than its digest was looked at.
@@ -126,9 +185,12 @@ def text_of(landed: Landed, following: str) -> str:
     """
     lines = [_line(landed), *landed.notices]
     if landed.made:
-        lines += [f"made {landed.path}", f"  record key {', '.join(landed.key)}, ordering field {landed.ordering}"
-                  + (f", partitioned by {', '.join(landed.partition_by)}" if landed.partition_by else ""),
-                  *(f"  {line}" for line in table(("COLUMN", "TYPE"), list(landed.columns)).splitlines())]
+        lines += [
+            f"made {landed.path}",
+            f"  record key {', '.join(landed.key)}, ordering field {landed.ordering}"
+            + (f", partitioned by {', '.join(landed.partition_by)}" if landed.partition_by else ""),
+            *(f"  {line}" for line in table(("COLUMN", "TYPE"), list(landed.columns)).splitlines()),
+        ]
     return "\n".join([*lines, f"next: {following}"])
 
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from freshet.cli.board import IN_WORDS, LAST, Board
 from freshet.cli.signals import BEFORE_LAST_WORDS
 from freshet.cli.terminal import for_eyes
-from freshet.metrics.events import Event, Listener
-from freshet.runtime.ivy import jar_counts
-from freshet.runtime.spark_counts import Counts, spark_counts
-from freshet.spec.secrets import redact
+from freshet.events.event import Event, Listener
+from freshet.jvm.ivy import jar_counts
+from freshet.jvm.spark_counts import Counts, spark_counts
+from freshet.secrets import redact
 
 _DRAWN_SECONDS = 0.2
 # Spark is asked at every so many drawings: an answer costs both sides some milliseconds.

@@ -21,7 +21,7 @@ from freshet import __version__
 from freshet.cli.early import wants_json
 from freshet.cli.output import Output, stdout_lost, usage
 from freshet.errors import unforeseen
-from freshet.spec.streamer_options import advice_for
+from freshet.hudi.keys.streamer_options import advice_for
 
 # Each command's module is imported when it is called for: a tick must not pay for what it does not use.
 _COMMANDS = {
@@ -65,8 +65,9 @@ class _Commands(click.Group):
                 sys.exit(stdout_lost(OSError(errno.EBADF, "it is closed")))
             raise
 
-    def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
-                     **extra: Any) -> click.Context:
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
         words = tuple(args)
         try:
             context = super().make_context(info_name, args, parent, **extra)
@@ -103,7 +104,9 @@ class _Commands(click.Group):
         return list(_COMMANDS)
 
     def resolve_command(
-        self, ctx: click.Context, args: list[str],
+        self,
+        ctx: click.Context,
+        args: list[str],
     ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)

@@ -10,13 +10,13 @@ import click
 from freshet.cli.options import load, project_options, wait_option
 from freshet.cli.output import Output, progress, reporting
 from freshet.errors import Exit, SpecError
-from freshet.plan.migrated import note_of, verdict_of
-from freshet.plan.migration import size_of
-from freshet.runtime.migrate import Migration, notices_of, prepare
-from freshet.runtime.migrate import migrate as migrate_table
-from freshet.runtime.migrate_files import ReaderNote, reader_notes
-from freshet.spec.model import PipelineSpec, Project
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.migration.files import ReaderNote, reader_notes
+from freshet.migration.plan import size_of
+from freshet.migration.run import Migration, notices_of, prepare
+from freshet.migration.run import migrate as migrate_table
+from freshet.plan.migrated import note_of, shown_before, verdict_of
+from freshet.project.model.pipeline import PipelineSpec, Project
 
 
 @click.command(short_help="Give a table that its files declare otherwise a successor, and switch to it.")
@@ -33,8 +33,19 @@ from freshet.state.timeline import TimelineState
 @project_options
 @reporting
 def migrate(
-    output: Output, name: str, dry_run: bool, copy: bool, renames: tuple[str, ...], accept_differences: bool, anyway: bool,
-    gives_up: bool, drops: bool, yes: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    dry_run: bool,
+    copy: bool,
+    renames: tuple[str, ...],
+    accept_differences: bool,
+    anyway: bool,
+    gives_up: bool,
+    drops: bool,
+    yes: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Give a table a successor where its files declare what it cannot become, and switch to it.
 
@@ -71,8 +82,10 @@ def migrate(
     with progress(output) as listen:
         done = migrate_table(found, project.root, state, listen, accept_differences)
     lines = [f"{name}: {done.before} -> {done.after}: {done.compared}"]
-    lines.append(f"{spec.target.file} names the new table{' now' if done.switched else ''}. Commit it; where it is deployed, "
-                 f"freshet migrate {name} makes the table of that environment.")
+    lines.append(
+        f"{spec.target.file} names the new table{' now' if done.switched else ''}. Commit it; where it is deployed, "
+        f"freshet migrate {name} makes the table of that environment."
+    )
     lines += [one.in_words() for one in readers]
     lines.append(f"The old table stands until: freshet migrate {name} --drop-old")
     output.result("\n".join(lines), {**done.as_json(), "readers": [vars(one) for one in readers]})
@@ -80,15 +93,22 @@ def migrate(
 
 
 def _delete(
-    output: Output, project: Project, every: tuple[PipelineSpec, ...], state: TimelineState, drops: bool, yes: bool,
+    output: Output,
+    project: Project,
+    every: tuple[PipelineSpec, ...],
+    state: TimelineState,
+    drops: bool,
+    yes: bool,
 ) -> Exit:
-    from freshet.runtime.migrate_drop import abandon, drop_old
+    from freshet.migration.drop import abandon, drop_old
 
     spec = project.pipelines[0]
     with progress(output) as listen:
         done = drop_old(spec, every, project.root, state, listen, yes) if drops else abandon(spec, state, listen)
-    output.result(f"{spec.name}: {'deleted ' + ', '.join(done) if done else 'nothing to delete'}",
-                  {"pipeline": spec.name, "deleted": list(done)})
+    output.result(
+        f"{spec.name}: {'deleted ' + ', '.join(done) if done else 'nothing to delete'}",
+        {"pipeline": spec.name, "deleted": list(done)},
+    )
     return Exit.OK
 
 
@@ -96,8 +116,8 @@ def _nothing(output: Output, spec: PipelineSpec, state: TimelineState) -> Exit:
     note = note_of(state.table(spec.target.ref))
     words = f"{spec.name}: nothing to do: {spec.target.ref.path} is as its files declare it, or the next run makes it so"
     if note is not None:
-        words += f"; it has taken the place of {note.before}"
-    output.result(words, {"pipeline": spec.name, "switched": False, "before": note.before if note else None})
+        words += f"; it has taken the place of {shown_before(spec, note)}"
+    output.result(words, {"pipeline": spec.name, "switched": False, "before": shown_before(spec, note) if note else None})
     return Exit.OK
 
 
@@ -113,21 +133,37 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
     steps = [
         f"{how}: about {rows:,} rows, {_bytes(size)}" if plan else "the new table is loaded already",
         f"both were compared: {compared.words}" if compared else "compare both tables, and end with 7 where they differ",
-        f"put LOCATION '{found.location}' into {found.spec.target.file}" if found.location else
-        f"{found.spec.target.file} names the new table already",
+        f"put LOCATION '{found.location}' into {found.spec.target.file}"
+        if found.location
+        else f"{found.spec.target.file} names the new table already",
     ]
-    lines = [name, f"  from  {found.old.ref.path}", f"  to    {new.path}",
-             *(f"  {one.code}: {one.words}" for one in found.differences),
-             *(f"  {number}. {words}" for number, words in enumerate(steps, 1)),
-             *(f"  notice  {one.code}: {one.message}" for one in notices),
-             *(f"  reader  {one.in_words()}" for one in readers)]
-    output.result("\n".join(lines), {
-        "pipeline": name, "before": found.old.ref.path, "after": new.path, "how": "copy" if found.copy else "load",
-        "loaded": found.loaded, "differences": [vars(one) for one in found.differences], "location": found.location,
-        "ddl": found.spec.target.file, "rows": rows, "bytes": size,
-        "upto": plan.window.end_inclusive if plan else None,
-        "notices": [vars(one) for one in notices], "readers": [vars(one) for one in readers],
-    })
+    lines = [
+        name,
+        f"  from  {found.old.ref.path}",
+        f"  to    {new.path}",
+        *(f"  {one.code}: {one.words}" for one in found.differences),
+        *(f"  {number}. {words}" for number, words in enumerate(steps, 1)),
+        *(f"  notice  {one.code}: {one.message}" for one in notices),
+        *(f"  reader  {one.in_words()}" for one in readers),
+    ]
+    output.result(
+        "\n".join(lines),
+        {
+            "pipeline": name,
+            "before": found.old.ref.path,
+            "after": new.path,
+            "how": "copy" if found.copy else "load",
+            "loaded": found.loaded,
+            "differences": [vars(one) for one in found.differences],
+            "location": found.location,
+            "ddl": found.spec.target.file,
+            "rows": rows,
+            "bytes": size,
+            "upto": plan.window.end_inclusive if plan else None,
+            "notices": [vars(one) for one in notices],
+            "readers": [vars(one) for one in readers],
+        },
+    )
 
 
 def _bytes(size: int) -> str:
@@ -140,8 +176,10 @@ def _readers(everything: Callable[[], Project], found: Migration, root: str) -> 
     except SpecError:
         # What is wrong with another pipeline keeps nobody from migrating this one.
         unknown = "mend the project's files, and see how"
-        return tuple(ReaderNote(one.name, unknown, f"freshet validate; freshet migrate {found.spec.name} --dry-run")
-                     for one in found.spec.readers)
+        return tuple(
+            ReaderNote(name=one.name, edit=unknown, command=f"freshet validate; freshet migrate {found.spec.name} --dry-run")
+            for one in found.spec.readers
+        )
 
 
 def _renames(texts: tuple[str, ...]) -> dict[str, str]:

@@ -10,17 +10,28 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from freshet.spec.model import Project
-from freshet.spec.project import load_project
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import Project
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PROJECT = (
-    click.option("--project", "-C", "root", type=click.Path(file_okay=False, path_type=Path), default=Path(),
-                 help="The project's folder.  [default: here]"),
+    click.option(
+        "--project",
+        "-C",
+        "root",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path(),
+        help="The project's folder.  [default: here]",
+    ),
     click.option("--env", default=None, envvar="FRESHET_ENV", help="Environment: configs/<env>.yml.  [default: local]"),
-    click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE",
-                 help="Override a setting, such as vars.raw_root=/data/raw or hoodie.index.type=BUCKET; repeatable."),
+    click.option(
+        "--set",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Override a setting, such as vars.raw_root=/data/raw or hoodie.index.type=BUCKET; repeatable.",
+    ),
 )
 _SELECTION = (
     click.argument("names", nargs=-1),
@@ -39,8 +50,15 @@ selection_options: Callable[[Command], Command] = partial(_apply, _SELECTION)
 
 def wait_option(command: Command) -> Command:
     """Add ``--wait``, which stands before the project's own ``lease.wait_seconds``."""
-    @click.option("--wait", "wait_seconds", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
-                  help="How long to wait for another run of the same target.  [default: lease.wait_seconds, or 0]")
+
+    @click.option(
+        "--wait",
+        "wait_seconds",
+        type=click.FloatRange(min=0),
+        default=None,
+        metavar="SECONDS",
+        help="How long to wait for another run of the same target.  [default: lease.wait_seconds, or 0]",
+    )
     @wraps(command)
     def waiting(*, wait_seconds: float | None, overrides: tuple[str, ...], **arguments: Any) -> None:
         own = () if wait_seconds is None else (f"lease.wait_seconds={wait_seconds:g}",)
@@ -50,8 +68,14 @@ def wait_option(command: Command) -> Command:
 
 
 def load(
-    root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...] = (), tags: tuple[str, ...] = (),
-    everything: bool = False, required: bool = False, instead: Mapping[str, str] | None = None,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
+    names: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
+    everything: bool = False,
+    required: bool = False,
+    instead: Mapping[str, str] | None = None,
 ) -> Project:
     """Load the project and select pipelines.
 

@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 import click
@@ -31,9 +31,9 @@ from freshet.cli.signals import (
 )
 from freshet.cli.terminal import are_one_place, can_be_drawn_on, for_eyes, width_of
 from freshet.errors import Exit, FreshetError, SpecError, UnknownName, unforeseen
-from freshet.metrics.events import Event, Listener
-from freshet.runtime.java_end import java_ended
-from freshet.spec.secrets import redact, redact_tree
+from freshet.events.event import Event, Listener
+from freshet.jvm.java_end import java_ended
+from freshet.secrets import redact, redact_tree
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -43,10 +43,11 @@ class Output:
 
     Args:
         as_json: JSON on stdout instead of text.
+        as_csv: CSV; a command that has none does not take the word.
     """
 
-    def __init__(self, as_json: bool) -> None:
-        self.as_json = as_json
+    def __init__(self, as_json: bool, as_csv: bool = False) -> None:
+        self.as_json, self.as_csv = as_json, as_csv
         self.began = False
         #: Errors that stderr has been told while they happened.
         self.told: set[str] = set()
@@ -124,13 +125,20 @@ def message(text: str) -> None:
         click.echo(for_eyes(redact(text), sys.stderr), err=True)
 
 
-def reporting(command: Command) -> Command:
+def reporting(command: Command, formats: Sequence[str] = ("text", "json")) -> Command:
     """Wrap a command so that it takes ``--output`` and ends with the documented code of whatever error it raises."""
-    @click.option("--output", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True,
-                  help="How results are printed on stdout; messages go to stderr.")
+
+    @click.option(
+        "--output",
+        "output_format",
+        type=click.Choice(formats),
+        default="text",
+        show_default=True,
+        help="How results are printed on stdout; messages go to stderr.",
+    )
     @wraps(command)
     def wrapped(output_format: str, **arguments: Any) -> None:
-        output = Output(output_format == "json")
+        output = Output(output_format == "json", output_format == "csv")
         PUBLISHED.clear()
         UNFINISHED.clear()
         try:
@@ -162,6 +170,10 @@ def reporting(command: Command) -> Command:
     return cast("Command", wrapped)
 
 
+#: The same for a command whose rows may be had as CSV.
+reporting_rows: Callable[[Command], Command] = partial(reporting, formats=("text", "json", "csv"))
+
+
 def stdout_lost(error: OSError) -> int:
     """Say that something could not be printed on stdout; returns what the process ends with.
 
@@ -180,7 +192,8 @@ def _stdout_failed(error: Exception) -> FreshetError:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     published = "".join(f" Published: {pipeline} ({commit})." for pipeline, commit in PUBLISHED)
     return FreshetError(
-        "STDOUT_FAILED", f"the result could not be printed on stdout: {said}.",
+        "STDOUT_FAILED",
+        f"the result could not be printed on stdout: {said}.",
         published.strip() or "Nothing was written by this command, or it said so above.",
         "Name a stdout that can be written, and run the same command.",
     )
@@ -198,11 +211,23 @@ def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
     width = width_of(sys.stdout)
     if width is None or sum(widths) + 2 * (len(widths) - 1) <= width:
-        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-                         for row in [headers, *rows])
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [headers, *rows]
+        )
     label = max(map(len, headers[1:]))
-    return "\n".join("\n".join([row[0], *(f"  {name.lower().ljust(label)}  {cell}" for name, cell in
-                                         zip(headers[1:], row[1:], strict=True) if cell != "-")]) for row in rows)
+    return "\n".join(
+        "\n".join(
+            [
+                row[0],
+                *(
+                    f"  {name.lower().ljust(label)}  {cell}"
+                    for name, cell in zip(headers[1:], row[1:], strict=True)
+                    if cell != "-"
+                ),
+            ]
+        )
+        for row in rows
+    )
 
 
 @contextmanager

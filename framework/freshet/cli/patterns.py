@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from freshet.cli.samples import files_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pattern:
     """A pattern.
 
@@ -30,24 +30,41 @@ class Pattern:
 #: By name.
 PATTERNS = {
     "fact": Pattern(
-        "one row an event, corrected and deleted as its source is", "derived.sale_facts",
-        {"sales": '--key sale_id --ordering updated_at --columns "amount DECIMAL(10,2)"'}, seeds=True),
+        says="one row an event, corrected and deleted as its source is",
+        target="derived.sale_facts",
+        landings={"sales": '--key sale_id --ordering updated_at --columns "amount DECIMAL(10,2)"'},
+        seeds=True,
+    ),
     "dimension": Pattern(
-        "one row a thing, with columns that two pipelines own", "derived.dim_customer",
-        {"customers": "--key customer_id --ordering profile_at", "points": "--key customer_id --ordering points_at"}),
+        says="one row a thing, with columns that two pipelines own",
+        target="derived.dim_customer",
+        landings={"customers": "--key customer_id --ordering profile_at", "points": "--key customer_id --ordering points_at"},
+    ),
     "daily_aggregate": Pattern(
-        "sums of each group and day, exact when a row changes its day", "derived.daily_deliveries",
-        {"deliveries": '--key delivery_id --ordering updated_at --partition-by day --columns "day STRING, fee DECIMAL(10,2)"'}),
+        says="sums of each group and day, exact when a row changes its day",
+        target="derived.daily_deliveries",
+        landings={
+            "deliveries": '--key delivery_id --ordering updated_at --partition-by day --columns "day STRING, fee DECIMAL(10,2)"'
+        },
+    ),
     "late_join": Pattern(
-        "two tables joined, either of which may come late, change or go", "derived.ride_income",
-        {"rides": '--key ride_id --ordering updated_at --columns "fare DECIMAL(10,2)"',
-         "tips": '--key tip_id --ordering tipped_at --columns "amount DECIMAL(10,2)"'}),
+        says="two tables joined, either of which may come late, change or go",
+        target="derived.ride_income",
+        landings={
+            "rides": '--key ride_id --ordering updated_at --columns "fare DECIMAL(10,2)"',
+            "tips": '--key tip_id --ordering tipped_at --columns "amount DECIMAL(10,2)"',
+        },
+    ),
     "moving_rows": Pattern(
-        "rows that go from partition to partition", "derived.team_tickets",
-        {"tickets": "--key ticket_id --ordering updated_at"}),
+        says="rows that go from partition to partition",
+        target="derived.team_tickets",
+        landings={"tickets": "--key ticket_id --ordering updated_at"},
+    ),
     "history": Pattern(
-        "every version of a row, with the days from and until which it holds", "derived.price_history",
-        {"prices": '--key product_id,valid_from --ordering recorded_at --columns "price DECIMAL(10,2)"'}),
+        says="every version of a row, with the days from and until which it holds",
+        target="derived.price_history",
+        landings={"prices": '--key product_id,valid_from --ordering recorded_at --columns "price DECIMAL(10,2)"'},
+    ),
 }
 
 
@@ -63,9 +80,12 @@ def steps_of(patterns: Sequence[str]) -> list[str]:
     every = [PATTERNS[name] for name in patterns]
     landings = [landing for one in every for landing in one.landings.items()]
     return [
-        "freshet test", *(["freshet land --seeds"] if any(one.seeds for one in every) else []),
-        *(f"freshet land raw.{table} data/{table}.csv {options}" for table, options in landings), "freshet run --all",
-        *(f"freshet land raw.{table} data/{table}_changes.csv" for table, _ in landings), "freshet run --all",
+        "freshet test",
+        *(["freshet land --seeds"] if any(one.seeds for one in every) else []),
+        *(f"freshet land raw.{table} data/{table}.csv {options}" for table, options in landings),
+        "freshet run --all",
+        *(f"freshet land raw.{table} data/{table}_changes.csv" for table, _ in landings),
+        "freshet run --all",
         *(f"freshet show {one.target} --limit 5" for one in every),
     ]
 

@@ -12,35 +12,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from freshet.backfill.chunks import BackfillRequest, Chunk
+from freshet.backfill.plan import compile_chunk, plan_backfill
+from freshet.backfill.run import window_of
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting, table
+from freshet.cli.output import Output, progress, reporting_rows, table
 from freshet.cli.rows import cell, csv_of, grid
 from freshet.errors import Exit
-from freshet.metrics.events import Event
-from freshet.plan.backfill import compile_chunk, plan_backfill
-from freshet.plan.chunks import BackfillRequest, Chunk
+from freshet.events.event import Event
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Commit, Plan
-from freshet.runtime.backfill import window_of
-from freshet.runtime.result import older_in_words
-from freshet.spec.model import PipelineSpec, Project
-from freshet.spec.project import load_project
-from freshet.spec.suggest import did_you_mean
-from freshet.state.timeline import TimelineState
+from freshet.problems import did_you_mean
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.run.result import older_in_words
 
 if TYPE_CHECKING:
-    from freshet.runtime.preview import Changed, Preview
+    from freshet.run.preview import Changed, Preview
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 #: What would become of rows, in the order and by the words in which people are told.
 _KINDS = {
-    "inserted": "inserted", "updated": "updated", "moved": "moved to another partition", "deleted": "deleted",
-    "unchanged": "written again as they stand", "older": "ignored: a newer row stands",
-    "nothing": "ignored: they delete nothing that stands", "unsure": "not known",
+    "inserted": "inserted",
+    "updated": "updated",
+    "moved": "moved to another partition",
+    "deleted": "deleted",
+    "unchanged": "written again as they stand",
+    "older": "ignored: a newer row stands",
+    "nothing": "ignored: they delete nothing that stands",
+    "unsure": "not known",
 }
 _TITLES = {
-    "updated": "rows that change", "moved": "rows that move", "inserted": "new rows", "deleted": "rows that go",
-    "older": "rows that are ignored, beside the newer ones that stand (theirs -> the batch's)", "unsure": "rows not known",
+    "updated": "rows that change",
+    "moved": "rows that move",
+    "inserted": "new rows",
+    "deleted": "rows that go",
+    "older": "rows that are ignored, beside the newer ones that stand (theirs -> the batch's)",
+    "unsure": "rows not known",
 }
 
 
@@ -48,16 +57,28 @@ _TITLES = {
 @click.argument("name")
 @click.option("--where", default="", metavar="SQL", help="Only rows of the target for which this is true.")
 @click.option("--columns", default="", metavar="COLUMN,...", help="Show only these columns, and the key.")
-@click.option("--limit", type=click.IntRange(min=1, max=10_000), default=10, show_default=True,
-              help="How many rows of each kind are shown.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1, max=10_000),
+    default=10,
+    show_default=True,
+    help="How many rows of each kind are shown.",
+)
 @click.option("--start", type=_MOMENT, default=None, help="Of a backfill: begin of the range of event times, inclusive, UTC.")
 @click.option("--end", type=_MOMENT, default=None, help="Of a backfill: end of the range, exclusive, UTC.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV.")
 @project_options
-@reporting
+@reporting_rows
 def preview(
-    output: Output, name: str, where: str, columns: str, limit: int, start: datetime | None, end: datetime | None, as_csv: bool,
-    root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    where: str,
+    columns: str,
+    limit: int,
+    start: datetime | None,
+    end: datetime | None,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Show what the next run would write: rows that it inserts, changes, moves, deletes or ignores, and what its checks find.
 
@@ -69,17 +90,17 @@ def preview(
     Examples:
       freshet preview trip_earnings
       freshet preview trip_earnings --where "driver_id = 'd00042'" --columns fare_amount,tip_amount
-      freshet preview trip_earnings --limit 10000 --csv > changes.csv
+      freshet preview trip_earnings --limit 10000 --output csv > changes.csv
       freshet preview driver_daily_earnings --start 2026-01-01 --end 2026-01-08 --output json
     """
-    if as_csv and output.as_json:
-        raise click.UsageError("--csv goes not with --output json.")
     if (start is None) != (end is None):
         raise click.UsageError("--start goes with --end: a range of a backfill.")
     state = TimelineState()
     if start is not None and end is not None:
         project = load_project(root, env, overrides, names=(name,), environ=os.environ, window=window_of(start, end))
-        backfill = plan_backfill(project.pipelines[0], state, BackfillRequest(start, end, reprocess="all", accept_changes=True))
+        backfill = plan_backfill(
+            project.pipelines[0], state, BackfillRequest(start=start, end=end, reprocess="all", accept_changes=True)
+        )
         # All of the range at once: its chunks write the same rows.
         plan = compile_chunk(project.pipelines[0], state, backfill, Chunk(start, end))
     else:
@@ -88,10 +109,10 @@ def preview(
     spec = project.pipelines[0]
     wanted = _wanted(spec, columns)
     if not plan.stages or (isinstance(plan.stages[0], Commit) and plan.stages[0].empty):
-        return _without_rows(output, plan, as_csv)
+        return _without_rows(output, plan)
     found = _previewed(output, project, plan, where, limit)
     rows = {kind: tuple(_narrowed(row, spec.target.record_key, wanted) for row in of) for kind, of in found.rows.items()}
-    if as_csv:
+    if output.as_csv:
         output.result(_csv(rows), None)
     else:
         output.result(_text(spec, plan, found, rows), _json(plan, found, rows))
@@ -99,22 +120,40 @@ def preview(
 
 
 def _previewed(output: Output, project: Project, plan: Plan, where: str, limit: int) -> Preview:
-    from freshet.runtime.preview import preview_run
+    from freshet.run.preview import preview_run
 
     with progress(output) as listen:
-        return preview_run(project, project.pipelines[0], TimelineState(), plan,
-                           lambda words: listen(Event("phase", plan.pipeline, words)), where=where, limit=limit)
+        return preview_run(
+            project,
+            project.pipelines[0],
+            TimelineState(),
+            plan,
+            lambda words: listen(Event(name="phase", pipeline=plan.pipeline, message=words)),
+            where=where,
+            limit=limit,
+        )
 
 
-def _without_rows(output: Output, plan: Plan, as_csv: bool) -> Exit:
+def _without_rows(output: Output, plan: Plan) -> Exit:
     said = f"a checkpoint without rows: {plan.window.reason}" if plan.stages else f"nothing new: {plan.window.reason}"
-    if as_csv:
+    if output.as_csv:
         output.result("_change", None)
     else:
-        output.result(f"{plan.pipeline}: {said}", {
-            "pipeline": plan.pipeline, "reads": "", "reason": plan.window.reason, "batch": 0, "superseded": 0,
-            "counts": dict.fromkeys(_KINDS, 0), "quarantined": 0, "rows": {}, "checks": [], "error": None,
-        })
+        output.result(
+            f"{plan.pipeline}: {said}",
+            {
+                "pipeline": plan.pipeline,
+                "reads": "",
+                "reason": plan.window.reason,
+                "batch": 0,
+                "superseded": 0,
+                "counts": dict.fromkeys(_KINDS, 0),
+                "quarantined": 0,
+                "rows": {},
+                "checks": [],
+                "error": None,
+            },
+        )
     return Exit.OK
 
 
@@ -123,8 +162,9 @@ def _wanted(spec: PipelineSpec, columns: str) -> tuple[str, ...]:
     wanted = tuple(name.strip() for name in columns.split(",") if name.strip())
     for name in wanted:
         if name.lower() not in known:
-            raise click.BadParameter(f"{spec.target.file} has no column {name}. {did_you_mean(name, known.values())}".strip(),
-                                     param_hint="--columns")
+            raise click.BadParameter(
+                f"{spec.target.file} has no column {name}. {did_you_mean(name, known.values())}".strip(), param_hint="--columns"
+            )
     return tuple(known[name.lower()] for name in wanted)
 
 
@@ -132,16 +172,24 @@ def _narrowed(changed: Changed, key: Sequence[str], wanted: Sequence[str]) -> Ch
     if not wanted:
         return changed
     names = dict.fromkeys((*key, *wanted))
-    return type(changed)({name: changed.row.get(name) for name in names},
-                         {name: value for name, value in changed.was.items() if name in names})
+    return type(changed)(
+        {name: changed.row.get(name) for name in names}, {name: value for name, value in changed.was.items() if name in names}
+    )
 
 
 def _json(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> dict[str, Any]:
     return {
-        "pipeline": plan.pipeline, "reads": found.reads, "reason": plan.window.reason, "batch": found.batch,
-        "superseded": found.superseded, "mixed": ["older_kept"] if found.older.at_least else [],
-        "counts": {kind: found.counts.get(kind, 0) for kind in _KINDS}, "quarantined": found.quarantined,
-        "older_kept": found.older.kept, "undeletable": found.older.undeletable, "not_known": list(found.unknown),
+        "pipeline": plan.pipeline,
+        "reads": found.reads,
+        "reason": plan.window.reason,
+        "batch": found.batch,
+        "superseded": found.superseded,
+        "mixed": ["older_kept"] if found.older.at_least else [],
+        "counts": {kind: found.counts.get(kind, 0) for kind in _KINDS},
+        "quarantined": found.quarantined,
+        "older_kept": found.older.kept,
+        "undeletable": found.older.undeletable,
+        "not_known": list(found.unknown),
         "rows": {kind: [{"row": dict(one.row), "was": dict(one.was)} for one in of] for kind, of in rows.items()},
         "checks": [one.as_json() for one in found.outcomes],
         "error": found.error.as_json() if found.error is not None else None,
@@ -151,9 +199,14 @@ def _json(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -
 def _csv(rows: Mapping[str, tuple[Changed, ...]]) -> str:
     """Return a line for each row: what becomes of it, its values, and of a column that differs the value that stands."""
     names = list(dict.fromkeys(name for of in rows.values() for one in of for name in one.row))
-    return csv_of(["_change", *names, *(f"_was_{name}" for name in names)], (
-        [kind, *(one.row.get(name) for name in names), *(one.was.get(name) for name in names)]
-        for kind, of in rows.items() for one in of))
+    return csv_of(
+        ["_change", *names, *(f"_was_{name}" for name in names)],
+        (
+            [kind, *(one.row.get(name) for name in names), *(one.was.get(name) for name in names)]
+            for kind, of in rows.items()
+            for one in of
+        ),
+    )
 
 
 def _text(spec: PipelineSpec, plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> str:
@@ -173,11 +226,15 @@ def _text(spec: PipelineSpec, plan: Plan, found: Preview, rows: Mapping[str, tup
         more = f", {len(of):,} of {found.counts[kind]:,}" if len(of) < found.counts[kind] else ""
         lines += ["", f"{_TITLES[kind]}{more}:"]
         whole = kind in ("inserted", "deleted")
-        lines += [grid(list(of[0].row), [list(one.row.values()) for one in of])] if whole else [
-            line for one in of for line in _beside(spec.target.record_key, one)]
+        lines += (
+            [grid(list(of[0].row), [list(one.row.values()) for one in of])]
+            if whole
+            else [line for one in of for line in _beside(spec.target.record_key, one)]
+        )
     if found.outcomes:
-        told: list[tuple[str, ...]] = [(o.name, o.severity, o.status, str(o.rows or "-"), o.seen, o.expected)
-                                       for o in found.outcomes]
+        told: list[tuple[str, ...]] = [
+            (o.name, o.severity, o.status, str(o.rows or "-"), o.seen, o.expected) for o in found.outcomes
+        ]
         lines += ["", table(("CHECK", "SEVERITY", "STATUS", "BAD ROWS", "SEEN", "EXPECTED"), told)]
         lines += [f"{o.name}: {row}" for o in found.outcomes for row in o.sample]
     if found.error is not None:

@@ -25,8 +25,9 @@ def grid(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     # What is wider than the terminal is torn by it; a pipe takes any width.
     if not sys.stdout.isatty() or sum(widths) + 2 * (len(widths) - 1) <= shutil.get_terminal_size().columns:
-        return "\n".join("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-                         for row in (columns, *cells))
+        return "\n".join(
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in (columns, *cells)
+        )
     width = max(map(len, columns))
     lines: list[str] = []
     for number, row in enumerate(cells, 1):
@@ -42,7 +43,7 @@ def cell(value: Any) -> str:
     text = value.hex() if isinstance(value, bytes | bytearray) else str(value)
     # A control character would move the cursor, or worse.
     text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
-    return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[:_LONGEST_CELL - 3] + "..."
+    return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[: _LONGEST_CELL - 3] + "..."
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -50,8 +51,10 @@ def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
-                     for row in rows)
+    writer.writerows(
+        ["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
+        for row in rows
+    )
     return text.getvalue().rstrip("\n")
 
 

@@ -11,14 +11,15 @@ import click
 from freshet.cli.options import load, project_options, selection_options, wait_option
 from freshet.cli.output import Output, message, progress, reporting, trace
 from freshet.errors import Exit
-from freshet.runtime.plans import plan_run
-from freshet.runtime.result import exit_code_of, in_words
-from freshet.runtime.several import PARALLEL, run_project
-from freshet.spec.model import Project
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.pipeline import Project
+from freshet.run.plans import plan_run
+from freshet.run.result import exit_code_of, in_words
+from freshet.run.several import PARALLEL, run_project
 
 _full_refresh = click.option(
-    "--full-refresh", is_flag=True, help="Compute the target anew from the whole source, and replace every row that stands.")
+    "--full-refresh", is_flag=True, help="Compute the target anew from the whole source, and replace every row that stands."
+)
 
 
 @click.command(short_help="Show what the next run will read and write.")
@@ -27,8 +28,14 @@ _full_refresh = click.option(
 @project_options
 @reporting
 def plan(
-    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, full_refresh: bool, root: Path,
-    env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
+    full_refresh: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Show what the next run will do: window, rows waiting, checkpoint before and after, schema changes.
 
@@ -55,13 +62,29 @@ def plan(
 @_full_refresh
 @click.option("--yes", is_flag=True, help="Needed for --full-refresh of pipelines that are not named one by one.")
 @wait_option
-@click.option("--parallel", type=click.IntRange(min=1), default=PARALLEL, show_default=True, metavar="N",
-              help="How many pipelines may run at a time where none reads what another writes.")
+@click.option(
+    "--parallel",
+    type=click.IntRange(min=1),
+    default=PARALLEL,
+    show_default=True,
+    metavar="N",
+    help="How many pipelines may run at a time where none reads what another writes.",
+)
 @project_options
 @reporting
 def run(
-    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, drain: bool, dry_run: bool,
-    full_refresh: bool, yes: bool, parallel: int, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
+    drain: bool,
+    dry_run: bool,
+    full_refresh: bool,
+    yes: bool,
+    parallel: int,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Run pipelines: read what is new, transform it, and publish rows and checkpoint in one commit.
 
@@ -99,7 +122,10 @@ def run(
 
 
 def _show_plans(
-    project: Project, output: Output, more: Callable[[tuple[str, ...]], Project], full_refresh: bool,
+    project: Project,
+    output: Output,
+    more: Callable[[tuple[str, ...]], Project],
+    full_refresh: bool,
 ) -> Exit:
     found = [plan_run(project, spec, more, full_refresh) for spec in project.pipelines]
     code = Exit.OK

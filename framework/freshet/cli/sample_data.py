@@ -19,12 +19,17 @@ def order_files() -> tuple[str, str]:
     orders = [_order(drawn, number, drawn.randrange(_DAYS * 86400)) for number in range(1, _ORDERS + 1)]
     first = ["id,customer,amount,updated_at,datestr", *(",".join(_row(order)) for order in orders)]
     changed = drawn.sample(orders, _CHANGED + 1)
-    later = [(number, customer, amount + drawn.choice((-500, 500, 1250)), _DAYS * 86400 + drawn.randrange(86400), second)
-             for number, customer, amount, _, second in changed]
+    later = [
+        (number, customer, amount + drawn.choice((-500, 500, 1250)), _DAYS * 86400 + drawn.randrange(86400), second)
+        for number, customer, amount, _, second in changed
+    ]
     added = [_order(drawn, number, _DAYS * 86400 + drawn.randrange(86400)) for number in range(_ORDERS + 1, _ORDERS + _NEW + 1)]
     gone, *corrected = later
-    second = ["id,customer,amount,updated_at,datestr,_hoodie_is_deleted",
-              *(",".join((*_row(order), "false")) for order in (*corrected, *added)), ",".join((*_row(gone), "true"))]
+    second = [
+        "id,customer,amount,updated_at,datestr,_hoodie_is_deleted",
+        *(",".join((*_row(order), "false")) for order in (*corrected, *added)),
+        ",".join((*_row(gone), "true")),
+    ]
     return "\n".join(first) + "\n", "\n".join(second) + "\n"
 
 

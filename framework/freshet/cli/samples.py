@@ -39,8 +39,11 @@ def _fact(draw: random.Random) -> dict[str, str]:
     touched = draw.sample(sorted(sales), 215)
     changed: list[Row] = [(key, *_later(draw, sales[key], "shipped"), "") for key in touched[15:]]
     changed += [(key, *_later(draw, sales[key], "cancelled"), "true") for key in touched[:15]]
-    changed += [(f"s{number:05}", _store(draw), "paid", _money(draw.randint(300, 9000)), at, at, "")
-                for number in range(1200, 1300) for at in [_moment(draw)]]
+    changed += [
+        (f"s{number:05}", _store(draw), "paid", _money(draw.randint(300, 9000)), at, at, "")
+        for number in range(1200, 1300)
+        for at in [_moment(draw)]
+    ]
     stores = [(f"x{number}", _CITIES[number % len(_CITIES)], 21 if number % 2 else 6) for number in range(_STORES)]
     return {
         "data/sales.csv": _csv(head, ((key, *row) for key, row in sales.items())),
@@ -88,8 +91,11 @@ def _daily_aggregate(draw: random.Random) -> dict[str, str]:
     # Other days, other stores, other amounts; the second store's are all withdrawn, and so are its days.
     changed = [(*row(key, 40), "") for key in draw.sample(keys, 120)]
     moved = {one[0] for one in changed}
-    changed += [(*one[:5], _text(_FIRST + timedelta(hours=41)), "true") for one in first
-                if one[0] not in moved and (one[1] == "x1" or draw.random() < 0.02)]
+    changed += [
+        (*one[:5], _text(_FIRST + timedelta(hours=41)), "true")
+        for one in first
+        if one[0] not in moved and (one[1] == "x1" or draw.random() < 0.02)
+    ]
     changed += [(*row(f"d{number:05}", 42), "") for number in range(1000, 1080)]
     return {"data/deliveries.csv": _csv(head, first), "data/deliveries_changes.csv": _csv((*head, _DELETED), changed)}
 
@@ -119,7 +125,8 @@ def _late_join(draw: random.Random) -> dict[str, str]:
     return {
         "data/rides.csv": _csv(head, ((key, *row) for key, row in rides.items())),
         "data/rides_changes.csv": _csv((*head, _DELETED), changed),
-        "data/tips.csv": _csv(tips, given), "data/tips_changes.csv": _csv((*tips, _DELETED), late),
+        "data/tips.csv": _csv(tips, given),
+        "data/tips_changes.csv": _csv((*tips, _DELETED), late),
     }
 
 
@@ -185,6 +192,10 @@ def _csv(head: tuple[str, ...], rows: Iterable[Row]) -> str:
 
 
 _MAKERS: Mapping[str, Callable[[random.Random], dict[str, str]]] = {
-    "fact": _fact, "dimension": _dimension, "daily_aggregate": _daily_aggregate, "late_join": _late_join,
-    "moving_rows": _moving_rows, "history": _history,
+    "fact": _fact,
+    "dimension": _dimension,
+    "daily_aggregate": _daily_aggregate,
+    "late_join": _late_join,
+    "moving_rows": _moving_rows,
+    "history": _history,
 }

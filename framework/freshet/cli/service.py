@@ -10,20 +10,30 @@ import click
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, progress, reporting
 from freshet.errors import Exit
-from freshet.runtime.service import SERVICES, Service, run_services
-from freshet.spec.project import load_project
-from freshet.state.timeline import TimelineState
+from freshet.hudi.timeline import TimelineState
+from freshet.project.load.project import load_project
+from freshet.run.service import SERVICES, Service, run_services
 
 
 @click.command(short_help="Compact, cluster, clean and archive a table, beside its writers.")
 @click.argument("name")
-@click.option("--only", "only", type=click.Choice(SERVICES), multiple=True,
-              help="Which services; repeatable.  [default: compact, clean, archive]")
+@click.option(
+    "--only",
+    "only",
+    type=click.Choice(SERVICES),
+    multiple=True,
+    help="Which services; repeatable.  [default: compact, clean, archive]",
+)
 @wait_option
 @project_options
 @reporting
 def service(
-    output: Output, name: str, only: tuple[Service, ...], root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    only: tuple[Service, ...],
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Run the table services of a pipeline's target, for a scheduler that keeps them out of the runs.
 

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from freshet.cases.load import tables_of
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output, progress, reporting_rows
 from freshet.cli.rows import csv_of, grid
 from freshet.errors import Exit, FreshetError, StateError
-from freshet.metrics.events import Event
-from freshet.plan.instants import instant_of
-from freshet.plan.landing import bare_spec
-from freshet.plan.reads import counted
-from freshet.spec.fixtures import tables_of
-from freshet.spec.model import PipelineSpec, Project, TableRef
-from freshet.spec.suggest import did_you_mean
-from freshet.spec.warehouse import Warehouse, load_warehouse
-from freshet.state.storage import local_path, storage_for
-from freshet.state.timeline import TimelineState
+from freshet.events.event import Event
+from freshet.hudi.instants import instant_of
+from freshet.hudi.timeline import TimelineState
+from freshet.landing.plan import bare_spec
+from freshet.problems import did_you_mean
+from freshet.project.load.warehouse import Warehouse, load_warehouse
+from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
+from freshet.sources.hudi.reads import counted
+from freshet.storage.files import local_path, storage_for
 
 if TYPE_CHECKING:
-    from freshet.runtime.show import Shown
+    from freshet.run.show import Shown
 
 # Each costs a look into the store.
 _MOST_NEAR = 5
@@ -38,14 +38,26 @@ _MOST_NEAR = 5
 @click.option("--columns", default="", metavar="COLUMN,...", help="Only these columns, in this order.")
 @click.option("--limit", type=click.IntRange(min=1, max=10_000), default=20, show_default=True, help="How many rows.")
 @click.option("--at", "at", default="", metavar="TIME", help="The rows as they stood at an instant, or at 2026-11-25 23:54:37.")
-@click.option("--changes", "since", default="", metavar="TIME",
-              help="What changed since: new rows as they are, deleted ones as they were, with _hoodie_is_deleted.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@click.option(
+    "--changes",
+    "since",
+    default="",
+    metavar="TIME",
+    help="What changed since: new rows as they are, deleted ones as they were, with _hoodie_is_deleted.",
+)
 @project_options
-@reporting
+@reporting_rows
 def show(
-    output: Output, name: str, where: str, columns: str, limit: int, at: str, since: str, as_csv: bool,
-    root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    where: str,
+    columns: str,
+    limit: int,
+    at: str,
+    since: str,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Show rows of a table: of a pipeline's target by its name, of any table that the project reads by the table's.
 
@@ -59,29 +71,32 @@ def show(
       freshet show raw.tips --where "amount < 0" --columns trip_id,amount
       freshet show trip_earnings --at "2026-11-25 23:54:37"
       freshet show raw.tips --changes 20261125235437123 --output json
-      freshet show trip_earnings --limit 10000 --csv > trips.csv
+      freshet show trip_earnings --limit 10000 --output csv > trips.csv
     """
     if at and since:
         raise click.UsageError("Say --at or --changes: rows as they stood, or what changed since.")
-    if as_csv and output.as_json:
-        raise click.UsageError("--csv goes not with --output json.")
-    moments = _time(at, "--at"), _time(since, "--changes")
+    moments = {"at": _time(at, "--at"), "since": _time(since, "--changes")}
     project = load(root, env, overrides)
     spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
     state = TimelineState().table(ref)
     if state is None:
-        raise StateError("TABLE_MISSING", f"There is no table at {ref.path} yet.", "Nothing is shown.",
-                         f"freshet run {spec.name}" if ref == spec.target.ref else f"Land {ref.name} first.", path=ref.path)
+        raise StateError(
+            "TABLE_MISSING",
+            f"There is no table at {ref.path} yet.",
+            "Nothing is shown.",
+            f"freshet run {spec.name}" if ref == spec.target.ref else f"Land {ref.name} first.",
+            path=ref.path,
+        )
     with progress(output) as listen:
-        listen(Event("phase", name, "starting Spark"))
-        from freshet.runtime.session import start_session
-        from freshet.runtime.show import Wanted, show_rows
+        listen(Event(name="phase", pipeline=name, message="starting Spark"))
+        from freshet.jvm.session import start_session
+        from freshet.run.show import Wanted, show_rows
 
-        wanted = Wanted(where, tuple(c.strip() for c in columns.split(",") if c.strip()), limit, *moments)
+        wanted = Wanted(where=where, columns=tuple(c.strip() for c in columns.split(",") if c.strip()), limit=limit, **moments)
         spark = start_session(spec.spark_conf, short=True).newSession()
-        listen(Event("phase", name, f"reading {ref.name}"))
+        listen(Event(name="phase", pipeline=name, message=f"reading {ref.name}"))
         shown = show_rows(spark, state, wanted)
-    if as_csv:
+    if output.as_csv:
         output.result(_csv(shown), None)
         return Exit.OK
     rows = [dict(zip(shown.columns, row, strict=True)) for row in shown.rows]
@@ -90,8 +105,11 @@ def show(
 
 
 def _found(project: Project, name: str, warehouse: Callable[[], Warehouse]) -> tuple[PipelineSpec, TableRef]:
-    known = {ref.name: (spec, ref) for spec in project.pipelines
-             for ref in (spec.quarantine, *tables_of(spec).values(), spec.target.ref)}
+    known = {
+        ref.name: (spec, ref)
+        for spec in project.pipelines
+        for ref in (spec.quarantine, *tables_of(spec).values(), spec.target.ref)
+    }
     known |= {spec.name: (spec, spec.target.ref) for spec in project.pipelines}
     near: list[str] = []
     if name not in known and name.count(".") == 1:
@@ -102,8 +120,12 @@ def _found(project: Project, name: str, warehouse: Callable[[], Warehouse]) -> t
             return bare_spec(tables, ref), ref
         near = _standing_near(name, tables)
     if name not in known:
-        raise FreshetError("TABLE_UNKNOWN", f"No pipeline has the name {name}, and none reads or writes a table of that name.",
-                           "Nothing is shown.", did_you_mean(name, (*known, *near)))
+        raise FreshetError(
+            "TABLE_UNKNOWN",
+            f"No pipeline has the name {name}, and none reads or writes a table of that name.",
+            "Nothing is shown.",
+            did_you_mean(name, (*known, *near)),
+        )
     return known[name]
 
 

@@ -51,8 +51,8 @@ def stopped(by: str) -> FreshetError:
     many = f"{len(PUBLISHED)} commits, the last " if len(PUBLISHED) > _NAMED_COMMITS else ""
     doing = ", ".join(f"{pipeline} ({words})" for pipeline, words in list(UNFINISHED.items()))
     return FreshetError(
-        "INTERRUPTED", f"stopped by {by}. Published before: {many}{last or 'nothing'}."
-        + (f" Not finished: {doing}." if doing else ""),
+        "INTERRUPTED",
+        f"stopped by {by}. Published before: {many}{last or 'nothing'}." + (f" Not finished: {doing}." if doing else ""),
         "A commit that was being made is either whole, with its checkpoint, or not there.",
         "Run the same command again: it repeats what was not finished, and nothing that was published. "
         "`freshet status` shows where the tables stand.",
@@ -90,7 +90,7 @@ def told(last_words: Callable[[FreshetError], None]) -> Iterator[None]:
             last_words(stopped(by))
         with suppress(BaseException):
             # It is there where something runs.
-            sys.modules["freshet.runtime.records"].tell_stopped(by)
+            sys.modules["freshet.run.records"].tell_stopped(by)
         os._exit(code)
 
     before = {number: signal.signal(number, answer) for number in stopping()}

@@ -11,15 +11,16 @@ import click
 from freshet.cli.options import load, project_options, selection_options, wait_option
 from freshet.cli.output import Output, message, progress, reporting, table, trace
 from freshet.errors import Exit, StateError
-from freshet.plan.instants import is_instant, readable
-from freshet.plan.logic_report import logic_in_short
-from freshet.plan.reads import counted
-from freshet.plan.status import PipelineStatus
-from freshet.runtime.result import in_words
-from freshet.runtime.runner import set_checkpoint
-from freshet.runtime.standing import status_of
-from freshet.state.checkpoint import ORIGIN_KEY, RUN_ID_KEY
-from freshet.state.timeline import TimelineState
+from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
+from freshet.hudi.instants import is_instant, readable
+from freshet.hudi.timeline import TimelineState
+from freshet.plan.positions import checkpoints_of
+from freshet.run.result import in_words
+from freshet.run.runner import set_checkpoint
+from freshet.sources.hudi.reads import counted
+from freshet.status.logic_report import logic_in_short
+from freshet.status.standing import status_of
+from freshet.status.status import PipelineStatus
 
 
 @click.command(short_help="Show where every pipeline stands.")
@@ -27,7 +28,12 @@ from freshet.state.timeline import TimelineState
 @project_options
 @reporting
 def status(
-    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, root: Path, env: str | None,
+    output: Output,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
+    root: Path,
+    env: str | None,
     overrides: tuple[str, ...],
 ) -> Exit:
     """Show where every pipeline stands: last commit, checkpoint, how far behind, how much history is left.
@@ -53,8 +59,8 @@ def status(
     for s in found:
         if s.message:
             message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
-        if s.advice:
-            message(s.advice)
+        for advice in s.advice.splitlines():
+            message(advice)
     return Exit.OK
 
 
@@ -92,13 +98,19 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
     spec = project.pipelines[0]
     target = TimelineState().table(spec.target.ref)
     history: list[dict[str, object]] = []
-    for instant, info, found in target.checkpoints(spec.partners, spec.name) if target else ():
+    for instant, info, found in checkpoints_of(spec, target) if target else ():
         if len(history) == limit:
             break
-        history.append({
-            "commit": instant.completed, "position": found.main.instant if found.main else "", "checkpoint": found.as_json(),
-            "origin": info.extra.get(ORIGIN_KEY, "HoodieStreamer"), "run_id": info.extra.get(RUN_ID_KEY, ""), "rows": info.rows,
-        })
+        history.append(
+            {
+                "commit": instant.completed,
+                "position": found.main.instant if found.main else "",
+                "checkpoint": found.as_json(),
+                "origin": info.extra.get(ORIGIN_KEY, "HoodieStreamer"),
+                "run_id": info.extra.get(RUN_ID_KEY, ""),
+                "rows": info.rows,
+            }
+        )
     rows = [tuple(str(h[part]) or "none" for part in ("commit", "position", "origin", "rows", "run_id")) for h in history]
     text = table(("COMMIT", "CHECKPOINT", "ORIGIN", "ROWS", "RUN"), rows) if rows else f"{name}: no checkpoint yet"
     output.result(text, {"pipeline": name, "current": history[0] if history else None, "history": history})
@@ -113,7 +125,13 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
 @project_options
 @reporting
 def set_(
-    output: Output, name: str, instant: str, create: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    instant: str,
+    create: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> Exit:
     """Make the next run start after INSTANT, a completion time of the source (yyyyMMddHHmmssSSS).
 
@@ -128,7 +146,8 @@ def set_(
     if not is_instant(instant):
         raise click.BadParameter(
             "an instant is a time of 14 to 17 digits, yyyyMMddHHmmss and milliseconds; `freshet checkpoint show` and "
-            "`freshet status --output json` print some.", param_hint="INSTANT",
+            "`freshet status --output json` print some.",
+            param_hint="INSTANT",
         )
     return _override(output, name, instant.ljust(17, "0"), root, env, overrides, create)
 
@@ -151,7 +170,12 @@ def reset(output: Output, name: str, root: Path, env: str | None, overrides: tup
 
 
 def _override(
-    output: Output, name: str, instant: str | None, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    name: str,
+    instant: str | None,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
     create: bool = False,
 ) -> Exit:
     project = load(root, env, overrides, (name,))
@@ -160,15 +184,20 @@ def _override(
     source = state.table(spec.source.table)
     if instant is not None and source is not None and source.data_commits:
         newest = source.data_commits[-1].completed
-        if instant > newest:
+        # What was requested first is archived first, even where it completed last.
+        if instant > newest and not source.archived(instant[:-1]):
             raise StateError(
-                "CHECKPOINT_AHEAD", f"{name}: {instant} is newer than the source's last commit {newest}.",
-                "The checkpoint stays.", f"The latest that can be set: freshet checkpoint set {name} {newest}",
+                "CHECKPOINT_AHEAD",
+                f"{name}: {instant} is newer than the source's last commit {newest}.",
+                "The checkpoint stays.",
+                f"The latest that can be set: freshet checkpoint set {name} {newest}",
             )
     if instant is not None and not create and state.table(spec.target.ref) is None:
         raise StateError(
-            "TARGET_MISSING", f"{name}: there is no table {spec.target.ref.name} at {spec.target.ref.path} yet.",
-            "Nothing was written.", f"To make it, without rows: freshet checkpoint set {name} {instant} --create",
+            "TARGET_MISSING",
+            f"{name}: there is no table {spec.target.ref.name} at {spec.target.ref.path} yet.",
+            "Nothing was written.",
+            f"To make it, without rows: freshet checkpoint set {name} {instant} --create",
             table=spec.target.ref.path,
         )
     with progress(output) as listen:

@@ -62,7 +62,7 @@ def wrapped(line: str, width: int) -> str:
     indent = " " * (len(line) - len(line.lstrip()))
     lines, now = [], indent
     for token in _TOKENS.finditer(line):
-        gap = line[len(line[:token.start()].rstrip()):token.start()] if now.strip() else ""
+        gap = line[len(line[: token.start()].rstrip()) : token.start()] if now.strip() else ""
         if now.strip() and len(now) + len(gap) + len(token[0]) > width:
             lines.append(now)
             now, gap = f"{indent}  ", ""

@@ -12,34 +12,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from freshet.cases.load import Case, FixtureText, Shape, build_cases, check_owners, fixture_file, read_fixture, tables_of
+from freshet.cases.reads import check_reads_of_cases
+from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, message, progress, reporting, trace
 from freshet.cli.signals import BEFORE_LAST_WORDS
 from freshet.cli.watch import watch
 from freshet.errors import Exit, FreshetError, SpecError
-from freshet.metrics.events import Event
-from freshet.runtime.shapes import declared_tables, shapes_of
-from freshet.spec.fixture_reads import check_reads_of_cases
-from freshet.spec.fixtures import (
-    Case,
-    FixtureText,
-    Shape,
-    build_cases,
-    check_owners,
-    fixture_file,
-    read_fixture,
-    tables_of,
-)
-from freshet.spec.model import PipelineSpec, Project, TableSpec
-from freshet.spec.paths import same_place
-from freshet.spec.suggest import Problems
-from freshet.state.timeline import TimelineState
+from freshet.events.event import Event
+from freshet.hudi.timeline import TimelineState
+from freshet.problems import Problems
+from freshet.project.model.paths import same_place
+from freshet.project.model.pipeline import PipelineSpec, Project, TableSpec
 
 if TYPE_CHECKING:
-    from freshet.runtime.fixtures import CaseResult
+    from freshet.cases.run import CaseResult
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Suite:
     spec: PipelineSpec
     text: FixtureText | None
@@ -67,15 +58,29 @@ _OF_THE_COMMAND = ("NO_PIPELINES", "UNKNOWN_PIPELINE", "UNKNOWN_TAG", "UNKNOWN_E
 @click.command(short_help="Run the test cases of pipelines: given rows, expected rows.")
 @selection_options
 @click.option("--from-data", is_flag=True, help="Make a case out of a few rows of the real tables.")
-@click.option("--rows", type=click.IntRange(min=1, max=1000), default=5, show_default=True,
-              help="With --from-data: how many rows of the source.")
+@click.option(
+    "--rows",
+    type=click.IntRange(min=1, max=1000),
+    default=5,
+    show_default=True,
+    help="With --from-data: how many rows of the source.",
+)
 @click.option("--watch", "watching", is_flag=True, help="Run them again whenever a file of theirs is saved; Ctrl-C ends it.")
 @click.option("--case", "case", default="from_data", show_default=True, help="With --from-data: the new case's name.")
 @project_options
 @reporting
 def test(
-    output: Output, names: tuple[str, ...], tags: tuple[str, ...], everything: bool, from_data: bool, rows: int, case: str,
-    watching: bool, root: Path, env: str | None, overrides: tuple[str, ...],
+    output: Output,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
+    from_data: bool,
+    rows: int,
+    case: str,
+    watching: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
 ) -> int:
     """Run the cases in pipelines/tests/<pipeline>.yml; without names, those of every pipeline.
 
@@ -114,7 +119,12 @@ def test(
 
 
 def _load(
-    root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...], tags: tuple[str, ...], everything: bool,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
 ) -> _Loaded:
     project = load(root, env, overrides, names, tags, everything)
     problems = Problems()
@@ -159,7 +169,7 @@ def _suite(project: Project, spec: PipelineSpec, declared: Mapping[str, TableSpe
     cases = build_cases(Path(project.root), spec, text, shapes, problems) if text else ()
     if text:
         check_reads_of_cases(spec, text, cases, shapes, problems)
-    return _Suite(spec, text, shapes, cases)
+    return _Suite(spec=spec, text=text, shapes=shapes, cases=cases)
 
 
 def _run(project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output) -> Exit:
@@ -180,29 +190,38 @@ def _run(project: Project, suites: list[_Suite], overrides: tuple[str, ...], out
                 trace(result.error)
     total = sum(map(len, every.values()))
     failed = sum(not result.passed for results in every.values() for result in results)
-    lines.append(f"{total} case{'s' * (total != 1)} of {len(every)} of {len(suites)} "
-                 f"pipeline{'s' * (len(suites) != 1)}: {total - failed} passed, {failed} failed")
+    lines.append(
+        f"{total} case{'s' * (total != 1)} of {len(every)} of {len(suites)} "
+        f"pipeline{'s' * (len(suites) != 1)}: {total - failed} passed, {failed} failed"
+    )
     output.result("\n".join(lines), {"pipelines": found, "passed": total - failed, "failed": failed})
     return Exit.FAILED if failed else Exit.OK
 
 
 def _results(
-    project: Project, suites: list[_Suite], overrides: tuple[str, ...], output: Output,
+    project: Project,
+    suites: list[_Suite],
+    overrides: tuple[str, ...],
+    output: Output,
 ) -> dict[str, list[CaseResult]]:
     cases = [(suite, case) for suite in suites for case in suite.cases]
     every: dict[str, list[CaseResult]] = {}
     if not cases:
         return every
     with progress(output) as listen, _folder() as folder:
-        listen(Event("phase", cases[0][0].spec.name, "starting Spark"))
+        listen(Event(name="phase", pipeline=cases[0][0].spec.name, message="starting Spark"))
         # PySpark takes a second to import: wrong files are told before that.
-        from freshet.runtime.fixtures import run_case
+        from freshet.cases.run import run_case
 
         for number, (suite, case) in enumerate(cases, 1):
             name = suite.spec.name
-            listen(Event("phase", name, case.name, {"unit": "case", "number": number, "of": len(cases)}))
+            listen(
+                Event(
+                    name="phase", pipeline=name, message=case.name, fields={"unit": "case", "number": number, "of": len(cases)}
+                )
+            )
             every.setdefault(name, []).append(run_case(project, suite.spec, case, suite.shapes, overrides, folder))
-            listen(Event("done", name, case.name))
+            listen(Event(name="done", pipeline=name, message=case.name))
     return every
 
 
@@ -210,6 +229,7 @@ def _results(
 def _folder() -> Iterator[str]:
     """Give a folder for the tables of cases, which goes with the command, however that ends."""
     with tempfile.TemporaryDirectory(prefix="freshet-test-", ignore_cleanup_errors=True) as folder:
+
         def put_away() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -229,14 +249,19 @@ def _lines(result: CaseResult) -> list[str]:
 
 
 def _make(
-    project: Project, suite: _Suite, declared: Mapping[str, TableSpec], case: str, rows: int, output: Output,
+    project: Project,
+    suite: _Suite,
+    declared: Mapping[str, TableSpec],
+    case: str,
+    rows: int,
+    output: Output,
 ) -> Exit:
-    from freshet.runtime.fixture_maker import make_case
+    from freshet.cases.maker import make_case
 
     known = {name for name, ref in tables_of(suite.spec).items() if same_place(ref.path) in declared}
     known |= set(suite.text.tables) if suite.text else set()
     with progress(output) as listen:
-        listen(Event("phase", suite.spec.name, "starting Spark, and reading real rows"))
+        listen(Event(name="phase", pipeline=suite.spec.name, message="starting Spark, and reading real rows"))
         file = make_case(project, suite.spec, suite.shapes, known, case, rows, TimelineState())
     message(f"{file} holds real values now: look at them before you commit the file.")
     output.result(f"wrote case {case} to {file}", {"file": file, "case": case, "pipeline": suite.spec.name})

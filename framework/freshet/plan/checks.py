@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from freshet.plan.options import REPLACES_ALL
-from freshet.plan.reads import Window
-from freshet.spec.model import PipelineSpec, TableRef
-from freshet.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, UniqueRule, VolumeRule
-from freshet.spec.types import Column
-from freshet.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY
-from freshet.state.table import TableState
+from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY
+from freshet.hudi.options import REPLACES_ALL
+from freshet.hudi.table import TableState
+from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, UniqueRule, VolumeRule
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.sources.hudi.reads import Window
+from freshet.types.columns import Column
 
 _TABLE = "<TABLE_NAME>"
 _SINGLE = "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidator"
@@ -24,10 +24,10 @@ NEW_KEYS = "keys_are_new"
 #: Rules that speak of what has come since the last run.
 OF_NOW = (FreshnessRule, VolumeRule)
 #: What keeps a row in the quarantine whose values do not fit still, whatever the pipeline's own checks are.
-REPLAYED = CheckSpec("fits_the_table", "drop", 0, MalformedRule())
+REPLAYED = CheckSpec(name="fits_the_table", severity="drop", line=0, rule=MalformedRule())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckBatch:
     """Hold the batch against the checks that its rows alone can answer, all in one pass; bad rows may leave it here.
 
@@ -64,7 +64,7 @@ class TableCheck:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckTable:
     """Hold the table, as it would stand after the commit, against SQL.
 
@@ -93,7 +93,11 @@ class CheckTable:
 
 
 def check_stages(
-    spec: PipelineSpec, target: TableState | None, window: Window, operation: str, overwritten: Sequence[str] = (),
+    spec: PipelineSpec,
+    target: TableState | None,
+    window: Window,
+    operation: str,
+    overwritten: Sequence[str] = (),
 ) -> tuple[CheckBatch | None, CheckTable | None]:
     """Return the stages that check a batch before it is published.
 
@@ -108,8 +112,12 @@ def check_stages(
     inserts = operation == "insert" and spec.index.type == "BUCKET"
     if not spec.checks and not inserts and window.kind != "replay":
         return None, None
-    of_table = tuple(c for c in spec.checks if (isinstance(c.rule, SqlRule) and c.rule.scope != "batch")
-                     or (isinstance(c.rule, UniqueRule) and c.rule.within == "table"))
+    of_table = tuple(
+        c
+        for c in spec.checks
+        if (isinstance(c.rule, SqlRule) and c.rule.scope != "batch")
+        or (isinstance(c.rule, UniqueRule) and c.rule.within == "table")
+    )
     live = window.kind not in ("backfill", "replay") and operation != REPLACES_ALL
     of_batch = tuple(c for c in spec.checks if c not in of_table and (live or not isinstance(c.rule, OF_NOW)))
     if window.kind == "replay":
@@ -123,9 +131,12 @@ def check_stages(
         of_batch = tuple(replace(c, deletes=False) for c in of_batch)
     volumes = [c.rule.last for c in of_batch if isinstance(c.rule, VolumeRule)]
     batch = CheckBatch(
-        of_batch, spec.target.record_key, _history(spec, target, max(volumes)) if volumes else (),
-        spec.quarantine if drops else None, located_by(spec) if changes else (),
-        (spec.write.ordering or spec.target.ordering_field) if changes else "",
+        checks=of_batch,
+        record_key=spec.target.record_key,
+        history=_history(spec, target, max(volumes)) if volumes else (),
+        quarantine=spec.quarantine if drops else None,
+        located=located_by(spec) if changes else (),
+        ordering=(spec.write.ordering or spec.target.ordering_field) if changes else "",
     )
     # Without a look at the target it counts as there: `compile` shows what most runs do.
     exists = target is not None or window.kind == "deferred"
@@ -136,7 +147,11 @@ def check_stages(
 
 
 def table_after(
-    spec: PipelineSpec, exists: bool, operation: str, overwritten: Sequence[str] = (), checks: tuple[TableCheck, ...] = (),
+    spec: PipelineSpec,
+    exists: bool,
+    operation: str,
+    overwritten: Sequence[str] = (),
+    checks: tuple[TableCheck, ...] = (),
 ) -> CheckTable:
     """Return how a commit changes the target, and what is asked of the table as it would stand.
 
@@ -149,8 +164,16 @@ def table_after(
     """
     merges_by_time = spec.write_options.get("hoodie.record.merge.mode", "").upper() == "COMMIT_TIME_ORDERING"
     return CheckTable(
-        checks, spec.target.ref, spec.target.columns, spec.target.record_key, spec.target.partition_by,
-        "" if merges_by_time else spec.target.ordering_field, operation, spec.index.is_global, tuple(overwritten), exists,
+        checks=checks,
+        table=spec.target.ref,
+        columns=spec.target.columns,
+        record_key=spec.target.record_key,
+        partition_by=spec.target.partition_by,
+        ordering="" if merges_by_time else spec.target.ordering_field,
+        operation=operation,
+        global_index=spec.index.is_global,
+        overwritten=tuple(overwritten),
+        exists=exists,
     )
 
 
@@ -181,7 +204,12 @@ def _new_keys(spec: PipelineSpec) -> TableCheck:
     named = [f"`{name}`" for name in (*spec.target.record_key, *spec.target.partition_by)]
     keys = ", ".join(f"'{name}=', cast(`{name}` AS string)" for name in spec.target.record_key)
     twice = f"SELECT concat({keys}) AS k FROM {_TABLE} GROUP BY {', '.join(named)} HAVING count(*) > 1"
-    check = CheckSpec(NEW_KEYS, "fail", 0, SqlRule(f"SELECT min(k) FROM ({twice})", "NULL", "", "partitions"))
+    check = CheckSpec(
+        name=NEW_KEYS,
+        severity="fail",
+        line=0,
+        rule=SqlRule(query=f"SELECT min(k) FROM ({twice})", expect="NULL", compare="", scope="partitions"),
+    )
     return TableCheck(check, "freshet", "Hudi takes every row of a bucket that has a file for a duplicate")
 
 
@@ -230,7 +258,9 @@ def validator_options(checks: Sequence[TableCheck]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     classes = []
     for compare, validator, key in (
-        ("", _SINGLE, "single.value"), ("unchanged", _UNCHANGED, "equality"), ("changed", _CHANGED, "inequality"),
+        ("", _SINGLE, "single.value"),
+        ("unchanged", _UNCHANGED, "equality"),
+        ("changed", _CHANGED, "inequality"),
     ):
         texts = [sql_of(rule, _TABLE) + ("" if compare else "#true") for rule in rules if rule.compare == compare]
         if texts:

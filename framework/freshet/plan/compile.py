@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Position, seen_after
+from freshet.hudi.instants import zone_of
+from freshet.hudi.options import REPLACES_ALL, bulk_insert_options
+from freshet.hudi.table import StateReader, TableState
+from freshet.plan.foreign import refuse_foreign
 from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
-from freshet.plan.instants import zone_of
-from freshet.plan.late import position_at, position_by_hand
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
-from freshet.plan.notices import notices_of
-from freshet.plan.options import REPLACES_ALL, bulk_insert_options
-from freshet.plan.partitions import touched_partitions
+from freshet.plan.notices import complete_plan, notices_of
 from freshet.plan.parts import (
     checked_stages,
     commit_stage,
@@ -23,20 +24,20 @@ from freshet.plan.parts import (
     transform_stage,
     with_deletes,
 )
-from freshet.plan.quarantine import hidden_runs
-from freshet.plan.reads import ReadIncrement, ReadQuarantine, Window
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.refresh import pinned, refuse_recompute, replacing
-from freshet.plan.retention import hold_services
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target, evolved
-from freshet.plan.versions import version_at_end, versions_held
-from freshet.plan.window import next_window
-from freshet.spec.model import PipelineSpec
-from freshet.state.checkpoint import MAIN, Checkpoint, Position, seen_after
-from freshet.state.table import StateReader, TableState
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.table import hidden_runs, quarantine_of
+from freshet.sources.hudi.look.late import position_at, position_by_hand
+from freshet.sources.hudi.look.partitions import touched_partitions
+from freshet.sources.hudi.look.versions import version_at_end, versions_held
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.reads import ReadIncrement, ReadQuarantine, Window
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunRequest:
     """What the caller wants of the plan.
 
@@ -68,23 +69,29 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         StateError: The tables forbid the run; the code says why.
     """
     if not request.look_at_tables:
-        window = Window("deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
+        window = Window(kind="deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
-    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+    before = checkpoint_of(spec, target) if target else None
     source = source_of(spec, state)
     if not request.migrates:
         refuse_unmigrated(spec, state, target)
+        refuse_foreign(spec, target)
     if request.full_refresh:
-        return hold_services(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
+        return complete_plan(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
     main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
     window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
-    return hold_services(_plan(spec, target, before, window, (source, tables)), spec, state, target)
+    return complete_plan(_plan(spec, target, before, window, (source, tables)), spec, state, target)
 
 
 def _refresh(
-    spec: PipelineSpec, state: StateReader, target: TableState | None, before: Checkpoint | None, source: TableState, upto: str,
+    spec: PipelineSpec,
+    state: StateReader,
+    target: TableState | None,
+    before: Checkpoint | None,
+    source: TableState,
+    upto: str,
 ) -> Plan:
     refuse_recompute(spec)
     # What the run after it would be refused for.
@@ -117,17 +124,19 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     refuse_unmigrated(spec, state, target)
     before: Checkpoint | None = None
     try:
-        before = target.latest_checkpoint(spec.partners, spec.name) if target else None
+        before = checkpoint_of(spec, target) if target else None
     except StateError as error:
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":
             raise
     position = position_by_hand(state, spec.source.table, instant or "")
     seen = seen_after(before, position)
-    after = replace(Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
-                    seen=position_by_hand(state, spec.source.table, seen.instant) if seen else None)
+    after = replace(
+        Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
+        seen=position_by_hand(state, spec.source.table, seen.instant) if seen else None,
+    )
     reason = "reset by hand" if instant is None else "set by hand"
-    window = Window("override", end_inclusive=instant or "", reason=reason)
+    window = Window(kind="override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)
 
 
@@ -144,7 +153,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
 
     Raises:
-        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, or the target was made otherwise than the pipeline declares it.
+        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, or the target was made otherwise than declared.
     """
     target = state.table(spec.target.ref)
     refuse_unmigrated(spec, state, target)
@@ -152,31 +161,57 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
     unknown = [column for column, _ in repairs if column.lower() not in known]
     if unknown:
         raise StateError(
-            "UNKNOWN_COLUMN", f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
-            "Nothing was read or written.", f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
+            "UNKNOWN_COLUMN",
+            f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
+            "Nothing was read or written.",
+            f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
         )
-    before = target.latest_checkpoint(spec.partners, spec.name) if target else None
-    window = Window("replay", reason=f"rows of {spec.quarantine.name}")
-    if target is None or state.table(spec.quarantine) is None:
+    before = checkpoint_of(spec, target) if target else None
+    window = Window(kind="replay", reason=f"rows of {spec.quarantine.name}")
+    if target is None or quarantine_of(spec, state, target) is None:
         return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
     spec = evolved(spec, target)
     changes = compare_target(spec, target)
-    read = ReadQuarantine(spec.quarantine, conform_stage(spec).columns, where, repairs, hidden_runs(spec, state))
+    read = ReadQuarantine(
+        table=spec.quarantine,
+        columns=conform_stage(spec).columns,
+        where=where,
+        repairs=repairs,
+        hidden_runs=hidden_runs(spec, state),
+    )
     merge, guard = merge_stages(spec, target)
     # Its rows were made when they were quarantined, by whatever the logic was then.
     commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
-    operation = "hoodie.datasource.write.operation"
-    if spec.write.strategy == "rows" and commit.options[operation] in ("insert", "insert_overwrite"):
+    if spec.write.strategy == "rows" and commit.operation in ("insert", "insert_overwrite"):
         # Of rows that were published by a replay that was killed, an insert would make a second one.
-        commit = replace(commit, options={**commit.options, operation: "upsert"})
+        commit = replace(commit, operation="upsert")
     return Plan(
-        spec.name, spec.fingerprint, spec.target.ref, False, window, before, None, changes, (),
-        (read, *checked_stages(spec, target, window, merge, commit)),
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=False,
+        window=window,
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=changes,
+        notices=(),
+        stages=(read, *checked_stages(spec, target, window, merge, commit)),
     )
 
 
 def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
-    return Plan(spec.name, spec.fingerprint, spec.target.ref, False, Window("idle", reason=reason), before, None, (), (), ())
+    return Plan(
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=False,
+        window=Window(kind="idle", reason=reason),
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=(),
+        notices=(),
+        stages=(),
+    )
 
 
 def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
@@ -194,14 +229,17 @@ def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
     """
     if spec.operation != "upsert":
         raise StateError(
-            "NOT_AN_UPSERT", f"{spec.name}: its operation is {spec.operation}, and a bulk insert stands for a first upsert.",
-            "Nothing was read or written.", f"Load it by an ordinary run: freshet run {spec.name}",
+            "NOT_AN_UPSERT",
+            f"{spec.name}: its operation is {spec.operation}, and a bulk insert stands for a first upsert.",
+            "Nothing was read or written.",
+            f"Load it by an ordinary run: freshet run {spec.name}",
         )
     target = state.table(spec.target.ref)
     if target is not None and target.commits:
         how = "rebuild" if spec.index.hbase else f"migrate --to {spec.index.type.lower()}"
         raise StateError(
-            "TARGET_NOT_EMPTY", f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert would double rows.",
+            "TARGET_NOT_EMPTY",
+            f"{spec.name}: {spec.target.ref.path} has commits already; a bulk insert would double rows.",
             "Nothing was read or written.",
             f"Make the index from the rows that stand there: freshet index {how} {spec.name}",
         )
@@ -213,8 +251,12 @@ def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
 
 
 def _plan(
-    spec: PipelineSpec, target: TableState | None, before: Checkpoint | None, window: Window,
-    looked_at: tuple[TableState, InputTables] | None, override: Checkpoint | None = None,
+    spec: PipelineSpec,
+    target: TableState | None,
+    before: Checkpoint | None,
+    window: Window,
+    looked_at: tuple[TableState, InputTables] | None,
+    override: Checkpoint | None = None,
 ) -> Plan:
     spec = evolved(spec, target)
     changes = compare_target(spec, target) if target else ()
@@ -223,10 +265,11 @@ def _plan(
         others = positions(spec, looked_at[1], window, before) if looked_at else {}
         kept = before.positions if before else {}
         began = before.main if before and window.kind in ("increment", "driven") else None
-        position = position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(window.end_inclusive)
+        position = (
+            position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(instant=window.end_inclusive)
+        )
         after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
-    stages: tuple[Stage, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    stages, notices = tuple[Stage, ...](), tuple[Notice, ...]()
     if window.kind in ("start_at_latest", "override"):
         stages = (commit_stage(spec, window, after, empty=True, creates=target is None),)
     elif window.kind != "idle":
@@ -240,12 +283,23 @@ def _plan(
         )
     if window.kind != "deferred":
         overwrites = spec.operation == "insert_overwrite" and spec.write.strategy == "rows"
-        stages = tuple(with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
-                       if isinstance(stage, Commit) else stage for stage in stages)
+        stages = tuple(
+            with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
+            if isinstance(stage, Commit)
+            else stage
+            for stage in stages
+        )
     return Plan(
-        pipeline=spec.name, fingerprint=spec.fingerprint, target=spec.target.ref,
-        first_run=target is None and window.kind != "deferred", window=window, checkpoint_before=before,
-        checkpoint_after=after, schema_changes=changes, notices=notices, stages=stages,
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        first_run=target is None and window.kind != "deferred",
+        window=window,
+        checkpoint_before=before,
+        checkpoint_after=after,
+        schema_changes=changes,
+        notices=notices,
+        stages=stages,
         source_zone=zone_of(looked_at[0]) if looked_at else "",
     )
 
@@ -253,7 +307,14 @@ def _plan(
 def _read(spec: PipelineSpec, window: Window, source: TableState | None, before: Checkpoint | None) -> ReadIncrement:
     deletes = with_deletes(spec, source)
     if source is None or window.kind == "driven":
-        return ReadIncrement(spec.source.table, window, deletes)
+        return ReadIncrement(table=spec.source.table, window=window, with_deletes=deletes)
     held = versions_held(spec.name, source, window, before) if deletes and before else ()
     as_of = version_at_end(source, window.end_inclusive)
-    return ReadIncrement(spec.source.table, window, deletes, held, as_of, touched_partitions(source, window))
+    return ReadIncrement(
+        table=spec.source.table,
+        window=window,
+        with_deletes=deletes,
+        before=held,
+        as_of=as_of,
+        partitions=touched_partitions(source, window),
+    )

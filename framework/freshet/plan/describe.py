@@ -7,10 +7,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, assert_never
 
+from freshet.hudi.checkpoint import MAIN, Checkpoint
+from freshet.hudi.instants import readable
+from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
+from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.instants import readable
-from freshet.plan.options import NO_ENTRIES
-from freshet.plan.reads import (
+from freshet.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
+from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
     ReadLookback,
@@ -20,9 +23,6 @@ from freshet.plan.reads import (
     ReadSnapshot,
     counted,
 )
-from freshet.plan.stages import Commit, Conform, MergeColumns, Plan, RunPython, RunSql, Stage
-from freshet.spec.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
-from freshet.state.checkpoint import MAIN, Checkpoint
 
 _SHOWN_PARTITIONS = 20
 
@@ -61,8 +61,11 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
     if window.kind == "increment":
         left = f"; {counted(window.waiting_commits, 'commit')} ({counted(window.waiting_rows, 'row')}) left for the next run"
         span = f"{_at(plan, window.begin_inclusive)} to {_at(plan, window.end_inclusive)}"
-        lines.append(f"              {counted(len(window.requested), 'commit')}, {counted(window.rows, 'row')}, completed "
-                     + span + (left if window.waiting_commits else ""))
+        lines.append(
+            f"              {counted(len(window.requested), 'commit')}, {counted(window.rows, 'row')}, completed "
+            + span
+            + (left if window.waiting_commits else "")
+        )
     if window.kind != "deferred":
         after = plan.checkpoint_after or plan.checkpoint_before
         lines.append(f"  checkpoint  {_position(plan, plan.checkpoint_before, now)} -> {_position(plan, after, now)}")
@@ -74,8 +77,11 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
         lines.append("  nothing to do")
     if show_options:
         commits = [stage for stage in plan.stages if isinstance(stage, Commit)]
-        lines += [f"       {key} = {value}"
-                  for stage in commits for key, value in sorted({**stage.options, **stage.metadata}.items())]
+        lines += [
+            f"       {key} = {value}"
+            for stage in commits
+            for key, value in sorted({**stage.writer_options(), **stage.metadata}.items())
+        ]
     return "\n".join(lines)
 
 
@@ -151,11 +157,14 @@ def _stage_text(stage: Stage) -> str:
             return f"read {stage.view}: all of {stage.table.name}" + (f" as of {stage.as_of}" if stage.as_of else "")
         case ReadRange():
             view = "<SRC>" if stage.view == MAIN else stage.view
-            return (f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name}"
-                    + (f" as of {stage.as_of}" if stage.as_of else ""))
+            return f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name}" + (
+                f" as of {stage.as_of}" if stage.as_of else ""
+            )
         case DriveRows() if stage.every_row:
-            return (f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
-                    "version before")
+            return (
+                f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
+                "version before"
+            )
         case DriveRows():
             keys = ", ".join(f"{column} = {theirs}" for theirs, column in stage.on)
             pruned = [column for _, column in stage.on if column in stage.partition_by]
@@ -183,7 +192,8 @@ def _stage_text(stage: Stage) -> str:
         case CheckTable():
             return "check what the commit makes: " + "; ".join(
                 f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")
-                for one in stage.checks)
+                for one in stage.checks
+            )
         case MergeColumns():
             others = ", and write its other rows again" if stage.keep_others else ""
             missing = "" if stage.keep_others or stage.insert_missing else "; rows whose key is not there are dropped"
@@ -192,7 +202,7 @@ def _stage_text(stage: Stage) -> str:
             index = stage.options["hoodie.index.type"]
             if index == "HBASE":
                 index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
-            rows = "a checkpoint without rows" if stage.empty else stage.options["hoodie.datasource.write.operation"]
+            rows = "a checkpoint without rows" if stage.empty else stage.operation
             if index == NO_ENTRIES:
                 index = "its index is made afterwards"
             return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"

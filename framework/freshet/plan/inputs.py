@@ -6,19 +6,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
-from freshet.plan.late import completion_of, position_at, refuse_late
-from freshet.plan.lookback import look_back
-from freshet.plan.partitions import known_partitions, touched_partitions
-from freshet.plan.reads import DriveRows, ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot, Version, Window, counted
-from freshet.plan.replaced import refuse_replaced
+from freshet.hudi.checkpoint import Checkpoint, Position
+from freshet.hudi.table import StateReader, TableState
 from freshet.plan.stages import Stage
-from freshet.plan.taken_back import refuse_taken_back
-from freshet.plan.unreadable import refuse_unreadable
-from freshet.plan.versions import deletes_some, is_kept, version_at_end, version_before, version_now
-from freshet.plan.window import next_window
-from freshet.spec.model import InputSpec, PipelineSpec, SourceSpec
-from freshet.state.checkpoint import Checkpoint, Position
-from freshet.state.table import StateReader, TableState
+from freshet.project.model.pipeline import InputSpec, PipelineSpec, SourceSpec
+from freshet.sources.hudi.look.late import completion_of, position_at, refuse_late
+from freshet.sources.hudi.look.lookback import look_back
+from freshet.sources.hudi.look.partitions import known_partitions, touched_partitions
+from freshet.sources.hudi.look.replaced import refuse_replaced
+from freshet.sources.hudi.look.taken_back import refuse_taken_back
+from freshet.sources.hudi.look.unreadable import refuse_unreadable
+from freshet.sources.hudi.look.versions import (
+    deletes_some,
+    is_kept,
+    refuse_cleaned,
+    version_at_end,
+    version_before,
+    version_now,
+)
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.reads import (
+    DriveRows,
+    ReadIncrement,
+    ReadLookback,
+    ReadPartitions,
+    ReadSnapshot,
+    Version,
+    Window,
+    counted,
+)
 
 
 @dataclass(frozen=True)
@@ -58,16 +74,23 @@ def look_at_inputs(spec: PipelineSpec, state: StateReader, before: Checkpoint | 
             if one.table.path == spec.target.ref.path:
                 continue
             raise StateError(
-                "INPUT_MISSING", f"{spec.name}: input {one.name}: there is no Hudi table at {one.table.path}.",
-                "Nothing was read or written.", f"See {spec.file}:{one.line}.", path=one.table.path,
+                "INPUT_MISSING",
+                f"{spec.name}: input {one.name}: there is no Hudi table at {one.table.path}.",
+                "Nothing was read or written.",
+                f"See {spec.file}:{one.line}.",
+                path=one.table.path,
             )
         refuse_unreadable(f"{spec.name}: input {one.name}", found)
         for column, _ in one.on:
             if column not in found.config.partition_by:
                 raise StateError(
-                    "NOT_A_PARTITION", f"{spec.name}: inputs.{one.name}.on: {column} is no partition column of "
+                    "NOT_A_PARTITION",
+                    f"{spec.name}: inputs.{one.name}.on: {column} is no partition column of "
                     f"{one.table.name} ({', '.join(found.config.partition_by) or 'not partitioned'}).",
-                    "Nothing was read or written.", f"See {spec.file}:{one.line}.", input=one.name, column=column,
+                    "Nothing was read or written.",
+                    f"See {spec.file}:{one.line}.",
+                    input=one.name,
+                    column=column,
                 )
         if one.read == "incremental" and before is not None and before.main is not None:
             news = _news(spec, one, found, before.positions.get(one.name))
@@ -91,7 +114,9 @@ def with_drivers(window: Window, tables: InputTables) -> Window:
         for name, w in sorted(waiting.items())
     )
     return replace(
-        window, kind="driven" if window.kind == "idle" else window.kind, reason=f"{window.reason}; {words}",
+        window,
+        kind="driven" if window.kind == "idle" else window.kind,
+        reason=f"{window.reason}; {words}",
         waiting_commits=window.waiting_commits + sum(w.waiting_commits for w in waiting.values()),
         waiting_rows=window.waiting_rows + sum(w.waiting_rows for w in waiting.values()),
     )
@@ -112,12 +137,16 @@ def positions(spec: PipelineSpec, tables: InputTables, window: Window, before: C
         if one.read == "incremental" and state is not None and state.commits:
             driven = tables.drivers.get(one.name) if window.kind in ("increment", "driven") else None
             began = before.positions.get(one.name) if before and driven and driven.kind != "whole_table" else None
-            found[one.name] = position_at(state, driven.end_inclusive if driven else _newest(state), began)
+            found[one.name] = position_at(state, driven.end_inclusive if driven else state.commits[-1].completed, began)
     return found
 
 
 def read_inputs(
-    spec: PipelineSpec, tables: InputTables, window: Window, source: TableState, before: Checkpoint | None,
+    spec: PipelineSpec,
+    tables: InputTables,
+    window: Window,
+    source: TableState,
+    before: Checkpoint | None,
 ) -> tuple[Stage, ...]:
     """Return the stages that read the other inputs, those that add rows to ``SRC`` first.
 
@@ -149,37 +178,65 @@ def read_inputs(
         version = Version("") if empty else _version(one, state, previous)
         if one.read == "incremental" and state is not None:
             looked = look_back(one, state, source, window, driving.get(one.name), read_upto)
-            others.append(ReadLookback(one.name, one.table, looked, touched_partitions(state, looked),
-                                       version_at_end(state, looked.end_inclusive)))
+            others.append(
+                ReadLookback(
+                    view=one.name,
+                    table=one.table,
+                    window=looked,
+                    partitions=touched_partitions(state, looked),
+                    as_of=version_at_end(state, looked.end_inclusive),
+                )
+            )
         elif one.read == "affected_partitions" and window.kind != "whole_table" and not empty:
             known = known_partitions(one, source, window)
-            others.append(ReadPartitions(
-                one.name, one.table, one.on, version.as_of, None if driving else known,
-                known or () if driving else (), version.overtakers,
-            ))
+            others.append(
+                ReadPartitions(
+                    view=one.name,
+                    table=one.table,
+                    on=one.on,
+                    as_of=version.as_of,
+                    known=None if driving else known,
+                    also=known or () if driving else (),
+                    overtakers=version.overtakers,
+                )
+            )
         else:
             own = one.table.path == spec.target.ref.path and (state is None or not state.commits)
-            others.append(ReadSnapshot(
-                one.name, one.table, version.as_of, spec.target.columns if own else (), empty, version.overtakers,
-            ))
+            others.append(
+                ReadSnapshot(
+                    view=one.name,
+                    table=one.table,
+                    as_of=version.as_of,
+                    columns=spec.target.columns if own else (),
+                    empty=empty,
+                    overtakers=version.overtakers,
+                )
+            )
     return (*drive, *others)
 
 
 def deferred_inputs(spec: PipelineSpec) -> tuple[Stage, ...]:
     """Return the stages as far as the files alone tell them."""
-    later = Window("deferred", reason="decided when the run looks at the tables")
+    later = Window(kind="deferred", reason="decided when the run looks at the tables")
     found: list[Stage] = [
-        DriveRows(ReadIncrement(one.table, later, False), one.drives, spec.source.table, "", ())
-        for one in spec.inputs if one.drives
+        DriveRows(
+            changes=ReadIncrement(table=one.table, window=later, with_deletes=False),
+            on=one.drives,
+            source=spec.source.table,
+            as_of="",
+            partition_by=(),
+        )
+        for one in spec.inputs
+        if one.drives
     ]
     for one in spec.inputs:
         match one.read:
             case "incremental":
-                found.append(ReadLookback(one.name, one.table, later))
+                found.append(ReadLookback(view=one.name, table=one.table, window=later))
             case "affected_partitions":
-                found.append(ReadPartitions(one.name, one.table, one.on))
+                found.append(ReadPartitions(view=one.name, table=one.table, on=one.on))
             case "snapshot":
-                found.append(ReadSnapshot(one.name, one.table))
+                found.append(ReadSnapshot(view=one.name, table=one.table))
     return tuple(found)
 
 
@@ -187,7 +244,11 @@ def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Posit
     # Of a table that the input did not read before, all is news.
     known = position if position is not None and position.table == one.table.path else None
     source = SourceSpec(
-        one.table, spec.source.max_commits, "READ_UPTO_LATEST_COMMIT", spec.source.full_scan_when_expired, "auto",
+        table=one.table,
+        max_commits=spec.source.max_commits,
+        missing_checkpoint="READ_UPTO_LATEST_COMMIT",
+        full_scan_when_expired=spec.source.full_scan_when_expired,
+        incremental_format="auto",
     )
     name = f"{spec.name}: input {one.name}"
     try:
@@ -200,7 +261,9 @@ def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Posit
     except StateError as error:
         # `checkpoint set` moves the main source alone, which would leave a gap there and mend nothing here.
         raise StateError(
-            error.code, error.message, error.effect,
+            error.code,
+            error.message,
+            error.effect,
             f"To read the whole main source with the whole input again: freshet checkpoint reset {spec.name}, with "
             "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: READ_UPTO_LATEST_COMMIT",
             **{**error.details, "input": one.name},
@@ -208,7 +271,12 @@ def _news(spec: PipelineSpec, one: InputSpec, state: TableState, position: Posit
 
 
 def _drive(
-    name: str, one: InputSpec, tables: InputTables, window: Window, source: TableState, before: Checkpoint | None,
+    name: str,
+    one: InputSpec,
+    tables: InputTables,
+    window: Window,
+    source: TableState,
+    before: Checkpoint | None,
     earlier: list[DriveRows],
 ) -> DriveRows:
     state, changes = tables.states[one.name], tables.drivers[one.name]
@@ -222,12 +290,26 @@ def _drive(
     held = own if own is not None and own.table == one.table.path else None
     then = (version_before(name, state, changes, held.instant),) if held and wanted else ()
     then = then if not expired or all(is_kept(state, version) for version in then) else ()
+    as_of = version_at_end(source, window.end_inclusive)
+    refuse_cleaned(name, source, Version(as_of))
+    end = version_at_end(state, changes.end_inclusive)
     read = ReadIncrement(
-        one.table, changes, False, then, version_at_end(state, changes.end_inclusive), touched_partitions(state, changes),
+        table=one.table,
+        window=changes,
+        with_deletes=False,
+        before=then,
+        as_of=end,
+        partitions=touched_partitions(state, changes),
     )
     return DriveRows(
-        read, one.drives, source.ref, version_at_end(source, window.end_inclusive), source.config.partition_by,
-        window.requested, tuple((drive.changes, drive.on) for drive in earlier), expired and not then,
+        changes=read,
+        on=one.drives,
+        source=source.ref,
+        as_of=as_of,
+        partition_by=source.config.partition_by,
+        held=window.requested,
+        earlier=tuple((drive.changes, drive.on) for drive in earlier),
+        every_row=expired and not then,
     )
 
 
@@ -244,7 +326,3 @@ def _leaves_keys(one: InputSpec, state: TableState, changes: Window) -> bool:
 
 def _version(one: InputSpec, state: TableState | None, previous: Version) -> Version:
     return previous if one.as_of == "checkpoint" else Version("" if one.as_of == "latest" else version_now(state))
-
-
-def _newest(state: TableState) -> str:
-    return state.commits[-1].completed

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from freshet.errors import FreshetError
+from freshet.hudi.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.hudi.table import CommitInfo, Instant, TableState
 from freshet.plan.logic_record import SEVERAL, UNKNOWN, LogicRecord, Standing, decode_record, encode_record
 from freshet.plan.stages import Commit
-from freshet.spec.logic import Logic, digest_of, digests_by_name
-from freshet.spec.model import PipelineSpec
-from freshet.state.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
-from freshet.state.table import CommitInfo, Instant, TableState
+from freshet.project.model.logic import Logic, digest_of, digests_by_name
+from freshet.project.model.pipeline import PipelineSpec
 
 _SERVICES = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 # Rows as they are, in another form.
@@ -38,8 +38,15 @@ class Known:
 
 
 def with_logic(
-    commit: Commit, spec: PipelineSpec, target: TableState | None, logic: Logic | None = None, *, computes: bool = True,
-    whole: bool = False, renews: tuple[str, ...] = (), ranged: bool = False,
+    commit: Commit,
+    spec: PipelineSpec,
+    target: TableState | None,
+    logic: Logic | None = None,
+    *,
+    computes: bool = True,
+    whole: bool = False,
+    renews: tuple[str, ...] = (),
+    ranged: bool = False,
 ) -> Commit:
     """Return a commit that says by which logic its rows are made.
 
@@ -61,10 +68,10 @@ def with_logic(
             standing = found.standing if found else standing
         except FreshetError:
             # A history that cannot be read keeps nobody from writing.
-            standing = Standing(None, False)
+            standing = Standing(held=None, whole=False)
     base = target.commits[-1].completed if target is not None and target.commits else ""
     digest, parts = (digest_of(made_by), digests_by_name(made_by)) if computes and not commit.empty else ("", {})
-    record = LogicRecord(digest, base, standing, parts, whole, renews, ranged)
+    record = LogicRecord(digest=digest, base=base, standing=standing, parts=parts, whole=whole, renews=renews, ranged=ranged)
     return replace(commit, metadata=dict(sorted({**commit.metadata, LOGIC_KEY: encode_record(record)}.items())))
 
 
@@ -96,7 +103,7 @@ def known_logic(spec: PipelineSpec, target: TableState, search: bool = False) ->
             return None
         newest = list(target.newest_first())
         first = newest[-1][1] if newest else CommitInfo()
-        standing = Standing({}, first.extra.get(ORIGIN_KEY) in _FIRST)
+        standing = Standing(held={}, whole=first.extra.get(ORIGIN_KEY) in _FIRST)
     else:
         standing = record.standing
     parts: dict[str, str] = {}
@@ -116,7 +123,12 @@ def _replaces_all(spec: PipelineSpec, info: CommitInfo) -> bool:
 
 
 def _after(
-    spec: PipelineSpec, target: TableState, before: Standing, parts: dict[str, str], instant: Instant, info: CommitInfo,
+    spec: PipelineSpec,
+    target: TableState,
+    before: Standing,
+    parts: dict[str, str],
+    instant: Instant,
+    info: CommitInfo,
 ) -> tuple[Standing, dict[str, str]]:
     """Return what stands after a commit."""
     if not _makes_rows(spec, info):

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from freshet.spec.model import Granularity
+from freshet.project.model.pipeline import Granularity
 
 VERSION = 1
 #: Of rows whose commit does not tell, and of rows of several logics.
@@ -23,7 +23,7 @@ _FORMS: Mapping[int, tuple[Granularity, str]] = {7: ("month", "%Y-%m"), 10: ("da
 _DATED = re.compile(r"(.*?)(\d{4}-\d\d(?:-\d\d)?(?:-\d\d)?)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Standing:
     """By which logic the rows of a table were made.
 
@@ -42,7 +42,7 @@ class Standing:
     before: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogicRecord:
     """What one commit says.
 
@@ -89,7 +89,7 @@ def decode_record(text: str) -> LogicRecord | None:
         standing = raw.pop("standing")
         groups = standing.pop("held")
         held = None if groups is None else {path: digest for digest, packed in groups.items() for path in _unpacked(packed)}
-        return LogicRecord(standing=Standing(held, **standing), renews=tuple(_unpacked(raw.pop("renews"))), **raw)
+        return LogicRecord(standing=Standing(held=held, **standing), renews=tuple(_unpacked(raw.pop("renews"))), **raw)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from freshet.errors import StateError
-from freshet.spec.model import PipelineSpec, TableRef
-from freshet.spec.paths import place_before
-from freshet.state.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from freshet.state.table import CommitInfo, Instant, StateReader, TableState
+from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
+from freshet.project.model.hidden import beside, digest_of, without_paths
+from freshet.project.model.paths import place_before, same_place
+from freshet.project.model.pipeline import PipelineSpec, TableRef
 
-VERSION = 1
+#: 2 may hold a digest of a path; without one a note is written as version 1.
+VERSION = 2
 _UNTOUCHED = "Nothing was read or written."
 _SERVICES = ("CLUSTER", "COMPACT", "LOG_COMPACT")
 # What they wrote the successor reads, too, because it goes on from an earlier position.
@@ -22,23 +24,31 @@ _GOES_ON = ("increment", "driven", "index")
 _COMPUTED = ("whole_table", "backfill")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Note:
     """What the first commit of a migrated table says of its making.
 
     Args:
-        before: Base path of the table that it takes the place of.
+        before: Base path of the table that it takes the place of, or what may be shown of it.
         commit: Completion time of that table's last commit then.
         copied: True where its rows were copied, False where they were computed from the source.
+        digest: Of the path, where it holds a secret: see ``spec.hidden``.
     """
 
     before: str
     commit: str
     copied: bool
+    digest: str = ""
 
     def encode(self) -> str:
         """Return the note as a commit carries it."""
-        return _encoded(vars(self))
+        return _encoded({key: value for key, value in vars(self).items() if key != "digest" or value})
+
+    def is_of(self, path: str) -> bool:
+        """Say whether the table that it takes the place of is the one at a path."""
+        if self.digest:
+            return self.digest == digest_of(path, self.before)
+        return same_place(self.before) == same_place(path)
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,27 @@ class Verdict:
 
 
 _T = TypeVar("_T", Note, Verdict)
+
+
+def a_note(spec: PipelineSpec, before: str, commit: str, copied: bool) -> Note:
+    """Return a note without a secret.
+
+    Args:
+        spec: The pipeline, with the new table as its target.
+        before, commit, copied: See ``Note``.
+    """
+    shown = spec.hidden.get(before)
+    return (
+        Note(before=shown, commit=commit, copied=copied, digest=digest_of(before, shown))
+        if shown
+        else Note(before=before, commit=commit, copied=copied)
+    )
+
+
+def shown_before(spec: PipelineSpec, note: Note) -> str:
+    """Return what may be shown of the path that a note names: one that was kept in clear may hold an older secret."""
+    ours = spec.hidden.get(spec.target.ref.path)
+    return note.before if note.digest or ours is None or note.before in spec.hidden else beside(note.before, ours)
 
 
 def note_of(table: TableState | None) -> Note | None:
@@ -128,9 +159,12 @@ def refuse_unmigrated(spec: PipelineSpec, state: StateReader, target: TableState
     if before is not None:
         lacks = "loaded and not compared yet" if target is not None and target.commits else "not loaded yet"
         raise StateError(
-            "MIGRATION_NOT_DONE", f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is {lacks}, and "
-            f"the table that it takes the place of stands at {before.ref.path}.", _UNTOUCHED,
-            f"freshet migrate {spec.name} --dry-run", before=before.ref.path,
+            "MIGRATION_NOT_DONE",
+            f"{spec.name}: {spec.target.file} names {spec.target.ref.path}, which is {lacks}, and "
+            f"the table that it takes the place of stands at {before.ref.path}.",
+            _UNTOUCHED,
+            f"freshet migrate {spec.name} --dry-run",
+            before=before.ref.path,
         )
 
 
@@ -146,8 +180,14 @@ def unseen_writes(old: TableState, note: Note) -> tuple[str, ...]:
 
 def _since(table: TableState, commit: str) -> Iterator[tuple[Instant, CommitInfo]]:
     if table.commits and table.commits[0].completed > commit:
-        yield from sorted(((i, info) for i, info in table.load_archived(commit, frozenset(i.requested for i in table.commits))
-                           if info.operation not in _SERVICES), key=lambda pair: pair[0])
+        yield from sorted(
+            (
+                (i, info)
+                for i, info in table.load_archived(commit, frozenset(i.requested for i in table.commits))
+                if info.operation not in _SERVICES
+            ),
+            key=lambda pair: pair[0],
+        )
     yield from ((i, table.info(i)) for i in table.commits_between(begin_exclusive=commit))
 
 
@@ -162,7 +202,7 @@ def _is_seen(info: CommitInfo, copied: bool) -> bool:
 
 
 def _encoded(fields: dict[str, object]) -> str:
-    return json.dumps({"version": VERSION, **fields}, sort_keys=True)
+    return json.dumps({"version": VERSION if "digest" in fields else 1, **fields}, sort_keys=True)
 
 
 def _decoded(kind: type[_T], text: str | None) -> _T | None:
@@ -170,11 +210,15 @@ def _decoded(kind: type[_T], text: str | None) -> _T | None:
         return None
     try:
         raw = json.loads(text)
-        if raw.pop("version") != VERSION:
+        if raw.pop("version") not in (1, VERSION):
             raise ValueError
         return kind(**raw)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
+        shown = without_paths(text)[:200]
         raise StateError(
-            "MIGRATION_UNREADABLE", f"a commit's note of its migration is not one: {text[:200]!r}.", _UNTOUCHED,
-            "Upgrade freshet to the version that wrote it.", text=text[:200],
+            "MIGRATION_UNREADABLE",
+            f"a commit's note of its migration is not one: {shown!r}.",
+            _UNTOUCHED,
+            "Upgrade freshet to the version that wrote it.",
+            text=shown,
         ) from error

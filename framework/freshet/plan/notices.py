@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from freshet.hudi.checkpoint import Checkpoint
+from freshet.hudi.options import IS_DELETED
+from freshet.hudi.table import StateReader, TableState
 from freshet.plan.inputs import InputTables
-from freshet.plan.late import what_is_late
-from freshet.plan.options import IS_DELETED
-from freshet.plan.reads import ReadIncrement
-from freshet.plan.stages import Notice
-from freshet.spec.model import PipelineSpec
-from freshet.state.checkpoint import Checkpoint
-from freshet.state.table import TableState
+from freshet.plan.retention import hold_services
+from freshet.plan.stages import Notice, Plan
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.table import lost_words
+from freshet.sources.hudi.look.late import what_is_late
+from freshet.sources.hudi.reads import ReadIncrement
 
 
 def notices_of(
-    spec: PipelineSpec, source: TableState, inputs: InputTables, read: ReadIncrement, before: Checkpoint | None,
+    spec: PipelineSpec,
+    source: TableState,
+    inputs: InputTables,
+    read: ReadIncrement,
+    before: Checkpoint | None,
 ) -> tuple[Notice, ...]:
     """Return the notices of a run that reads.
 
@@ -26,21 +34,42 @@ def notices_of(
     """
     windows = ((source, read.window), *((inputs.states[name], window) for name, window in inputs.driving.items()))
     late = tuple(
-        Notice("COMMIT_IN_THE_PAST", f"{spec.name}: {what_is_late(table, window.late)}. They are read now. Where "
-               "the clock of their writer is behind, set it, or let it write in UTC.")
-        for table, window in windows if table is not None and window.late
+        Notice(
+            "COMMIT_IN_THE_PAST",
+            f"{spec.name}: {what_is_late(table, window.late)}. They are read now. Where "
+            "the clock of their writer is behind, set it, or let it write in UTC.",
+        )
+        for table, window in windows
+        if table is not None and window.late
     )
     return (*_deletes(spec, source, read, before), *late)
+
+
+def complete_plan(plan: Plan, spec: PipelineSpec, state: StateReader, target: TableState | None) -> Plan:
+    """Return the plan of a run with what its table services wait for, and what the quarantine has lost.
+
+    Args:
+        plan: The plan.
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        target: The target's state; None before the first run.
+    """
+    # An idle tick, which drops no row, need not pay for the look.
+    lost = lost_words(spec, state, target) if plan.stages else ""
+    notices = (*plan.notices, *((Notice("QUARANTINE_LOST", lost),) if lost else ()))
+    return hold_services(replace(plan, notices=notices), spec, state, target)
 
 
 def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before: Checkpoint | None) -> tuple[Notice, ...]:
     window = read.window
     if window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
-        return (Notice(
-            "DELETES_NOT_SEEN",
-            f"{spec.name}: the whole source is read again, and the version that the target holds is cleaned or unknown: rows "
-            f"that were deleted since stay in the target. To have them gone: freshet run {spec.name} --full-refresh",
-        ),)
+        return (
+            Notice(
+                "DELETES_NOT_SEEN",
+                f"{spec.name}: the whole source is read again, and the version that the target holds is cleaned or unknown: "
+                f"rows that were deleted since stay in the target. To have them gone: freshet run {spec.name} --full-refresh",
+            ),
+        )
     if read.with_deletes or window.kind != "increment":
         return ()
     replaced = [i for i in source.data_commits if i.requested in window.requested and i.action == "replacecommit"]
@@ -54,6 +83,9 @@ def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before
     else:
         why = "which an increment without change data does not show"
         advice = "Make the source with hoodie.table.cdc.enabled=true to pass deletes on."
-    return (Notice(
-        "DELETES_NOT_SEEN", f"{spec.name}: the source's commits hold {what}, {why}: the target keeps those rows. {advice}",
-    ),)
+    return (
+        Notice(
+            "DELETES_NOT_SEEN",
+            f"{spec.name}: the source's commits hold {what}, {why}: the target keeps those rows. {advice}",
+        ),
+    )

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import COLUMNS_KEY, FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
+from freshet.hudi.options import IS_DELETED, columns_record, operation_of, writer_options
+from freshet.hudi.table import StateReader, TableState
 from freshet.plan.checks import REPLAYED, check_stages, located_by, validator_options
-from freshet.plan.options import IS_DELETED, columns_record, index_record, writer_options
-from freshet.plan.reads import Window
+from freshet.plan.index_record import index_record
+from freshet.plan.positions import kept
 from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
-from freshet.plan.unreadable import refuse_unreadable
-from freshet.spec.model import PipelineSpec, TransformSpec
-from freshet.spec.rules import MalformedRule
-from freshet.spec.types import Array, Atomic, Column
-from freshet.state.checkpoint import COLUMNS_KEY, FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
-from freshet.state.table import StateReader, TableState
+from freshet.project.model.checks import MalformedRule
+from freshet.project.model.pipeline import PipelineSpec, TransformSpec
+from freshet.sources.hudi.look.unreadable import refuse_unreadable
+from freshet.sources.hudi.reads import Window
+from freshet.types.columns import Array, Atomic, Column
 
 
 def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
@@ -27,7 +29,8 @@ def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
     source = state.table(spec.source.table)
     if source is None:
         raise StateError(
-            "SOURCE_MISSING", f"{spec.name}: there is no Hudi table at {spec.source.table.path}.",
+            "SOURCE_MISSING",
+            f"{spec.name}: there is no Hudi table at {spec.source.table.path}.",
             "Nothing was read or written.",
             "Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
             path=spec.source.table.path,
@@ -46,7 +49,8 @@ def with_deletes(spec: PipelineSpec, source: TableState | None) -> bool:
     recorded = source.config.records_changes if source else wanted == "cdc"
     if wanted == "cdc" and not recorded:
         raise StateError(
-            "CDC_NOT_RECORDED", f"{spec.name}: {spec.source.table.path} keeps no change data.",
+            "CDC_NOT_RECORDED",
+            f"{spec.name}: {spec.source.table.path} keeps no change data.",
             "Nothing was read or written.",
             "Remove hoodie.datasource.query.incremental.format: cdc, or make the source with hoodie.table.cdc.enabled=true.",
         )
@@ -90,17 +94,24 @@ def conform_stage(spec: PipelineSpec) -> Conform:
     if spec.write.strategy != "rows":
         columns = tuple(c for c in columns if c.name in (*located, *spec.write.columns))
         if spec.write.changed_columns:
-            carried = (Column(spec.write.changed_columns, Array(Atomic("string"))),)
+            carried = (Column(name=spec.write.changed_columns, type=Array(Atomic("string"))),)
         if spec.source.incremental_format == "cdc" and IS_DELETED not in spec.write.columns:
-            carried = (*carried, Column(IS_DELETED, Atomic("boolean")))
+            carried = (*carried, Column(name=IS_DELETED, type=Atomic("boolean")))
     partial = spec.write.strategy == "partial_update"
     required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
     ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
     malformed = next((check for check in spec.checks if isinstance(check.rule, MalformedRule)), None)
     return Conform(
-        (*columns, *carried), required, target.record_key, ignored, malformed.name if malformed else "",
-        malformed is not None and malformed.severity == "drop", any(check.severity == "drop" for check in spec.checks),
-        spec.evolution, _optional(spec), paths=_paths(spec),
+        columns=(*columns, *carried),
+        required=required,
+        keys=target.record_key,
+        ignored=ignored,
+        rule=malformed.name if malformed else "",
+        marks=malformed is not None and malformed.severity == "drop",
+        keeps_original=any(check.severity == "drop" for check in spec.checks),
+        evolution=spec.evolution,
+        optional=_optional(spec),
+        paths=_paths(spec),
     )
 
 
@@ -117,7 +128,11 @@ def _optional(spec: PipelineSpec) -> tuple[str, ...]:
 
 
 def publish_stages(
-    spec: PipelineSpec, target: TableState | None, window: Window, after: Checkpoint | None, moves: bool = False,
+    spec: PipelineSpec,
+    target: TableState | None,
+    window: Window,
+    after: Checkpoint | None,
+    moves: bool = False,
 ) -> tuple[Stage, ...]:
     """Return the stages from the transformation's result to the commit.
 
@@ -135,7 +150,11 @@ def publish_stages(
 
 
 def checked_stages(
-    spec: PipelineSpec, target: TableState | None, window: Window, merge: tuple[MergeColumns, ...], commit: Commit,
+    spec: PipelineSpec,
+    target: TableState | None,
+    window: Window,
+    merge: tuple[MergeColumns, ...],
+    commit: Commit,
     overwritten: Sequence[str] = (),
 ) -> tuple[Stage, ...]:
     """Return the stages from the transformation's result to a commit, with the pipeline's checks among them.
@@ -148,10 +167,9 @@ def checked_stages(
         commit: The commit.
         overwritten: Values of the partitions that it replaces; a row of any other is refused.
     """
-    operation = commit.options["hoodie.datasource.write.operation"]
-    of_batch, of_table = check_stages(spec, target, window, operation, overwritten)
+    of_batch, of_table = check_stages(spec, target, window, commit.operation, overwritten)
     if of_table is not None:
-        commit = replace(commit, options=dict(sorted({**commit.options, **validator_options(of_table.checks)}.items())))
+        commit = replace(commit, validators=validator_options(of_table.checks))
     conform = replace(conform_stage(spec), only=tuple(overwritten))
     if window.kind == "replay":
         # What does not fit yet stays where it is; nothing of it is needed twice.
@@ -165,16 +183,30 @@ def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[M
     if write.strategy == "rows":
         return (), None
     merge = MergeColumns(
-        table.ref, table.columns, write.columns, table.record_key, table.partition_by, write.ordering or table.ordering_field,
-        table.ordering_field, spec.index.is_global, write.insert_missing, write.strategy == "full_outer_join",
-        write.strategy == "partial_update" and not write.changed_columns, write.changed_columns, target is not None,
+        table=table.ref,
+        columns=table.columns,
+        owned=write.columns,
+        record_key=table.record_key,
+        partition_by=table.partition_by,
+        ordering=write.ordering or table.ordering_field,
+        table_ordering=table.ordering_field,
+        global_index=spec.index.is_global,
+        insert_missing=write.insert_missing,
+        keep_others=write.strategy == "full_outer_join",
+        null_is_unchanged=write.strategy == "partial_update" and not write.changed_columns,
+        changed_columns=write.changed_columns,
+        target_exists=target is not None,
     )
     # Whole rows are joined with the target as it stands, so that nothing may come between.
     return (merge,), Guard(target.commits[-1].completed if target is not None and target.commits else "", (), False)
 
 
 def commit_stage(
-    spec: PipelineSpec, window: Window, after: Checkpoint | None, empty: bool = False, overwrite: Sequence[str] = (),
+    spec: PipelineSpec,
+    window: Window,
+    after: Checkpoint | None,
+    empty: bool = False,
+    overwrite: Sequence[str] = (),
     creates: bool = False,
 ) -> Commit:
     """Return the stage that publishes.
@@ -190,11 +222,17 @@ def commit_stage(
     metadata = {
         PIPELINE_KEY: spec.name,
         FINGERPRINT_KEY: spec.fingerprint,
-        INDEX_KEY: index_record(spec.index),
+        INDEX_KEY: index_record(spec),
         COLUMNS_KEY: columns_record(spec.target.columns),
         ORIGIN_KEY: window.kind,
-        **(encode(after) if after else {}),
+        **(encode(kept(spec, after)) if after else {}),
     }
-    options = writer_options(spec, overwrite, whole_table=spec.write.strategy == "full_outer_join" and not empty,
-                             creates=creates)
-    return Commit(spec.target.ref, options, after, dict(sorted(metadata.items())), empty)
+    whole_table = spec.write.strategy == "full_outer_join" and not empty
+    return Commit(
+        table=spec.target.ref,
+        operation=operation_of(spec, overwrite, whole_table),
+        options=writer_options(spec, overwrite, whole_table, creates),
+        checkpoint=after,
+        metadata=dict(sorted(metadata.items())),
+        empty=empty,
+    )

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import Checkpoint
+from freshet.hudi.keys.options import INDEX_TYPE
+from freshet.hudi.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
+from freshet.hudi.table import TableState
 from freshet.plan.checks import CheckBatch, key_check
-from freshet.plan.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
-from freshet.plan.reads import Version, Window
 from freshet.plan.stages import Commit, Conform, MergeColumns, Notice, Plan, Stage
-from freshet.plan.versions import is_kept, version_at_end
-from freshet.spec.model import PipelineSpec
-from freshet.spec.options import INDEX_TYPE
-from freshet.spec.paths import same_place
-from freshet.state.checkpoint import Checkpoint
-from freshet.state.table import TableState
+from freshet.project.model.paths import same_place
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.sources.hudi.look.versions import is_kept, version_at_end
+from freshet.sources.hudi.reads import Version, Window
 
 _UNTOUCHED = "Nothing was read or written."
 
@@ -30,28 +30,41 @@ def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
         StateError: COLUMNS_NOT_OWNED, NOT_RECOMPUTABLE or READS_ITS_TARGET.
     """
     name, target = spec.name, spec.target
-    remedy = remedy or (f"To read the whole source again over what stands: freshet checkpoint reset {name}, with "
-                        "READ_UPTO_LATEST_COMMIT; rows that the source no longer has stay.")
+    remedy = remedy or (
+        f"To read the whole source again over what stands: freshet checkpoint reset {name}, with "
+        "READ_UPTO_LATEST_COMMIT; rows that the source no longer has stay."
+    )
     located = {*target.record_key, *target.partition_by, target.ordering_field}
     others = [c.name for c in target.columns if c.name not in located and c.name not in spec.write.columns]
     if spec.partners or (spec.write.strategy != "rows" and (others or not spec.write.insert_missing)):
-        who = f"{', '.join(spec.partners)} writes it too" if spec.partners else (
-            f"it does not write {', '.join(others)}" if others else "it changes rows that others have put there")
+        who = (
+            f"{', '.join(spec.partners)} writes it too"
+            if spec.partners
+            else (f"it does not write {', '.join(others)}" if others else "it changes rows that others have put there")
+        )
         raise StateError(
-            "COLUMNS_NOT_OWNED", f"{name}: a recompute gives whole rows of {target.ref.path}, and {who}.", _UNTOUCHED, remedy,
-            columns=others, partners=list(spec.partners),
+            "COLUMNS_NOT_OWNED",
+            f"{name}: a recompute gives whole rows of {target.ref.path}, and {who}.",
+            _UNTOUCHED,
+            remedy,
+            columns=others,
+            partners=list(spec.partners),
         )
     if spec.operation == "delete":
         raise StateError(
-            "NOT_RECOMPUTABLE", f"{name}: its operation deletes rows that others have put there; nothing can be loaded anew.",
-            _UNTOUCHED, remedy,
+            "NOT_RECOMPUTABLE",
+            f"{name}: its operation deletes rows that others have put there; nothing can be loaded anew.",
+            _UNTOUCHED,
+            remedy,
         )
     own = next((one.name for one in spec.inputs if same_place(one.table.path) == same_place(target.ref.path)), "")
     if own:
         raise StateError(
-            "READS_ITS_TARGET", f"{name}: input {own} is the target itself: what that holds may come from runs that no "
-            "recompute repeats.", _UNTOUCHED, f"{remedy} Where a recompute from nothing is right, move {target.ref.path} away, "
-            f"then: freshet run {name}", input=own,
+            "READS_ITS_TARGET",
+            f"{name}: input {own} is the target itself: what that holds may come from runs that no recompute repeats.",
+            _UNTOUCHED,
+            f"{remedy} Where a recompute from nothing is right, move {target.ref.path} away, then: freshet run {name}",
+            input=own,
         )
 
 
@@ -87,7 +100,9 @@ def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkp
     if concurrency_of(spec) == NON_BLOCKING:
         # Writers name a bucket's first file alike. Of one that was replaced, no later row would be seen.
         raise StateError(
-            "OVERWRITES_BESIDE_WRITERS", f"{spec.name}: Hudi 1.0 replaces no rows by {NON_BLOCKING}.", _UNTOUCHED,
+            "OVERWRITES_BESIDE_WRITERS",
+            f"{spec.name}: Hudi 1.0 replaces no rows by {NON_BLOCKING}.",
+            _UNTOUCHED,
             f"Make the table anew beside this one: freshet migrate {spec.name} --anyway",
         )
     stages: list[Stage] = []
@@ -98,7 +113,7 @@ def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkp
                 stages.append(replace(stage, target_exists=False))
             case Conform() if spec.operation == "insert" and not any(isinstance(one, CheckBatch) for one in plan.stages):
                 # The check of keys reads the batch, which is computed once.
-                stages += (stage, CheckBatch((), spec.target.record_key, (), None))
+                stages += (stage, CheckBatch(checks=(), record_key=spec.target.record_key, history=(), quarantine=None))
             case Commit():
                 if spec.operation == "insert":
                     stages.append(key_check(spec))
@@ -110,17 +125,26 @@ def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkp
             case _:
                 stages.append(stage)
     window = replace(plan.window, reason="full refresh: the whole source, which replaces every row that stands")
-    return replace(plan, window=window, checkpoint_before=before, notices=(*plan.notices, *_notices(spec, target)),
-                   stages=tuple(stages))
+    return replace(
+        plan, window=window, checkpoint_before=before, notices=(*plan.notices, *_notices(spec, target)), stages=tuple(stages)
+    )
 
 
 def _notices(spec: PipelineSpec, target: TableState) -> tuple[Notice, ...]:
     if not spec.readers:
         return ()
     names = ", ".join(reader.name for reader in spec.readers)
-    gone = ("rows that go are deleted for those that pass deletes on" if target.config.records_changes else
-            "rows that go are not told to them (DELETES_NOT_SEEN), because the table keeps no change data: "
-            + "; ".join(f"freshet run {reader.name} --full-refresh" for reader in spec.readers))
-    return (Notice("READERS_READ_ALL", f"{spec.name}: {names} will read every row of {spec.target.ref.name} anew; {gone}; "
-                   "where the recompute gave a row a smaller ordering value, a reader keeps the row that it has, until it is "
-                   "refreshed, too"),)
+    gone = (
+        "rows that go are deleted for those that pass deletes on"
+        if target.config.records_changes
+        else "rows that go are not told to them (DELETES_NOT_SEEN), because the table keeps no change data: "
+        + "; ".join(f"freshet run {reader.name} --full-refresh" for reader in spec.readers)
+    )
+    return (
+        Notice(
+            "READERS_READ_ALL",
+            f"{spec.name}: {names} will read every row of {spec.target.ref.name} anew; {gone}; "
+            "where the recompute gave a row a smaller ordering value, a reader keeps the row that it has, until it is "
+            "refreshed, too",
+        ),
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.errors import FreshetError
-from freshet.plan.late import late_commits
+from freshet.hudi.checkpoint import Position
+from freshet.hudi.table import Instant, StateReader, TableState
+from freshet.plan.positions import is_at
 from freshet.plan.stages import Commit, Notice, Plan
-from freshet.plan.versions import version_at
-from freshet.spec.model import PipelineSpec
-from freshet.spec.paths import same_place
-from freshet.state.checkpoint import Position
-from freshet.state.table import Instant, StateReader, TableState
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.sources.hudi.look.late import late_commits
+from freshet.sources.hudi.look.versions import version_at
 
 #: What turns both off for one commit.
 HELD: dict[str, str] = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
@@ -41,19 +41,25 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
             checkpoint = table.latest_checkpoint(reader.partners, reader.name) if table else None
         except FreshetError as error:
             # It stops its own pipeline; this one goes on, and keeps what that may have to read yet.
-            notices.append(Notice(
-                "RETENTION_HELD", f"{spec.name}: cleaning and archiving are left this time: how far {reader.name} has read "
-                f"{spec.target.ref.name} is unknown ({error.code}: {error.message})",
-            ))
+            notices.append(
+                Notice(
+                    "RETENTION_HELD",
+                    f"{spec.name}: cleaning and archiving are left this time: how far {reader.name} has read "
+                    f"{spec.target.ref.name} is unknown ({error.code}: {error.message})",
+                )
+            )
             continue
         for position in checkpoint.positions.values() if checkpoint else ():
-            if same_place(position.table) != same_place(spec.target.ref.path) or position.basis != "completed":
+            if not is_at(position, spec.target.ref.path) or position.basis != "completed":
                 continue
             if _cuts_off(target, position, first_kept):
-                notices.append(Notice(
-                    "RETENTION_HELD", f"{spec.name}: cleaning and archiving are left this time: they would cut off "
-                    f"{reader.name}, which has read {spec.target.ref.name} up to {position.instant}.",
-                ))
+                notices.append(
+                    Notice(
+                        "RETENTION_HELD",
+                        f"{spec.name}: cleaning and archiving are left this time: they would cut off "
+                        f"{reader.name}, which has read {spec.target.ref.name} up to {position.instant}.",
+                    )
+                )
     return tuple(notices)
 
 

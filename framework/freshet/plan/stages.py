@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from freshet.hudi.checkpoint import Checkpoint
+from freshet.hudi.keys.options import OPERATION
+from freshet.hudi.options import NO_ENTRIES, REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.options import NO_ENTRIES, REPLACES_ALL
-from freshet.plan.reads import (
+from freshet.project.model.checks import Evolution
+from freshet.project.model.pipeline import Operation, TableRef
+from freshet.project.syntax.statements import Statement
+from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
     ReadLookback,
@@ -18,11 +23,7 @@ from freshet.plan.reads import (
     ReadSnapshot,
     Window,
 )
-from freshet.spec.model import TableRef
-from freshet.spec.rules import Evolution
-from freshet.spec.statements import Statement
-from freshet.spec.types import Column
-from freshet.state.checkpoint import Checkpoint
+from freshet.types.columns import Column
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Paths:
     encoded: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Conform:
     """Project and cast the result to the target's columns; refuse what does not fit.
 
@@ -89,7 +90,7 @@ class Conform:
     only: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeColumns:
     """Make whole rows of a batch that owns only some columns: the others come from the target as it stands.
 
@@ -138,34 +139,61 @@ class Guard:
     after_write: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Commit:
     """Publish the batch, its index entries and the checkpoint as one Hudi commit.
 
     Args:
         table: The target.
-        options: Every option of the Hudi writer.
+        operation: Hudi's write operation.
+        options: Every other option of the Hudi writer. An HBase index adds the rates that it is asked at, which follow from
+            the region servers that are alive when the run begins; nothing else is added, and nothing is changed.
+        validators: Options of Hudi's validators, for a batch that has rows: one that names a column fails on a batch without
+            rows, which Hudi 1.0 gives no columns.
         checkpoint: The vector that the commit carries.
-        metadata: The commit's metadata entries, checkpoint included; the run adds its own id.
+        metadata: The commit's metadata entries, checkpoint included; the run adds its own id and what its checks found.
         empty: True where the commit carries a checkpoint and no rows, so that no transformation runs.
         guard: What must not have happened to the target since the plan was made; None where nothing is guarded.
     """
 
     table: TableRef
+    operation: Operation
     options: Mapping[str, str]
-    checkpoint: Checkpoint | None
-    metadata: Mapping[str, str]
+    checkpoint: Checkpoint | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    validators: Mapping[str, str] = field(default_factory=dict)
     empty: bool = False
     guard: Guard | None = None
 
+    def writer_options(self, has_rows: bool = True) -> dict[str, str]:
+        """Return what Hudi's writer is given, sorted by key, without the metadata.
+
+        Args:
+            has_rows: False for a batch without rows.
+        """
+        validators = self.validators if has_rows else {}
+        return dict(sorted({**self.options, OPERATION: self.operation, **validators}.items()))
+
 
 Stage = (
-    ReadIncrement | ReadRange | ReadQuarantine | DriveRows | ReadSnapshot | ReadLookback | ReadPartitions | RunSql | RunPython
-    | Conform | CheckBatch | MergeColumns | CheckTable | Commit
+    ReadIncrement
+    | ReadRange
+    | ReadQuarantine
+    | DriveRows
+    | ReadSnapshot
+    | ReadLookback
+    | ReadPartitions
+    | RunSql
+    | RunPython
+    | Conform
+    | CheckBatch
+    | MergeColumns
+    | CheckTable
+    | Commit
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SchemaChange:
     """A difference between the table as it stands and its DDL that the run will make."""
 
@@ -183,7 +211,7 @@ class Notice:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What one run of one pipeline will do.
 
@@ -223,4 +251,4 @@ class Plan:
     def replaces_all(self) -> bool:
         """Return True for a full refresh: no row that stands outlives the commit."""
         commit = self.stages[-1] if self.stages else None
-        return isinstance(commit, Commit) and commit.options["hoodie.datasource.write.operation"] == REPLACES_ALL
+        return isinstance(commit, Commit) and commit.operation == REPLACES_ALL

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from freshet.errors import StateError
-from freshet.plan.options import differs_by_rows, index_record
+from freshet.hudi.checkpoint import COLUMNS_KEY, INDEX_KEY
+from freshet.hudi.options import differs_by_rows
+from freshet.hudi.table import TableState
+from freshet.plan.index_record import index_in_words, index_record, is_index
 from freshet.plan.stages import SchemaChange
-from freshet.spec.model import PipelineSpec
-from freshet.spec.types import DataType, Fit, fit, may_widen, stored
-from freshet.spec.types_json import from_avro
-from freshet.state.checkpoint import COLUMNS_KEY, INDEX_KEY
-from freshet.state.table import TableState
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.types.columns import DataType, Fit, fit, may_widen, stored
+from freshet.types.from_json import from_avro
 
 _UNTOUCHED = "The table was not touched."
 # What a table is made with, and its default: Hudi 1.0.2 fails a write that says otherwise, or finds its rows no more.
@@ -38,8 +39,8 @@ def compare_target(spec: PipelineSpec, target: TableState) -> tuple[SchemaChange
         What the next commit will change about the table's schema.
 
     Raises:
-        StateError: KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED, SETTING_CHANGED, INDEX_CHANGED,
-            KEY_TEXT_DIFFERS or SCHEMA_CHANGED.
+        StateError: TABLE_NAME_CHANGED, KEY_CHANGED, PARTITIONING_CHANGED, ORDERING_CHANGED, TABLE_TYPE_CHANGED,
+            SETTING_CHANGED, INDEX_CHANGED, KEY_TEXT_DIFFERS or SCHEMA_CHANGED.
     """
     found = next(made_otherwise(spec, target), None)
     if found is not None:
@@ -55,6 +56,19 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
         target: Its target's state.
     """
     declared, stands = spec.target, target.config
+    named, name = stands.properties.get("hoodie.table.name", ""), declared.ref.name.rpartition(".")[2]
+    # As Hudi compares them, which refuses to write a table under another name.
+    if named and named.lower() != name.lower():
+        yield StateError(
+            "TABLE_NAME_CHANGED",
+            f"{spec.name}: the table {declared.ref.path} is named '{named}', and {declared.file} says "
+            f"'{name}': it is another table, or was made under another name.",
+            _UNTOUCHED,
+            f"Move it away, or name another place (LOCATION), where it is another one; else name it '{named}' again, or "
+            f"{_to_migrate(spec)}",
+            before=named,
+            after=name,
+        )
     for code, what, before, after in (
         ("KEY_CHANGED", "record key", ",".join(stands.record_key), ",".join(declared.record_key)),
         ("PARTITIONING_CHANGED", "partitioning", ",".join(stands.partition_by), ",".join(declared.partition_by)),
@@ -63,9 +77,13 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
     ):
         if before != after:
             yield StateError(
-                code, f"{spec.name}: the table {declared.ref.path} was made with {what} '{before}', "
-                      f"and {declared.file} says '{after}'.",
-                _UNTOUCHED, f"Put '{before}' back, or {_to_migrate(spec)}", before=before, after=after,
+                code,
+                f"{spec.name}: the table {declared.ref.path} was made with {what} '{before}', "
+                f"and {declared.file} says '{after}'.",
+                _UNTOUCHED,
+                f"Put '{before}' back, or {_to_migrate(spec)}",
+                before=before,
+                after=after,
             )
     yield from _settings(spec, target)
     yield from _index(spec, target)
@@ -73,10 +91,12 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
     refused = schema_differences(spec, target)[1]
     if refused:
         yield StateError(
-            "SCHEMA_CHANGED", f"{spec.name}: {spec.target.file} does not fit the table {spec.target.ref.path}: "
-            + "; ".join(refused) + ".",
-            _UNTOUCHED, "A DDL may add nullable columns and widen int to bigint or double, and float to double. "
-            f"For anything else {_to_migrate(spec)}", differences=refused,
+            "SCHEMA_CHANGED",
+            f"{spec.name}: {spec.target.file} does not fit the table {spec.target.ref.path}: " + "; ".join(refused) + ".",
+            _UNTOUCHED,
+            "A DDL may add nullable columns and widen int to bigint or double, and float to double. "
+            f"For anything else {_to_migrate(spec)}",
+            differences=refused,
         )
 
 
@@ -109,44 +129,61 @@ def _settings(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
         declared, stands = spec.write_options.get(key, ""), target.config.properties.get(key, default)
         if declared and target.config.properties and declared.lower() != stands.lower():
             yield StateError(
-                "SETTING_CHANGED", f"{spec.name}: the table {spec.target.ref.path} was made with {key}={stands}, and the "
-                f"pipeline says {declared}.", _UNTOUCHED, f"Put '{key}: {stands}' back, or {_to_migrate(spec)}",
-                key=key, before=stands, after=declared,
+                "SETTING_CHANGED",
+                f"{spec.name}: the table {spec.target.ref.path} was made with {key}={stands}, and the "
+                f"pipeline says {declared}.",
+                _UNTOUCHED,
+                f"Put '{key}: {stands}' back, or {_to_migrate(spec)}",
+                key=key,
+                before=stands,
+                after=declared,
             )
 
 
 def _index(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
-    declared = index_record(spec.index)
+    declared = index_record(spec)
     recorded = target.latest_extra(INDEX_KEY)
-    if recorded == declared:
+    if recorded is not None and is_index(recorded, spec):
         return
     if recorded is None:
         seen = _foreign_index(spec, target)
         if not seen:
             return
     else:
-        seen = _in_words(recorded)
+        seen = index_in_words(recorded, spec)
     yield StateError(
         "INDEX_CHANGED",
         f"{spec.name}: the rows of {spec.target.ref.path} were written with {seen}, "
-        f"and the pipeline says {_in_words(declared)}. Updates would not find their rows and leave duplicates.",
-        _UNTOUCHED, "Put the old setting back, or move the table to the new index: "
+        f"and the pipeline says {index_in_words(declared, spec)}. Updates would not find their rows and leave duplicates.",
+        _UNTOUCHED,
+        "Put the old setting back, or move the table to the new index: "
         f"freshet index migrate {spec.name} --to {spec.index.type.lower()}",
-        recorded=recorded or seen, declared=declared,
+        recorded=seen,
+        declared=declared,
     )
 
 
 def _keys(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
     column = differs_by_rows(spec)
     # Since commits record their columns, freshet's bulk inserts make the text that upserts make.
-    loaded = column and next((instant for instant, info in target.newest_first()
-                              if info.operation == "BULK_INSERT" and COLUMNS_KEY not in info.extra), None)
+    loaded = column and next(
+        (
+            instant
+            for instant, info in target.newest_first()
+            if info.operation == "BULK_INSERT" and COLUMNS_KEY not in info.extra
+        ),
+        None,
+    )
     if loaded:
         yield StateError(
-            "KEY_TEXT_DIFFERS", f"{spec.name}: the rows of {spec.target.ref.path} that were loaded by the bulk insert "
+            "KEY_TEXT_DIFFERS",
+            f"{spec.name}: the rows of {spec.target.ref.path} that were loaded by the bulk insert "
             f"{loaded.completed} hold {column} in their keys or paths in another text than an upsert makes of it: an update "
-            "would not find its row.", _UNTOUCHED, f"L{_to_migrate(spec)[1:]}",
-            column=column, commit=loaded.completed,
+            "would not find its row.",
+            _UNTOUCHED,
+            f"L{_to_migrate(spec)[1:]}",
+            column=column,
+            commit=loaded.completed,
         )
 
 
@@ -165,12 +202,6 @@ def _foreign_index(spec: PipelineSpec, target: TableState) -> str:
     return f"at least {max(buckets) + 1} buckets" if buckets and max(buckets) >= count else ""
 
 
-def _in_words(record: str) -> str:
-    index = json.loads(record)
-    parameters = ", ".join(f"{k}={v}" for k, v in index["parameters"].items())
-    return f"{index['type']} ({parameters})" if parameters else str(index["type"])
-
-
 def _narrow(spec: PipelineSpec, target: TableState) -> Mapping[str, str] | None:
     """Return the recorded types of the columns that the table's schema shows wider; None where no commit recorded any."""
     if all(stored(column.type) == column.type for column in spec.target.columns):
@@ -185,7 +216,7 @@ def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
     if before == str(now):
         return True
     # sqlglot costs 0.15 s to import; a type that has changed is rare.
-    from freshet.spec.types_sql import parse_type
+    from freshet.types.from_sql import parse_type
 
     return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
 
@@ -206,16 +237,17 @@ def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[Sc
         elif stored(declared[name].type) != stored(column.type):
             now = declared[name].type
             if may_widen(column.type, now):
-                changes.append(SchemaChange(column.name, "widen", str(column.type), str(now)))
+                changes.append(SchemaChange(column=column.name, change="widen", before=str(column.type), after=str(now)))
             else:
                 refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
         elif narrow is not None and not _may_hold(declared[name].type, column.type, narrow.get(name)):
-            refused.append(f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in "
-                           "the DDL")
+            refused.append(
+                f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in the DDL"
+            )
     for name, column in declared.items():
         if name not in stands:
             if column.nullable:
-                changes.append(SchemaChange(column.name, "add", "", str(column.type)))
+                changes.append(SchemaChange(column=column.name, change="add", before="", after=str(column.type)))
             else:
                 refused.append(f"new column {column.name} is NOT NULL, and the rows that stand there have no value for it")
     return tuple(changes), refused

@@ -11,8 +11,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from freshet.hudi.options import IS_DELETED
 from freshet.plan.checks import CheckTable
-from freshet.plan.options import IS_DELETED
 from freshet.quality.preview import before, touched_partitions
 
 #: ``unchanged`` is written again as it stands, ``older`` loses against the row that stands, ``nothing`` deletes a row that is
@@ -21,7 +21,8 @@ Kind = Literal["inserted", "updated", "moved", "deleted", "unchanged", "older", 
 KIND, CHANGED, WAS, ROWS, TIED = (f"__freshet_{name}" for name in ("kind", "changed", "was", "rows", "tied"))
 _NESTED = (ArrayType, MapType, StructType)
 _IN_BATCH, _IN_TABLE, _GONE, _PLACE, _RANK, _TEXT = (
-    f"__freshet_{name}" for name in ("in_batch", "in_table", "gone", "place", "rank", "text"))
+    f"__freshet_{name}" for name in ("in_batch", "in_table", "gone", "place", "rank", "text")
+)
 
 
 def changes_of(stage: CheckTable, rows: DataFrame, stands: DataFrame) -> DataFrame:
@@ -55,18 +56,28 @@ def changes_of(stage: CheckTable, rows: DataFrame, stands: DataFrame) -> DataFra
     carried = [name for name in names if name in rows.columns]
     differ = [name for name in carried if name in table and name not in by]
     # A delete by key carries no more than the key.
-    changed = F.array_compact(F.array(F.lit(None).cast("string"), *(
-        F.when(~_equal(name, rows.schema[name].dataType), F.lit(name)) for name in differ)))
+    changed = F.array_compact(
+        F.array(
+            F.lit(None).cast("string"), *(F.when(~_equal(name, rows.schema[name].dataType), F.lit(name)) for name in differ)
+        )
+    )
     found = joined.select(
         *(_shown(name, rows, held, kind == "deleted").alias(name) for name in names),
-        kind.alias(KIND), changed.alias(CHANGED), F.struct(*(F.col(f"t.`{name}`") for name in table)).alias(WAS),
-        F.coalesce(F.col(f"b.{ROWS}"), F.lit(0)).alias(ROWS), F.coalesce(F.col(f"b.{TIED}"), F.lit(False)).alias(TIED),
+        kind.alias(KIND),
+        changed.alias(CHANGED),
+        F.struct(*(F.col(f"t.`{name}`") for name in table)).alias(WAS),
+        F.coalesce(F.col(f"b.{ROWS}"), F.lit(0)).alias(ROWS),
+        F.coalesce(F.col(f"b.{TIED}"), F.lit(False)).alias(TIED),
     )
     moves = F.lit(False)
     for name in stage.partition_by:
         moves = moves | F.array_contains(CHANGED, name)
-    return found.withColumn(KIND, F.when((F.col(KIND) == "updated") & (F.size(CHANGED) == 0), "unchanged").when(
-        (F.col(KIND) == "updated") & moves, "moved").otherwise(F.col(KIND)))
+    return found.withColumn(
+        KIND,
+        F.when((F.col(KIND) == "updated") & (F.size(CHANGED) == 0), "unchanged")
+        .when((F.col(KIND) == "updated") & moves, "moved")
+        .otherwise(F.col(KIND)),
+    )
 
 
 def _kind(stage: CheckTable, there: Column, gone: Column) -> Column:
@@ -79,8 +90,14 @@ def _kind(stage: CheckTable, there: Column, gone: Column) -> Column:
         return new
     if stage.operation == "delete":
         return F.when(there, "deleted").otherwise("nothing")
-    return F.when(F.col(f"b.{_IN_BATCH}").isNull(), "deleted").when(~there, new).when(wins.isNull(), "unsure").when(
-        ~wins, "older").when(gone, "deleted").otherwise("updated")
+    return (
+        F.when(F.col(f"b.{_IN_BATCH}").isNull(), "deleted")
+        .when(~there, new)
+        .when(wins.isNull(), "unsure")
+        .when(~wins, "older")
+        .when(gone, "deleted")
+        .otherwise("updated")
+    )
 
 
 def _one_for_each_key(stage: CheckTable, rows: DataFrame, by: Sequence[str]) -> DataFrame:

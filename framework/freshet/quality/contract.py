@@ -9,11 +9,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from freshet.errors import DataError
-from freshet.plan.options import IS_DELETED
+from freshet.hudi.options import IS_DELETED
 from freshet.plan.stages import Conform
 from freshet.quality.partitions import cannot_be_kept
-from freshet.spec.types import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
-from freshet.spec.types_json import OWN_PREFIX, type_from_spark
+from freshet.types.columns import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
+from freshet.types.from_json import OWN_PREFIX, type_from_spark
+from freshet.types.words import FORMS
 
 # Raised inside Spark for a value that may not pass; the sink reads it back out of the failed job's message.
 MARK, OF_CHECK = "FRESHET_REFUSED", " (check "
@@ -47,8 +48,12 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
     if stage.evolution == "nothing":
         wrong += [f"column {name} ({kind}) is not in the DDL" for name, kind in extra]
     else:
-        wrong += [f"column {name}: Avro, and so Hudi, cannot hold the name '{part}'" for name, kind in extra
-                  for part in (name, *field_names(kind)) if not PLAIN_NAME.fullmatch(part) or part.startswith(OWN_PREFIX)]
+        wrong += [
+            f"column {name}: Avro, and so Hudi, cannot hold the name '{part}'"
+            for name, kind in extra
+            for part in (name, *field_names(kind))
+            if not PLAIN_NAME.fullmatch(part) or part.startswith(OWN_PREFIX)
+        ]
     types = {name.lower(): kind for name, kind in found}
     fits: dict[str, tuple[Column, Fit]] = {}
     for column in stage.columns:
@@ -63,7 +68,7 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
             wrong.append(f"column {column.name} ({column.type}) is missing from the batch")
             continue
         if stage.evolution == "widen" and kind != column.type and may_widen(column.type, kind):
-            column = Column(column.name, kind, column.nullable, column.comment)
+            column = Column(name=column.name, type=kind, nullable=column.nullable, comment=column.comment)
         how = fit(kind, column.type)
         if how is Fit.NO and stage.rule and kind == Atomic("string") and not isinstance(column.type, Array | Map | Struct):
             how = Fit.CHECKED
@@ -72,9 +77,11 @@ def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] =
             wrong.append(f"column {column.name} is {kind} in the batch and {column.type} in the DDL: cast it in the SQL")
     if wrong:
         raise DataError(
-            "BATCH_MISMATCH", f"the batch does not fit {file}: " + "; ".join(wrong) + ".",
+            "BATCH_MISMATCH",
+            f"the batch does not fit {file}: " + "; ".join(wrong) + ".",
             "Nothing was written: the table, its schema and the checkpoint stay.",
-            f"Change the transformation's last step or {file}.", differences=wrong,
+            f"Change the transformation's last step or {file}.",
+            differences=wrong,
         )
     added = [F.col(f"`{name}`") for name, _ in extra if stage.evolution != "nothing"]
     row = _row_in_words(stage)
@@ -206,7 +213,9 @@ def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkC
         misfit, missing = _misfit(column, how, stage), _missing(column, _cast(column, how), stage)
         if misfit is not None:
             shown = F.substring(F.encode(F.col(f"`{column.name}`").cast("string"), "UTF-8").cast("string"), 1, _SHOWN)
-            found.append(F.when(misfit, F.concat(F.lit(f"{column.name}: "), shown, F.lit(f" does not fit into {column.type}"))))
+            kind = str(column.type)
+            why = f" is no {kind}: {FORMS[kind]}" if kind in FORMS else f" does not fit into {kind}"
+            found.append(F.when(misfit, F.concat(F.lit(f"{column.name}: "), shown, F.lit(why))))
         if missing is not None:
             apart = missing if misfit is None else ~misfit & missing
             found.append(F.when(apart, F.lit(f"{column.name} is null" + (", or empty" if column.name in stage.keys else ""))))

@@ -218,16 +218,21 @@ class Metrics:
                 return F.expr(f"percentile({_number(name)}, 0.5)"), kwargs, lambda found: found
             case "column.quantile_values" if isinstance(self.batch.schema[name].dataType, NumericType):
                 # GX's exact quantile is a value of the column, as percentile_disc's is; percentile's need not be.
-                each = [F.expr(f"percentile_disc(CAST({q!r} AS DOUBLE)) WITHIN GROUP (ORDER BY {_number(name)})")
-                        for q in given["quantiles"]]
+                each = [
+                    F.expr(f"percentile_disc(CAST({q!r} AS DOUBLE)) WITHIN GROUP (ORDER BY {_number(name)})")
+                    for q in given["quantiles"]
+                ]
                 return F.array(*each), kwargs, lambda found: found
             case "column.distinct_values.not_in_set.count":
                 return F.countDistinct(_outside(column, values)), kwargs, lambda found: found
             case "column.distinct_values.not_in_set":
                 # A sample: GX collects some, which takes a query; least and greatest do not.
                 outside = _outside(column, values)
-                return F.array(F.min(outside), F.max(outside)), kwargs, lambda found: [
-                    value for value in dict.fromkeys(found) if value is not None]
+                return (
+                    F.array(F.min(outside), F.max(outside)),
+                    kwargs,
+                    lambda found: [value for value in dict.fromkeys(found) if value is not None],
+                )
             case "column.distinct_values.missing_from_column.count":
                 return _inside(column, values), kwargs, lambda found: len(values) - len(set(found))
             case "column.distinct_values.missing_from_column":

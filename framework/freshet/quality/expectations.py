@@ -18,9 +18,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from freshet.errors import DataError, foreign_text
+from freshet.problems import did_you_mean
+from freshet.project.rules.expectation_names import Kind, catalogue, check_names, parsed, suite_of
 from freshet.quality.expectation_metrics import Metrics, gx_module
-from freshet.spec.expectation_names import Kind, catalogue, check_names, parsed, suite_of
-from freshet.spec.suggest import did_you_mean
 
 __all__ = ["Outcome", "RowCondition", "check_names", "evaluate_aggregates", "passes", "row_conditions", "suite_of"]
 
@@ -29,7 +29,7 @@ _ABOUT_NULLS = ("column_values.null", "column_values.nonnull")
 _PATCHING = Lock()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowCondition:
     """An expectation of single rows, as columns to evaluate on the batch that it was made for.
 
@@ -117,7 +117,11 @@ def row_conditions(expectations: Sequence[object], batch: DataFrame) -> list[Row
         except AnalysisException as error:
             wrong.append(f"{name} (number {index + 1}): {foreign_text(error)}")
         shown = about if isinstance(about, str) else ", ".join(about)
-        found.append(RowCondition(index, name, shown, float(expectation.mostly), condition, counted))
+        found.append(
+            RowCondition(
+                index=index, name=name, column=shown, mostly=float(expectation.mostly), condition=condition, nonnull=counted
+            )
+        )
     _refuse(wrong)
     return found
 
@@ -155,7 +159,9 @@ def evaluate_aggregates(expectations: Sequence[object], batch: DataFrame) -> lis
         if not raised:
             try:
                 result = expectation.metrics_validate(
-                    metrics=metrics.values, execution_engine=metrics.engine, runtime_configuration={"result_format": "BASIC"},
+                    metrics=metrics.values,
+                    execution_engine=metrics.engine,
+                    runtime_configuration={"result_format": "BASIC"},
                 ).to_json_dict()
                 found.append(Outcome(index, name, bool(result["success"]), _observed(result["result"]), expected))
                 continue
@@ -177,8 +183,10 @@ def _built(expectations: Sequence[object], kind: Kind, metrics: Metrics) -> list
             wrong.append(f"{name} (number {index + 1}) is unknown or cannot be evaluated on Spark")
         elif known.kind == kind:
             missing = _unknown_columns(name, kwargs, metrics.columns)
-            wrong += [f"{name} (number {index + 1}): the batch has no column '{column}'. "
-                      f"{did_you_mean(column, metrics.columns)}" for column in missing]
+            wrong += [
+                f"{name} (number {index + 1}): the batch has no column '{column}'. {did_you_mean(column, metrics.columns)}"
+                for column in missing
+            ]
             try:
                 with warnings.catch_warnings():
                     # Conditions as text are what a YAML file can hold; GX would have objects of Python.
@@ -203,9 +211,11 @@ def _unknown_columns(name: str, kwargs: dict[str, Any], columns: Sequence[str]) 
 def _refuse(wrong: Sequence[str]) -> None:
     if wrong:
         raise DataError(
-            "EXPECTATION_UNUSABLE", "expectations do not fit the batch: " + "; ".join(wrong),
+            "EXPECTATION_UNUSABLE",
+            "expectations do not fit the batch: " + "; ".join(wrong),
             "Nothing was written: the table and its checkpoint stay.",
-            "Correct the pipeline's expectations.", problems=list(wrong),
+            "Correct the pipeline's expectations.",
+            problems=list(wrong),
         )
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from freshet.hudi.options import IS_DELETED
 from freshet.plan.checks import CheckBatch
-from freshet.plan.options import IS_DELETED
+from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, SuiteRule, VolumeRule
 from freshet.quality.contract import NOWHERE, ORIGINAL, REASONS
 from freshet.quality.kept import by_few_tasks, keep_rows
 from freshet.quality.older import DELETES, delete_rows, wants_delete
@@ -17,14 +18,13 @@ from freshet.quality.outcome import Outcome, outcome
 from freshet.quality.queries import SAMPLE, judge_query
 from freshet.quality.rows import FITS, RowCheck, live, not_evaluated, with_row_checks
 from freshet.quality.volume import freshness, volume
-from freshet.spec.rules import CheckSpec, FreshnessRule, MalformedRule, SqlRule, SuiteRule, VolumeRule
 
 #: Why a row was dropped: names of the rules, and the reasons in words.
 RULES = "__freshet_rules"
 _VIEW = "batch"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gated:
     """A batch after its checks.
 
@@ -80,19 +80,33 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     marked = keep_rows(marked.withColumns({RULES: F.array_distinct(rules), DELETES: wanted & possible}))
     times = _times(stage, own)
     is_live = live() if IS_DELETED in own else F.lit(True)
-    totals = marked.agg(
-        F.count(F.lit(1)).alias("rows"), F.count_if(is_live).alias("live"), F.count_if(F.size(RULES) > 0).alias("dropped"),
-        F.count_if(DELETES).alias("deletes"), F.count_if(wanted & ~F.col(DELETES)).alias("undeletable"),
-        *(F.count_if(one.bad).alias(one.bad) for one in row_checks),
-        *(F.count_if(one.counted).alias(one.counted) for one in row_checks if one.counted),
-        *(F.max(F.when(is_live, F.col(f"`{c.rule.column}`").cast("timestamp"))).alias(f"newest_{n}")
-          for n, c in enumerate(times) if isinstance(c.rule, FreshnessRule)),
-    ).select(
-        # As text and seconds: Python has no time after the year 9999.
-        "*", *(F.col(f"newest_{n}").cast("string").alias(f"newest_text_{n}") for n, _ in enumerate(times)),
-        *((F.unix_seconds(F.current_timestamp()) - F.unix_seconds(f"newest_{n}")).alias(f"age_{n}")
-          for n, _ in enumerate(times)),
-    ).drop(*(f"newest_{n}" for n, _ in enumerate(times))).collect()[0]
+    totals = (
+        marked.agg(
+            F.count(F.lit(1)).alias("rows"),
+            F.count_if(is_live).alias("live"),
+            F.count_if(F.size(RULES) > 0).alias("dropped"),
+            F.count_if(DELETES).alias("deletes"),
+            F.count_if(wanted & ~F.col(DELETES)).alias("undeletable"),
+            *(F.count_if(one.bad).alias(one.bad) for one in row_checks),
+            *(F.count_if(one.counted).alias(one.counted) for one in row_checks if one.counted),
+            *(
+                F.max(F.when(is_live, F.col(f"`{c.rule.column}`").cast("timestamp"))).alias(f"newest_{n}")
+                for n, c in enumerate(times)
+                if isinstance(c.rule, FreshnessRule)
+            ),
+        )
+        .select(
+            # As text and seconds: Python has no time after the year 9999.
+            "*",
+            *(F.col(f"newest_{n}").cast("string").alias(f"newest_text_{n}") for n, _ in enumerate(times)),
+            *(
+                (F.unix_seconds(F.current_timestamp()) - F.unix_seconds(f"newest_{n}")).alias(f"age_{n}")
+                for n, _ in enumerate(times)
+            ),
+        )
+        .drop(*(f"newest_{n}" for n, _ in enumerate(times)))
+        .collect()[0]
+    )
     marked = by_few_tasks(marked)
     kept = marked.where(F.size(RULES) == 0) if drops else marked
     clean = kept.select(*(F.col(f"`{name}`") for name in own))
@@ -100,8 +114,9 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     if REASONS not in batch.columns:
         # Where no row is dropped, the first malformed one has ended the run by now.
         seen = f"{int(totals['rows']):,} good rows"
-        outcomes += [outcome(check, False, expected=FITS, seen=seen) for check in stage.checks
-                     if isinstance(check.rule, MalformedRule)]
+        outcomes += [
+            outcome(check, False, expected=FITS, seen=seen) for check in stage.checks if isinstance(check.rule, MalformedRule)
+        ]
     outcomes += [freshness(check, totals[f"newest_text_{n}"], totals[f"age_{n}"]) for n, check in enumerate(times)]
     volumes = [check for check in stage.checks if isinstance(check.rule, VolumeRule)]
     outcomes += [volume(check, int(totals["live"]), stage.history) for check in volumes]
@@ -114,9 +129,16 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         dropped = marked.where(F.size(RULES) > 0).select(*(F.col(f"`{name}`") for name in (*own, *carried, RULES, DELETES)))
         if totals["deletes"]:
             clean = clean.unionByName(delete_rows(stage, dropped, visible))
-    return Gated(clean, kept.select(*own, *keep), dropped, int(totals["rows"]), int(totals["dropped"]),
-                 tuple(sorted(outcomes, key=lambda one: order.index(one.name))), int(totals["deletes"]),
-                 int(totals["undeletable"]))
+    return Gated(
+        rows=clean,
+        kept=kept.select(*own, *keep),
+        dropped=dropped,
+        count=int(totals["rows"]),
+        dropped_count=int(totals["dropped"]),
+        outcomes=tuple(sorted(outcomes, key=lambda one: order.index(one.name))),
+        deletes=int(totals["deletes"]),
+        undeletable=int(totals["undeletable"]),
+    )
 
 
 def _times(stage: CheckBatch, own: list[str]) -> list[CheckSpec]:
@@ -149,7 +171,12 @@ def _judged(stage: CheckBatch, found: list[RowCheck], totals: Row, marked: DataF
     seen = "; ".join(f"{bad:,} bad of {of:,} rows" + (f" ({one.said})" if len(found) > 1 else "") for one, bad, of in broken)
     condition = broken[0][0].condition
     made = outcome(
-        check, True, rows=worst, expected="; ".join(one.said for one, _, _ in broken), seen=seen, sample=sample,
+        check,
+        True,
+        rows=worst,
+        expected="; ".join(one.said for one, _, _ in broken),
+        seen=seen,
+        sample=sample,
         query=f"SELECT * FROM {_VIEW} WHERE {condition}" if condition else "",
     )
     share = max(bad / max(of, 1) for _, bad, of in broken)
@@ -162,8 +189,11 @@ def _judged(stage: CheckBatch, found: list[RowCheck], totals: Row, marked: DataF
 
 
 def _sample(stage: CheckBatch, one: RowCheck, marked: DataFrame, own: list[str]) -> list[str]:
-    shown = F.col(ORIGINAL) if ORIGINAL in marked.columns else F.to_json(
-        F.struct(*(F.col(f"`{name}`") for name in own)), {"ignoreNullFields": "false"})
+    shown = (
+        F.col(ORIGINAL)
+        if ORIGINAL in marked.columns
+        else F.to_json(F.struct(*(F.col(f"`{name}`") for name in own)), {"ignoreNullFields": "false"})
+    )
     shown = F.substring(shown, 1, 500)
     if REASONS in marked.columns:
         shown = F.concat_ws(" <- ", shown, F.array_join(REASONS, "; "))
@@ -190,8 +220,13 @@ def _aggregates(stage: CheckBatch, outcomes: list[Outcome], rows: DataFrame, cou
                 said = "; ".join(f"{one.name} {one.expected}" for one in wrong)
                 seen = "; ".join(one.exception or f"{one.name}: {one.observed}" for one in wrong)
                 known = outcome(
-                    check, True, rows=known.rows, expected="; ".join(x for x in (known.rows and known.expected, said) if x),
-                    seen="; ".join(x for x in (known.rows and known.seen, seen) if x), sample=known.sample, query=known.query,
+                    check,
+                    True,
+                    rows=known.rows,
+                    expected="; ".join(x for x in (known.rows and known.expected, said) if x),
+                    seen="; ".join(x for x in (known.rows and known.seen, seen) if x),
+                    sample=known.sample,
+                    query=known.query,
                 )
         found[check.name] = known
     return list(found.values())

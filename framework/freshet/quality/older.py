@@ -9,8 +9,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from freshet.hudi.options import IS_DELETED
 from freshet.plan.checks import CheckBatch
-from freshet.plan.options import IS_DELETED
 from freshet.quality.contract import NOWHERE
 from freshet.quality.rows import live
 
@@ -61,8 +61,9 @@ def delete_rows(stage: CheckBatch, dropped: DataFrame, kept: DataFrame) -> DataF
         dropped: The dropped rows, with ``DELETES``.
         kept: The rows of the batch that are published, without deleted ones.
     """
-    rows = dropped.where(DELETES).select(*(
-        F.lit(True).alias(name) if name == IS_DELETED else F.col(f"`{name}`") for name in kept.columns))
+    rows = dropped.where(DELETES).select(
+        *(F.lit(True).alias(name) if name == IS_DELETED else F.col(f"`{name}`") for name in kept.columns)
+    )
     by = [*stage.located, stage.ordering]
     return rows.join(kept.select(*(F.col(f"`{name}`") for name in by)), by, "left_anti").coalesce(1)
 
@@ -81,10 +82,14 @@ def count_older(stage: CheckBatch, dropped: DataFrame, kept: DataFrame, stands: 
     bad = dropped.where(~F.col(DELETES)).groupBy(*names).agg(F.max(order).alias(_AT))
     alive = live() if IS_DELETED in kept.columns else F.lit(True)
     there = kept.select(*names, order, alive.alias(_LIVES), F.lit(True).alias(_OURS)).unionByName(
-        stands.select(*names, order, F.lit(True).alias(_LIVES), F.lit(False).alias(_OURS)))
+        stands.select(*names, order, F.lit(True).alias(_LIVES), F.lit(False).alias(_OURS))
+    )
     keys = bad.select(*names)
     # Only what is of a dropped row's key is grouped, and not the table.
-    newest = there.join(F.broadcast(keys) if few else keys, list(stage.located), "left_semi").groupBy(*names).agg(
-        F.max(order).alias("newest"), F.max_by(F.col(_LIVES), F.struct(order, _OURS, _LIVES)).alias(_LIVES))
+    newest = (
+        there.join(F.broadcast(keys) if few else keys, list(stage.located), "left_semi")
+        .groupBy(*names)
+        .agg(F.max(order).alias("newest"), F.max_by(F.col(_LIVES), F.struct(order, _OURS, _LIVES)).alias(_LIVES))
+    )
     older = F.col("newest").isNull() | F.col(_AT).isNull() | (F.col("newest") <= F.col(_AT))
     return newest.join(bad, list(stage.located)).where(F.col(_LIVES) & older).count()

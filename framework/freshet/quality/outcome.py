@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from freshet.errors import CheckError, DataError
+from freshet.hudi.checkpoint import CHECKS_KEY
 from freshet.plan.checks import NEW_KEYS
-from freshet.spec.model import PipelineSpec
-from freshet.spec.rules import CheckSpec, Severity, kind_of
-from freshet.state.checkpoint import CHECKS_KEY
+from freshet.project.model.checks import CheckSpec, Severity, kind_of
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.secrets import redact
 
 Status = Literal["passed", "failed", "warned", "dropped", "skipped"]
 _SHOWN_SAMPLE = 3
@@ -47,7 +48,13 @@ class Outcome:
 
 
 def outcome(
-    check: CheckSpec, bad: bool, *, rows: int = 0, expected: str = "", seen: str = "", sample: Sequence[str] = (),
+    check: CheckSpec,
+    bad: bool,
+    *,
+    rows: int = 0,
+    expected: str = "",
+    seen: str = "",
+    sample: Sequence[str] = (),
     query: str = "",
 ) -> Outcome:
     """Return the outcome of a check that found something bad or did not.
@@ -66,8 +73,10 @@ def outcome(
 
 def metadata_of(outcomes: Sequence[Outcome], rows: int, quarantined: int, older_kept: int = 0) -> dict[str, str]:
     """Return the commit's metadata entry: status and counts of each check, no row of the data."""
-    found = {o.name: {"kind": o.kind, "severity": o.severity, "status": o.status, "rows": o.rows, "seen": o.seen[:200]}
-             for o in outcomes}
+    found = {
+        o.name: {"kind": o.kind, "severity": o.severity, "status": o.status, "rows": o.rows, "seen": redact(o.seen)[:200]}
+        for o in outcomes
+    }
     told = {"rows": rows, "quarantined": quarantined, "older_kept": older_kept, "checks": found}
     return {CHECKS_KEY: json.dumps(told, sort_keys=True)}
 
@@ -89,18 +98,22 @@ def refuse_failed(spec: PipelineSpec, outcomes: Sequence[Outcome]) -> None:
     twice = next((one for one in failed if one.name == NEW_KEYS), None)
     if twice is not None:
         raise DataError(
-            "DUPLICATE_KEY", f"{spec.target.ref.name}: the key {twice.seen} would stand twice.",
+            "DUPLICATE_KEY",
+            f"{spec.target.ref.name}: the key {twice.seen} would stand twice.",
             "Nothing was written, and the checkpoint stays.",
-            "`insert` is for rows that are new: use hoodie.datasource.write.operation: upsert.", key=twice.seen,
+            "`insert` is for rows that are new: use hoodie.datasource.write.operation: upsert.",
+            key=twice.seen,
         )
     # The names first: a message is cut where it gets long, and the details have all of it.
     named = f"checks {', '.join(one.name for one in failed)} failed: " if len(failed) > 1 else ""
     said = "; ".join(_in_words(one) for one in failed)
     raise CheckError(
-        "CHECK_FAILED", f"{spec.name}: {named}{said}.",
+        "CHECK_FAILED",
+        f"{spec.name}: {named}{said}.",
         "Nothing was published: the table, its checkpoint and its index stay as they were.",
         f"Look at the rows: freshet checks {spec.name} --next; mend them at their source, in the SQL or the rule, and run the "
-        "same command again.", checks=[one.as_json() for one in outcomes],
+        "same command again.",
+        checks=[one.as_json() for one in outcomes],
     )
 
 

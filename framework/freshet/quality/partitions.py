@@ -11,8 +11,8 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from freshet.plan.partitions import NULL_PARTITION
 from freshet.plan.stages import Paths
+from freshet.sources.hudi.look.partitions import NULL_PARTITION
 
 # Most file systems take no longer name.
 _LONGEST_BYTES = 255

@@ -8,8 +8,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from freshet.hudi.options import IS_DELETED, REPLACES_ALL
 from freshet.plan.checks import CheckTable
-from freshet.plan.options import IS_DELETED, REPLACES_ALL
 
 _IN_BATCH, _IN_TABLE, _NEWEST = "__freshet_in_batch", "__freshet_in_table", "__freshet_newest"
 Partitions = Sequence[tuple[str, ...]]
@@ -37,9 +37,12 @@ def before(stage: CheckTable, stands: DataFrame, partitions: Partitions | None) 
     """Return the table as it stands: all of it, or some partitions."""
     there = {name.lower() for name in stands.columns}
     # A column that the DDL has gained is null in the rows that stand.
-    found = stands.select(*(
-        (F.col(f"`{c.name}`") if c.name.lower() in there else F.lit(None).cast(str(c.type))).alias(c.name)
-        for c in stage.columns))
+    found = stands.select(
+        *(
+            (F.col(f"`{c.name}`") if c.name.lower() in there else F.lit(None).cast(str(c.type))).alias(c.name)
+            for c in stage.columns
+        )
+    )
     return found if partitions is None else found.where(_among(stage, partitions))
 
 
@@ -91,8 +94,7 @@ def _merged(stage: CheckTable, batch: DataFrame, held: DataFrame, names: Sequenc
         wins = F.col(f"t.{_IN_TABLE}").isNull() | (F.col(f"b.`{stage.ordering}`") >= F.col(f"t.`{stage.ordering}`"))
     taken = F.col(f"b.{_IN_BATCH}").isNotNull() & wins
     joined = ours.join(theirs, same, "full_outer")
-    return joined.select(*(
-        F.when(taken, F.col(f"b.`{name}`")).otherwise(F.col(f"t.`{name}`")).alias(name) for name in names))
+    return joined.select(*(F.when(taken, F.col(f"b.`{name}`")).otherwise(F.col(f"t.`{name}`")).alias(name) for name in names))
 
 
 def _untouched(stage: CheckTable, rows: DataFrame, held: DataFrame) -> DataFrame:
@@ -108,8 +110,10 @@ def _live(rows: DataFrame, names: Sequence[str]) -> DataFrame:
 def _among(stage: CheckTable, partitions: Partitions) -> Column:
     columns = [F.col(f"`{name}`").cast("string") for name in stage.partition_by]
     # The first of these prunes by itself; the second keeps apart what several partition columns name together.
-    each = reduce(lambda one, other: one & other, (
-        column.isin(sorted({values[number] for values in partitions})) for number, column in enumerate(columns)))
+    each = reduce(
+        lambda one, other: one & other,
+        (column.isin(sorted({values[number] for values in partitions})) for number, column in enumerate(columns)),
+    )
     if len(columns) == 1:
         return each
     return each & F.concat_ws("\x1f", *columns).isin(sorted("\x1f".join(values) for values in partitions))

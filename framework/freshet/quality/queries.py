@@ -12,12 +12,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlglot import exp
 
+from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckTable, TableCheck
-from freshet.plan.options import REPLACES_ALL
+from freshet.project.model.checks import CheckSpec, SqlRule, UniqueRule, kind_of
 from freshet.quality.outcome import Outcome, outcome
 from freshet.quality.preview import after, before, touched_partitions
 from freshet.quality.rows import not_evaluated
-from freshet.spec.rules import CheckSpec, SqlRule, UniqueRule, kind_of
 
 _TABLE = "<TABLE_NAME>"
 _MOST_ROWS = 100
@@ -26,7 +26,11 @@ SAMPLE = 5
 
 
 def check_table(
-    spark: SparkSession, stage: CheckTable, checks: Sequence[TableCheck], rows: DataFrame, stands: DataFrame,
+    spark: SparkSession,
+    stage: CheckTable,
+    checks: Sequence[TableCheck],
+    rows: DataFrame,
+    stands: DataFrame,
 ) -> tuple[Outcome, ...]:
     """Evaluate checks of the table as it would stand.
 
@@ -53,8 +57,15 @@ def check_table(
         if not whole and touched is None:
             touched = touched_partitions(stage, rows, stands)
         if not whole and not touched:
-            found.append(Outcome(one.check.name, kind_of(one.check.rule), one.check.severity, "skipped",
-                                 seen="the commit touches no partition"))
+            found.append(
+                Outcome(
+                    one.check.name,
+                    kind_of(one.check.rule),
+                    one.check.severity,
+                    "skipped",
+                    seen="the commit touches no partition",
+                )
+            )
             continue
         partitions = None if whole else touched
         try:
@@ -143,4 +154,4 @@ def _unique_query(rule: UniqueRule) -> SqlRule:
     there = " AND ".join(f"{name} IS NOT NULL" for name in names)
     listed = ", ".join(names)
     query = f"SELECT count(*) FROM (SELECT 1 FROM {_TABLE} WHERE {there} GROUP BY {listed} HAVING count(*) > 1)"
-    return SqlRule(query, "0", "", "table")
+    return SqlRule(query=query, expect="0", compare="", scope="table")

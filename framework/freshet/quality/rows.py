@@ -10,17 +10,17 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from freshet.errors import DataError, foreign_text
+from freshet.hudi.options import IS_DELETED
 from freshet.plan.checks import CheckBatch
-from freshet.plan.options import IS_DELETED
+from freshet.project.model.checks import CheckSpec, MalformedRule, ReferenceRule, RowRule, SuiteRule, UniqueRule
 from freshet.quality.contract import REASONS
-from freshet.spec.rules import CheckSpec, MalformedRule, ReferenceRule, RowRule, SuiteRule, UniqueRule
 
 _BAD, _OF = "__freshet_bad_", "__freshet_of_"
 #: What is expected of a row that is not malformed.
 FITS = "values that the columns can hold"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowCheck:
     """One rule over rows, evaluated as a column of the batch.
 
@@ -67,7 +67,14 @@ def with_row_checks(spark: SparkSession, stage: CheckBatch, batch: DataFrame) ->
         try:
             for number, (bad, counted, mostly, said, condition) in enumerate(_columns(spark, check, rows, batch)):
                 suffix = f"{len(found)}_{number}"
-                one = RowCheck(check, _BAD + suffix, _OF + suffix if counted is not None else "", mostly, said, condition)
+                one = RowCheck(
+                    check=check,
+                    bad=_BAD + suffix,
+                    counted=_OF + suffix if counted is not None else "",
+                    mostly=mostly,
+                    said=said,
+                    condition=condition,
+                )
                 flag = F.coalesce(bad, F.lit(False))
                 flag = flag if isinstance(check.rule, MalformedRule) else flag & eligible
                 if isinstance(check.rule, ReferenceRule):
@@ -86,8 +93,11 @@ def with_row_checks(spark: SparkSession, stage: CheckBatch, batch: DataFrame) ->
 def not_evaluated(check: CheckSpec, error: Exception) -> DataError:
     """Return the error that a check's own SQL is wrong."""
     return DataError(
-        "CHECK_NOT_EVALUATED", f"check {check.name} cannot be evaluated: {foreign_text(error)}",
-        "Nothing was published, and the checkpoint stays.", "Mend the check in the pipeline's YAML.", check=check.name,
+        "CHECK_NOT_EVALUATED",
+        f"check {check.name} cannot be evaluated: {foreign_text(error)}",
+        "Nothing was published, and the checkpoint stays.",
+        "Mend the check in the pipeline's YAML.",
+        check=check.name,
     )
 
 
@@ -126,8 +136,10 @@ def _referred(spark: SparkSession, rule: ReferenceRule, rows: DataFrame, bad: st
     names = [f"{bad}_{number}" for number in range(len(rule.columns))]
     theirs = other.select(*(F.col(f"`{column}`").alias(name) for (_, column), name in zip(rule.columns, names, strict=True)))
     theirs = theirs.distinct().withColumn(found, F.lit(True))
-    same = reduce(lambda one, also: one & also, (
-        F.col(f"`{ours}`") == F.col(name) for (ours, _), name in zip(rule.columns, names, strict=True)))
+    same = reduce(
+        lambda one, also: one & also,
+        (F.col(f"`{ours}`") == F.col(name) for (ours, _), name in zip(rule.columns, names, strict=True)),
+    )
     whole = reduce(lambda one, also: one & also, (F.col(f"`{ours}`").isNotNull() for ours, _ in rule.columns))
     joined = rows.join(theirs, same, "left").withColumn(bad, eligible & whole & F.col(found).isNull())
     return joined.drop(found, *names)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from freshet.project.model.checks import CheckSpec, FreshnessRule, VolumeRule
 from freshet.quality.outcome import Outcome, outcome
-from freshet.spec.rules import CheckSpec, FreshnessRule, VolumeRule
 
 _FEWEST = 3
 
@@ -37,13 +37,16 @@ def volume(check: CheckSpec, rows: int, history: Sequence[int]) -> Outcome:
     """
     rule = check.rule
     assert isinstance(rule, VolumeRule)
-    past = list(history[:rule.last])
+    past = list(history[: rule.last])
     if len(past) < _FEWEST:
         seen = f"{rows:,} rows, and {len(past)} commits to compare with, fewer than {_FEWEST}"
         return Outcome(check.name, "volume", check.severity, "skipped", seen=seen)
     usual = median(past)
-    bounds = [f"{word} {100 * share:g}%" for word, share in (("at least", rule.at_least), ("at most", rule.at_most))
-              if share is not None]
+    bounds = [
+        f"{word} {100 * share:g}%"
+        for word, share in (("at least", rule.at_least), ("at most", rule.at_most))
+        if share is not None
+    ]
     expected = f"{' and '.join(bounds)} of {usual:,g} rows, the median of {len(past)} commits"
     low = rule.at_least is not None and rows < rule.at_least * usual
     high = rule.at_most is not None and rows > rule.at_most * usual

@@ -9,7 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from freshet.errors import SyncError, foreign_text
-from freshet.spec.model import TableRef
+from freshet.project.model.pipeline import TableRef
 
 
 def sync_catalogue(spark: SparkSession, table: TableRef, tools: Sequence[str], options: Mapping[str, str]) -> None:
@@ -31,7 +31,8 @@ def sync_catalogue(spark: SparkSession, table: TableRef, tools: Sequence[str], o
         "hoodie.meta_sync.spark.version": spark.version,
         "hoodie.meta.sync.metadata_file_listing": options.get("hoodie.metadata.enable", "true"),
         "hoodie.datasource.hive_sync.schema_string_length_thresh": spark.conf.get(
-            "spark.sql.sources.schemaStringLengthThreshold", "4000"),
+            "spark.sql.sources.schemaStringLengthThreshold", "4000"
+        ),
     }.items():
         properties.setProperty(key, value)
     conf = spark._jsparkSession.sessionState().newHadoopConf()
@@ -40,13 +41,16 @@ def sync_catalogue(spark: SparkSession, table: TableRef, tools: Sequence[str], o
     for tool in tools:
         try:
             jvm.org.apache.hudi.sync.common.util.SyncUtilHelpers.runHoodieMetaSync(
-                tool, properties, storage.getConf(), storage, table.path, "PARQUET")
+                tool, properties, storage.getConf(), storage, table.path, "PARQUET"
+            )
         except Py4JJavaError as error:
             failed[tool] = foreign_text(error)
     if failed:
         said = "; ".join(f"{tool.rpartition('.')[2]}: {why}" for tool, why in failed.items())
         raise SyncError(
-            "SYNC_FAILED", f"{table.name}: the catalogue was not told of the table as it stands: {said}",
+            "SYNC_FAILED",
+            f"{table.name}: the catalogue was not told of the table as it stands: {said}",
             "The table is as its last commit left it, and the checkpoint with it.",
-            "The next run tells it, whether it has rows or not; to do it now, run the same command again.", **failed,
+            "The next run tells it, whether it has rows or not; to do it now, run the same command again.",
+            **failed,
         )

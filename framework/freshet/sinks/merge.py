@@ -12,10 +12,10 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from freshet.plan.options import IS_DELETED
+from freshet.hudi.options import IS_DELETED
 from freshet.plan.stages import MergeColumns
 from freshet.quality.kept import by_few_tasks, keep_rows
-from freshet.sources.hudi import load_table
+from freshet.sources.hudi.read.reader import load_table
 
 _BATCH, _TARGET = "b", "t"
 _PRESENT, _ORDER, _GONE = "__freshet_in_batch", "__freshet_order", "__freshet_gone"
@@ -86,8 +86,9 @@ def _carried_by(stage: MergeColumns, name: str) -> Column:
 
 
 def _in_partitions_of(stage: MergeColumns, batch: DataFrame) -> Column:
-    values = [tuple(row) for row in batch.select(*(F.col(f"`{p}`").cast("string") for p in stage.partition_by))
-              .distinct().collect()]
+    values = [
+        tuple(row) for row in batch.select(*(F.col(f"`{p}`").cast("string") for p in stage.partition_by)).distinct().collect()
+    ]
     found = F.lit(True)
     for position, name in enumerate(stage.partition_by):
         found = found & F.col(f"`{name}`").cast("string").isin(sorted({value[position] for value in values}))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from freshet.errors import FreshetError, RetryableError, StateError, foreign_text, root_cause
-from freshet.sources.missing import gone_for_good
-from freshet.spec.model import TableRef
+from freshet.project.model.pipeline import TableRef
+from freshet.sources.hudi.read.missing import gone_for_good
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 _FULL = re.compile(r"No space left on device|[Qq]uota ?[Ee]xceeded")
@@ -44,21 +44,46 @@ def of_storage(target: TableRef, of: TableRef | None, text: str, reading: bool) 
     read = reading or of not in (None, target)
     facts = {"cause": said, "table": table.name, "path": table.path}
     if _FULL.search(root):
-        return StateError("STORAGE_FULL", f"{table.name}: no space is left: {said}", _UNTOUCHED,
-                          "Make room, and run the same command again.", **facts)
+        return StateError(
+            "STORAGE_FULL",
+            f"{table.name}: no space is left: {said}",
+            _UNTOUCHED,
+            "Make room, and run the same command again.",
+            **facts,
+        )
     if _NO_PLACE.search(root) and not read:
-        return StateError("NOT_WRITABLE", f"{table.name} cannot be written: {said}", _UNTOUCHED,
-                          "Let its place be written, and run the same command again.", **facts)
+        return StateError(
+            "NOT_WRITABLE",
+            f"{table.name} cannot be written: {said}",
+            _UNTOUCHED,
+            "Let its place be written, and run the same command again.",
+            **facts,
+        )
     if _NO_PLACE.search(root) or _REFUSED.search(root):
-        return StateError("STORAGE_REFUSED", f"{table.name} cannot be {'read' if read else 'written'}: {said}", _UNTOUCHED,
-                          "Give this process the right to it, or the store's credentials, and run the same command.", **facts)
+        return StateError(
+            "STORAGE_REFUSED",
+            f"{table.name} cannot be {'read' if read else 'written'}: {said}",
+            _UNTOUCHED,
+            "Give this process the right to it, or the store's credentials, and run the same command.",
+            **facts,
+        )
     if _UNREACHABLE.search(root):
-        return RetryableError("STORAGE_UNREACHABLE", f"{table.name}: a store or service that it needs is out of reach: {said}",
-                              _UNTOUCHED, "Run the same command when it can be reached.", **facts)
+        return RetryableError(
+            "STORAGE_UNREACHABLE",
+            f"{table.name}: a store or service that it needs is out of reach: {said}",
+            _UNTOUCHED,
+            "Run the same command when it can be reached.",
+            **facts,
+        )
     if of is None:
         return None
     if _CORRUPT.search(root):
         wanted = "" if of == target else f" for {target.name}"
-        return StateError("FILE_CORRUPT", f"{of.name}: a file of it cannot be read{wanted}: {said}", _UNTOUCHED,
-                          f"Restore the file from a copy; or make {of.name} anew, and what is made of it.", **facts)
+        return StateError(
+            "FILE_CORRUPT",
+            f"{of.name}: a file of it cannot be read{wanted}: {said}",
+            _UNTOUCHED,
+            f"Restore the file from a copy; or make {of.name} anew, and what is made of it.",
+            **facts,
+        )
     return gone_for_good(of, text, _UNTOUCHED) if "FileNotFoundException" in text else None

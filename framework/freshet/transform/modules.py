@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 
 from pyspark import cloudpickle
 
-from freshet.spec.helpers import FOLDER, ROOT
+from freshet.project.rules.helpers import FOLDER, ROOT
 
 # Of a folder without __init__.py: there is nothing in it to compare.
 _NOTHING = b""
@@ -44,7 +44,10 @@ class _Helpers(MetaPathFinder):
         self.loaded: dict[str, tuple[Path | None, bytes]] = {}
 
     def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None,
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         if not self.root or not fullname.startswith(f"{ROOT}."):
             return None
@@ -60,13 +63,17 @@ class _Helpers(MetaPathFinder):
             return found
         below = [str(place.parent)] if place.name == "__init__.py" else None
         return importlib.util.spec_from_file_location(
-            fullname, place, loader=_Source(fullname, str(place)), submodule_search_locations=below,
+            fullname,
+            place,
+            loader=_Source(fullname, str(place)),
+            submodule_search_locations=below,
         )
 
     def look_again(self, root: str) -> None:
         """Forget the modules of another project, and all of this one where a file is not as it was loaded."""
-        changed = any(self._place(name) != before or _content(before) != content
-                      for name, (before, content) in list(self.loaded.items()))
+        changed = any(
+            self._place(name) != before or _content(before) != content for name, (before, content) in list(self.loaded.items())
+        )
         if root != self.root:
             if self.root_added and self.root in sys.path:
                 sys.path.remove(self.root)

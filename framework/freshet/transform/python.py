@@ -9,11 +9,11 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, foreign_text
-from freshet.spec.helpers import ROOT
+from freshet.project.rules.helpers import ROOT
 from freshet.transform.modules import load_step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Context:
     """What a Python step may know of the run.
 
@@ -53,8 +53,11 @@ def run_python(root: str, file: str, inputs: Mapping[str, DataFrame], context: C
         raise _located(root, file, error) from error
     if not isinstance(result, DataFrame):
         raise DataError(
-            "NOT_A_DATAFRAME", f"{file}: transform() returned {type(result).__name__}, not a DataFrame.",
-            "Nothing was written, and the checkpoint stays.", f"Return a DataFrame from transform() in {file}.", file=file,
+            "NOT_A_DATAFRAME",
+            f"{file}: transform() returned {type(result).__name__}, not a DataFrame.",
+            "Nothing was written, and the checkpoint stays.",
+            f"Return a DataFrame from transform() in {file}.",
+            file=file,
         )
     return result
 
@@ -70,9 +73,12 @@ def _located(root: str, file: str, error: Exception) -> DataError:
     if isinstance(error, SyntaxError) and error.lineno:
         place, line = _in_project(root, error.filename or "") or place, error.lineno
     return DataError(
-        "PYTHON_ERROR", f"{place}:{line}: {type(error).__name__}: {foreign_text(error)}",
+        "PYTHON_ERROR",
+        f"{place}:{line}: {type(error).__name__}: {foreign_text(error)}",
         "Nothing was written, and the checkpoint stays.",
-        f"Mend {place}.", file=place, line=line,
+        f"Mend {place}.",
+        file=place,
+        line=line,
     )
 
 

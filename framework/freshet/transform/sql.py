@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, foreign_text
 from freshet.plan.stages import RunSql
-from freshet.spec.statements import INSTANT_PLACE, Statement
+from freshet.project.syntax.statements import INSTANT_PLACE, Statement
 
 _PLACE = re.compile(r"\(?line (\d+),? pos(?:ition)? (\d+)\)?")
 _NAMED = re.compile(r"with name `?(.+?)`? cannot be resolved")
@@ -49,9 +49,14 @@ def _located(file: str, statement: Statement, error: AnalysisException | ParseEx
     sentence = foreign_text(error)
     named = _NAMED.search(sentence)
     return DataError(
-        "SQL_ERROR", f"{file}:{line}:{column}: {sentence}", "Nothing was written, and the checkpoint stays.",
+        "SQL_ERROR",
+        f"{file}:{line}:{column}: {sentence}",
+        "Nothing was written, and the checkpoint stays.",
         "Mend the file; `freshet validate` checks the rest.",
-        file=file, line=line, column=column, name=named[1] if named else "",
+        file=file,
+        line=line,
+        column=column,
+        name=named[1] if named else "",
     )
 
 

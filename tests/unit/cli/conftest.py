@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from freshet.cli.main import main
-from freshet.spec.secrets import REDACTOR
+from freshet.secrets import REDACTOR
 from tests.kit.project import a_project
 
 Freshet = Callable[..., Result]

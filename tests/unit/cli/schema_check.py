@@ -8,7 +8,13 @@ from typing import Any
 
 _NOTES = frozenset(("$schema", "$defs", "title", "description", "default", "examples", "deprecated"))
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float), "null": type(None),
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "null": type(None),
 }
 
 

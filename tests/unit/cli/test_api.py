@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 
 import freshet as api
-from freshet.metrics.events import Event
-from freshet.runtime.aside import run_aside
-from freshet.runtime.result import RunResult
-from freshet.runtime.unfit import what_is_unfit
-from freshet.state.checkpoint import CHECKS_KEY, PIPELINE_KEY
+from freshet.api.aside import run_aside
+from freshet.events.event import Event
+from freshet.hudi.checkpoint import CHECKS_KEY, PIPELINE_KEY
+from freshet.jvm.unfit import what_is_unfit
+from freshet.run.result import RunResult
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
@@ -40,8 +40,13 @@ def as_printed(found: Any) -> Any:
 
 def python(code: str) -> list[str]:
     """Run code in a process of its own; returns the names that it prints as JSON."""
-    done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        text=True,
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     names: list[str] = json.loads(done.stdout)
     return names
 
@@ -52,8 +57,16 @@ def edit(root: Path, text: str, name: str = "payments", file: str = "pipelines/{
 
 
 def downstream(root: Path) -> None:
-    a_project(root, "totals", files={"pipelines/totals.yml": (root / "pipelines/payments.yml").read_text()
-              .replace("payments", "totals").replace("raw_root }}/events", "derived_root }}/payments")})
+    a_project(
+        root,
+        "totals",
+        files={
+            "pipelines/totals.yml": (root / "pipelines/payments.yml")
+            .read_text()
+            .replace("payments", "totals")
+            .replace("raw_root }}/events", "derived_root }}/payments")
+        },
+    )
 
 
 def test_the_import_costs_nothing() -> None:
@@ -65,8 +78,15 @@ def test_the_import_costs_nothing() -> None:
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     used = "freshet.Project.load; freshet.FreshetError"
     loaded = python(f"import json, sys, freshet; {used}; print(json.dumps(list(sys.modules)))")
-    assert not {name.partition(".")[0] for name in loaded} & {"pyspark", "py4j", "sqlglot", "pandas", "click", "rich",
-                                                             "great_expectations"}
+    assert not {name.partition(".")[0] for name in loaded} & {
+        "pyspark",
+        "py4j",
+        "sqlglot",
+        "pandas",
+        "click",
+        "rich",
+        "great_expectations",
+    }
 
 
 def test_what_is_promised_is_there() -> None:
@@ -86,7 +106,12 @@ def test_a_project_says_what_it_has(freshet: Freshet, root: Path) -> None:
     assert as_printed([one.as_json() for one in project.pipelines]) == printed
     first, second = project.pipelines
     assert (first.name, first.tags, first.owner, first.schedule, second.upstream) == (
-        "payments", ("money",), "finance", "0 * * * *", ("payments",))
+        "payments",
+        ("money",),
+        "finance",
+        "0 * * * *",
+        ("payments",),
+    )
     assert [one.name for one in api.Project.load(str(root), tags=["money"]).pipelines] == ["payments"]
     assert repr(project).startswith("Project(")
 
@@ -197,10 +222,15 @@ def test_checks_are_the_commands(freshet: Freshet, root: Path) -> None:
 WHOLE = (date(2026, 1, 5), date(2026, 1, 7))
 
 
-@pytest.mark.parametrize(("start", "end"), [
-    WHOLE, ("2026-01-05", "2026-01-07"), ("2026-01-05T00:00", datetime(2026, 1, 7)),
-    (datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 7, 2, tzinfo=timezone(timedelta(hours=2)))),
-])
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        WHOLE,
+        ("2026-01-05", "2026-01-07"),
+        ("2026-01-05T00:00", datetime(2026, 1, 7)),
+        (datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 7, 2, tzinfo=timezone(timedelta(hours=2)))),
+    ],
+)
 def test_a_backfill_is_the_commands(freshet: Freshet, root: Path, start: Any, end: Any) -> None:
     edit(root, "backfill: {event_time: updated_at}\n")
     (root / "pipelines/payments.yml").open("a").write(OCC)
@@ -218,18 +248,24 @@ def test_a_backfill_that_cannot_begin(root: Path) -> None:
 
 def test_a_backfill_with_chunks_that_failed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the command ends with 1. One that ended early raises its own error."""
-    found = api.BackfillResult("payments", "x", 2, done=1, failed={"2026-01-06": "OVERFLOW"})
-    monkeypatch.setattr("freshet.api.run_backfill", lambda *_: found)
+    found = api.BackfillResult(pipeline="payments", backfill="x", chunks=2, done=1, failed={"2026-01-06": "OVERFLOW"})
+    monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: found)
     with pytest.raises(api.ChunksFailed, match="2026-01-06: OVERFLOW") as caught:
         api.Project.load(root).backfill("payments", *WHOLE)
     assert (caught.value.result, caught.value.exit_code) == (found, api.Exit.FAILED)
 
 
-@pytest.mark.parametrize("call", [
-    lambda p: p.backfill("payments", "yesterday", "2026-01-07"), lambda p: p.backfill("payments", *WHOLE, reprocess="some"),
-    lambda p: p.backfill("payments", *WHOLE, max_conflicts=-1), lambda p: p.run_all(parallel=0),
-    lambda p: p.checks("payments", limit=0), lambda p: p.plan_backfill("payments", 20260105, "2026-01-07"),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda p: p.backfill("payments", "yesterday", "2026-01-07"),
+        lambda p: p.backfill("payments", *WHOLE, reprocess="some"),
+        lambda p: p.backfill("payments", *WHOLE, max_conflicts=-1),
+        lambda p: p.run_all(parallel=0),
+        lambda p: p.checks("payments", limit=0),
+        lambda p: p.plan_backfill("payments", 20260105, "2026-01-07"),
+    ],
+)
 def test_wrong_arguments_are_refused(root: Path, call: Any) -> None:
     """What click refuses of a command line."""
     with pytest.raises(api.FreshetError, match=r"^(BAD_RANGE|USAGE): ") as caught:
@@ -266,16 +302,16 @@ def test_secrets_stay_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = [repr(project), repr(project.pipelines), repr(plan), str(plan), json.dumps(plan.as_json())]
 
     def broken(*arguments: Any) -> Any:
-        arguments[2](Event("notice", "payments", f"said {SECRET}", {"x": [SECRET]}))
+        arguments[2](Event(name="notice", pipeline="payments", message=f"said {SECRET}", fields={"x": [SECRET]}))
         try:
             raise ValueError(f"the server knows {SECRET}")
         except ValueError as cause:
             error = api.DataError("SQL_ERROR", f"no {SECRET}", SECRET, SECRET, given=SECRET)
             error.__cause__ = cause
-            return (RunResult("payments", "failed", error=error, reason=SECRET, checks=({"seen": SECRET},)),)
+            return (RunResult(pipeline="payments", outcome="failed", error=error, reason=SECRET, checks=({"seen": SECRET},)),)
 
     events: list[Event] = []
-    monkeypatch.setattr("freshet.api.run_project", broken)
+    monkeypatch.setattr("freshet.api.project.run_project", broken)
     for debug in ("0", "1"):
         monkeypatch.setenv("FRESHET_DEBUG", debug)
         with pytest.raises(api.DataError) as caught:
@@ -297,7 +333,7 @@ def test_what_nobody_foresaw_has_a_code(root: Path, monkeypatch: pytest.MonkeyPa
     def broken(*_: Any) -> Any:
         raise ValueError("x")
 
-    monkeypatch.setattr("freshet.api.run_project", broken)
+    monkeypatch.setattr("freshet.api.project.run_project", broken)
     with pytest.raises(api.FreshetError, match="UNEXPECTED_ERROR: ValueError: x"):
         api.Project.load(root).run("payments")
 
@@ -307,9 +343,9 @@ def test_the_jvm_of_a_process_that_goes_on_is_no_short_jobs(root: Path, monkeypa
 
     def noted(project: Any, *_: Any) -> tuple[RunResult, ...]:
         seen.append(project)
-        return (RunResult("payments", "idle"),)
+        return (RunResult(pipeline="payments", outcome="idle"),)
 
-    monkeypatch.setattr("freshet.api.run_project", noted)
+    monkeypatch.setattr("freshet.api.project.run_project", noted)
     api.Project.load(root).run("payments")
     assert seen[0].goes_on
 
@@ -341,25 +377,34 @@ def test_work_aside_gives_and_raises_as_it_would_here() -> None:
         run_aside(lambda: sys.exit(3), lambda: None)
 
 
-FIT = {"spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-       "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-       "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension, org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-       "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-       "spark.hadoop.parquet.avro.write-old-list-structure": "false"}
+FIT = {
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension, org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    "spark.hadoop.parquet.avro.write-old-list-structure": "false",
+}
 
 
-@pytest.mark.parametrize(("hudi", "zone", "settings", "own", "lacks"), [
-    ("1.0.2", "UTC", FIT, {}, []),
-    ("1.0.2", "Etc/UTC", FIT, {}, []),
-    ("1.0.2", "Europe/Berlin", FIT, {"spark.driver.extraJavaOptions": "-Duser.timezone=Europe/Berlin"}, []),
-    ("", "UTC", FIT, {}, ["Hudi's jar"]),
-    ("0.15.0", "UTC", FIT, {}, ["0.15.0"]),
-    ("1.0.2", "Europe/Berlin", FIT, {}, ["Europe/Berlin"]),
-    ("1.0.2", "UTC", {**FIT, "spark.serializer": ""}, {}, ["spark.serializer"]),
-    ("", "Europe/London", {}, {}, ["Hudi's jar", "Europe/London", *FIT]),
-])
+@pytest.mark.parametrize(
+    ("hudi", "zone", "settings", "own", "lacks"),
+    [
+        ("1.0.2", "UTC", FIT, {}, []),
+        ("1.0.2", "Etc/UTC", FIT, {}, []),
+        ("1.0.2", "Europe/Berlin", FIT, {"spark.driver.extraJavaOptions": "-Duser.timezone=Europe/Berlin"}, []),
+        ("", "UTC", FIT, {}, ["Hudi's jar"]),
+        ("0.15.0", "UTC", FIT, {}, ["0.15.0"]),
+        ("1.0.2", "Europe/Berlin", FIT, {}, ["Europe/Berlin"]),
+        ("1.0.2", "UTC", {**FIT, "spark.serializer": ""}, {}, ["spark.serializer"]),
+        ("", "Europe/London", {}, {}, ["Hudi's jar", "Europe/London", *FIT]),
+    ],
+)
 def test_a_session_of_the_users_own(
-    hudi: str, zone: str, settings: dict[str, str], own: dict[str, str], lacks: list[str],
+    hudi: str,
+    zone: str,
+    settings: dict[str, str],
+    own: dict[str, str],
+    lacks: list[str],
 ) -> None:
     found = what_is_unfit(hudi, zone, settings, own)
     assert len(found) == len(lacks)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from freshet.backfill.record import ChunkRecord, encode_chunk
+from freshet.backfill.run import BackfillResult, window_of
 from freshet.errors import FreshetError, RetryableError, StateError
-from freshet.metrics.events import Event
-from freshet.runtime.backfill import BackfillResult, window_of
-from freshet.state.backfill import ChunkRecord, encode_chunk
-from freshet.state.checkpoint import FINGERPRINT_KEY, PIPELINE_KEY
+from freshet.events.event import Event
+from freshet.hudi.checkpoint import FINGERPRINT_KEY, PIPELINE_KEY
 from tests.kit.memory import at
 from tests.kit.timeline import HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
@@ -40,23 +40,36 @@ def target(root: Path) -> HandMade:
 
 def a_done_chunk(target: HandMade, end: str = "2026-01-07", chunks: int = 2) -> None:
     """Commit the first day of a backfill, as done by other files than these."""
-    record = ChunkRecord(f"2026-01-05T00:00:00/{end}T00:00:00/1d", "2026-01-05T00:00:00", "2026-01-06T00:00:00", chunks, "done",
-                         at(15), "upsert")
+    record = ChunkRecord(
+        backfill=f"2026-01-05T00:00:00/{end}T00:00:00/1d",
+        start="2026-01-05T00:00:00",
+        end="2026-01-06T00:00:00",
+        chunks=chunks,
+        state="done",
+        base=at(15),
+        write="upsert",
+    )
     extra = {PIPELINE_KEY: "payments", FINGERPRINT_KEY: "feedfeed", **encode_chunk(record)}
     target.done(30, commit(extra, numInserts=3))
 
 
-@pytest.mark.parametrize("words", [
-    ("backfill",), ("backfill", "payments"), ("backfill", "payments", "--start", "2026-01-05"),
-    ("backfill", "payments", "--start", "yesterday", "--end", "2026-01-07"), (*RANGE, "--reprocess", "some"),
-    (*RANGE, "--max-conflicts", "-1"), (*RANGE, "refunds"),
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("backfill",),
+        ("backfill", "payments"),
+        ("backfill", "payments", "--start", "2026-01-05"),
+        ("backfill", "payments", "--start", "yesterday", "--end", "2026-01-07"),
+        (*RANGE, "--reprocess", "some"),
+        (*RANGE, "--max-conflicts", "-1"),
+        (*RANGE, "refunds"),
+    ],
+)
 def test_usage(freshet: Freshet, words: tuple[str, ...]) -> None:
     assert freshet(*words).exit_code == 2
 
 
-@pytest.mark.parametrize("words", [("--chunk", "soon"), ("--chunk", "0mo"),
-                                   ("--end", "2026-01-05")])
+@pytest.mark.parametrize("words", [("--chunk", "soon"), ("--chunk", "0mo"), ("--end", "2026-01-05")])
 def test_a_range_that_cannot_be_cut(freshet: Freshet, target: HandMade, words: tuple[str, ...]) -> None:
     result = freshet(*RANGE, *words, "--output", "json")
     assert (result.exit_code, parsed(result)["error"]["code"]) == (2, "BAD_RANGE")
@@ -110,8 +123,11 @@ def test_a_comment_asks_for_no_second_backfill(freshet: Freshet, root: Path, tar
         return found["error"]["code"] if "error" in found else [one["wanted"] for one in found["chunks"]]
 
     sql, ddl, yml = (root / name for name in ("transformers/payments.sql", "ddl/payments.sql", "pipelines/payments.yml"))
-    for file, text in ((sql, "-- why\n" + sql.read_text()), (ddl, "-- why\n" + ddl.read_text()),
-                       (yml, "# why\nchecks: [{name: a, where: 'amount < 0', severity: warn}]\n" + yml.read_text())):
+    for file, text in (
+        (sql, "-- why\n" + sql.read_text()),
+        (ddl, "-- why\n" + ddl.read_text()),
+        (yml, "# why\nchecks: [{name: a, where: 'amount < 0', severity: warn}]\n" + yml.read_text()),
+    ):
         file.write_text(text)
         assert dry_run() == [False, True], file
     sql.write_text(sql.read_text().replace("amount", "amount * 2 AS amount"))
@@ -143,10 +159,13 @@ def test_start_and_end_reach_the_templates(freshet: Freshet, root: Path, target:
     assert "2026-01-05 to 2026-01-06" in text
 
 
-@pytest.mark.parametrize(("start", "end", "texts"), [
-    ("2026-01-05T00:00:00", "2026-01-06T00:00:00", ("2026-01-05", "2026-01-06")),
-    ("2026-01-05T00:00:00", "2026-01-05T06:00:00", ("2026-01-05 00:00:00", "2026-01-05 06:00:00")),
-])
+@pytest.mark.parametrize(
+    ("start", "end", "texts"),
+    [
+        ("2026-01-05T00:00:00", "2026-01-06T00:00:00", ("2026-01-05", "2026-01-06")),
+        ("2026-01-05T00:00:00", "2026-01-05T06:00:00", ("2026-01-05 00:00:00", "2026-01-05 06:00:00")),
+    ],
+)
 def test_a_window_of_days_is_written_by_days(start: str, end: str, texts: tuple[str, str]) -> None:
     assert window_of(datetime.fromisoformat(start), datetime.fromisoformat(end)) == texts
 
@@ -156,22 +175,33 @@ def doing(result: BackfillResult, monkeypatch: pytest.MonkeyPatch) -> list[tuple
 
     def run(load: Any, request: Any, state: Any, listen: Callable[[Event], None], max_conflicts: int) -> BackfillResult:
         called.append((request, max_conflicts))
-        listen(Event("chunk", "payments", "chunk 1/2", {"number": 1, "of": 2}))
+        listen(Event(name="chunk", pipeline="payments", message="chunk 1/2", fields={"number": 1, "of": 2}))
         return result
 
     monkeypatch.setattr("freshet.cli.backfill.run_backfill", run)
     return called
 
 
-@pytest.mark.parametrize(("result", "code"), [
-    (BackfillResult("payments", NAME, 2, done=2), 0),
-    (BackfillResult("payments", NAME, 2, done=1, failed={"2026-01-05 to 2026-01-06": "OVERFLOW"}), 1),
-    (BackfillResult("payments", NAME, 2, error=RetryableError("COMMIT_CONFLICT", "no")), 4),
-    (BackfillResult("payments", NAME, 2, error=StateError("TARGET_MISSING", "no")), 5),
-    (BackfillResult("payments", NAME, 2, error=FreshetError("WRITE_FAILED", "no")), 1),
-])
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, done=2), 0),
+        (
+            BackfillResult(
+                pipeline="payments", backfill=NAME, chunks=2, done=1, failed={"2026-01-05 to 2026-01-06": "OVERFLOW"}
+            ),
+            1,
+        ),
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, error=RetryableError("COMMIT_CONFLICT", "no")), 4),
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, error=StateError("TARGET_MISSING", "no")), 5),
+        (BackfillResult(pipeline="payments", backfill=NAME, chunks=2, error=FreshetError("WRITE_FAILED", "no")), 1),
+    ],
+)
 def test_exit_codes_and_one_object(
-    freshet: Freshet, monkeypatch: pytest.MonkeyPatch, result: BackfillResult, code: int,
+    freshet: Freshet,
+    monkeypatch: pytest.MonkeyPatch,
+    result: BackfillResult,
+    code: int,
 ) -> None:
     doing(result, monkeypatch)
     ended = freshet(*RANGE, "--output", "json")
@@ -187,7 +217,7 @@ def test_exit_codes_and_one_object(
 
 
 def test_what_is_asked_for_reaches_the_backfill(freshet: Freshet, monkeypatch: pytest.MonkeyPatch) -> None:
-    called = doing(BackfillResult("payments", NAME, 2), monkeypatch)
+    called = doing(BackfillResult(pipeline="payments", backfill=NAME, chunks=2), monkeypatch)
     freshet(*RANGE, "--chunk", "6h", "--reprocess", "failed", "--max-conflicts", "3", "--accept-changes")
     ((request, conflicts),) = called
     assert (request.chunk, request.reprocess, request.accept_changes, conflicts) == ("6h", "failed", True, 3)

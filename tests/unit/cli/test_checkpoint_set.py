@@ -6,19 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from freshet.runtime.result import RunResult
+from freshet.run.result import RunResult
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet, parsed
 
 
 def test_a_missing_target_is_made_only_where_that_is_asked_for(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[object] = []
 
     def noted(*arguments: object) -> RunResult:
         made.append(arguments)
-        return RunResult("payments", "committed", "r", ("20260801101500020",))
+        return RunResult(pipeline="payments", outcome="committed", run_id="r", commits=("20260801101500020",))
 
     monkeypatch.setattr("freshet.cli.state.set_checkpoint", noted)
     a_table(root, "raw/events", 10, 20)

@@ -33,10 +33,15 @@ def _run(module: str, number: int, *words: str) -> subprocess.CompletedProcess[s
     return subprocess.run([sys.executable, "-c", source, *words], capture_output=True, text=True, check=False, timeout=60)
 
 
-@pytest.mark.parametrize(("module", "number", "code", "words"), [
-    ("click", signal.SIGINT, 130, ("plan", "--output", "json")), ("freshet.errors", signal.SIGTERM, 143, ("plan",)),
-    ("freshet.cli.board", signal.SIGHUP, 129, ("plan", "--output=json")), ("freshet.cli.run", signal.SIGINT, 130, ("plan",)),
-])
+@pytest.mark.parametrize(
+    ("module", "number", "code", "words"),
+    [
+        ("click", signal.SIGINT, 130, ("plan", "--output", "json")),
+        ("freshet.errors", signal.SIGTERM, 143, ("plan",)),
+        ("freshet.cli.board", signal.SIGHUP, 129, ("plan", "--output=json")),
+        ("freshet.cli.run", signal.SIGINT, 130, ("plan",)),
+    ],
+)
 def test_a_signal_while_it_imports(module: str, number: int, code: int, words: tuple[str, ...]) -> None:
     """In the first import of another's, of our own, in the middle, and in the command's own module."""
     done = _run(module, number, *words)
@@ -49,8 +54,9 @@ def test_a_signal_while_it_imports(module: str, number: int, code: int, words: t
 
 def test_the_other_entry_point(tmp_path: Path) -> None:
     """``python -m freshet`` in a process of its own: a real signal, as soon as the process answers it."""
-    process = subprocess.Popen([*_DASH_M, "plan", "--output", "json"], cwd=tmp_path, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*_DASH_M, "plan", "--output", "json"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     caught, status = 0, Path(f"/proc/{process.pid}/status")
     while not caught & 1 << (signal.SIGTERM - 1):
         assert process.poll() is None

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from click.testing import Result
 
-from freshet.spec import layers
-from freshet.spec.json_schema import json_schema
-from freshet.spec.suggest import Problems
-from freshet.spec.yaml_text import parse_yaml
+from freshet.problems import Problems
+from freshet.project.load import layers
+from freshet.project.shape.json_schema import json_schema
+from freshet.project.syntax.yaml_text import parse_yaml
 from tests.kit.project import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet, parsed
 from tests.unit.cli.schema_check import mistakes
@@ -34,11 +34,16 @@ def test_validate_says_what_is_there(freshet: Freshet, root: Path) -> None:
 
 @pytest.fixture
 def broken(root: Path) -> Path:
-    a_project(root, "refunds", files={
-        "pipelines/refunds.yml": PIPELINE.format(name="refunds", source="events") + "  hoodie.upsert.suffle.parallelism: 2\n",
-        "pipelines/payments.yml": "owner: me\n" + PIPELINE.format(name="payments", source="events").replace("ddl:", "dll:"),
-        "transformers/refunds.sql": "SELECT id FROM <SRC>;\nDROP TABLE x\n",
-    })
+    a_project(
+        root,
+        "refunds",
+        files={
+            "pipelines/refunds.yml": PIPELINE.format(name="refunds", source="events")
+            + "  hoodie.upsert.suffle.parallelism: 2\n",
+            "pipelines/payments.yml": "owner: me\n" + PIPELINE.format(name="payments", source="events").replace("ddl:", "dll:"),
+            "transformers/refunds.sql": "SELECT id FROM <SRC>;\nDROP TABLE x\n",
+        },
+    )
     return root
 
 
@@ -47,8 +52,10 @@ def test_validate_prints_every_problem_of_every_file_with_its_line(freshet: Fres
     assert (result.exit_code, result.stdout) == (3, "")
     lines = result.stderr.splitlines()
     assert any(line.startswith("pipelines/payments.yml:2: UNKNOWN_KEY: ") and "'ddl'" in line for line in lines)
-    assert any(line.startswith("pipelines/refunds.yml:7: UNKNOWN_KEY: ") and "hoodie.upsert.shuffle.parallelism" in line
-               for line in lines)
+    assert any(
+        line.startswith("pipelines/refunds.yml:7: UNKNOWN_KEY: ") and "hoodie.upsert.shuffle.parallelism" in line
+        for line in lines
+    )
     assert any(line.startswith("transformers/refunds.sql:2: SQL_NOT_ALLOWED: ") for line in lines)
     assert lines[-1] == f"INVALID_PROJECT: {len(lines) - 1} problems in the project's files. Nothing was read or written."
 
@@ -73,8 +80,13 @@ def test_only_what_is_named_counts(freshet: Freshet, broken: Path) -> None:
 
 def test_a_name_that_nothing_has_is_told_as_such(freshet: Freshet, root: Path) -> None:
     """A mistake of the command line, whichever command it is; what is wrong with files that are asked for goes first."""
-    for words in (("run", "paymets"), ("plan", "paymets", "payments"), ("history", "paymets"),
-                  ("checkpoint", "show", "paymets"), ("backfill", "paymets", "--start", "2026-01-01", "--end", "2026-01-02")):
+    for words in (
+        ("run", "paymets"),
+        ("plan", "paymets", "payments"),
+        ("history", "paymets"),
+        ("checkpoint", "show", "paymets"),
+        ("backfill", "paymets", "--start", "2026-01-01", "--end", "2026-01-02"),
+    ):
         done = freshet(*words, "--output", "json")
         error = parsed(done)["error"]
         assert (done.exit_code, error["code"]) == (2, "UNKNOWN_PIPELINE"), words
@@ -82,7 +94,9 @@ def test_a_name_that_nothing_has_is_told_as_such(freshet: Freshet, root: Path) -
         assert (error["effect"], done.stderr.count("paymets")) == ("Nothing was read or written.", 1)
     both = parsed(freshet("plan", "paymets", "recieved", "--output", "json"))["error"]
     assert [problem["message"] for problem in both["details"]["problems"]] == [
-        "There is no pipeline 'paymets'.", "There is no pipeline 'recieved'."]
+        "There is no pipeline 'paymets'.",
+        "There is no pipeline 'recieved'.",
+    ]
     (root / "pipelines/payments.yml").write_text("ddl: [\n")
     wrong = freshet("plan", "paymets", "payments", "--output", "json")
     error = parsed(wrong)["error"]
@@ -169,14 +183,17 @@ def test_example_configs_fit_the_schema(file: Path) -> None:
     assert mistakes(yaml.safe_load(file.read_text()), json_schema("config")) == []
 
 
-@pytest.mark.parametrize(("change", "path"), [
-    ({"hoodie": {"hoodie.upsert.suffle.parallelism": 2}}, "hoodie.hoodie.upsert.suffle.parallelism"),
-    ({"hoodie": {"hoodie.index.type": "BLOOM"}}, "hoodie.hoodie.index.type"),
-    ({"dll": "x"}, "dll"),
-    ({"transform": []}, "transform"),
-    ({"inputs": {"cities": {"read": "snapshot"}}}, "inputs.cities"),
-    ({"spark": {"hoodie.x": 1}}, "spark.hoodie.x"),
-])
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"hoodie": {"hoodie.upsert.suffle.parallelism": 2}}, "hoodie.hoodie.upsert.suffle.parallelism"),
+        ({"hoodie": {"hoodie.index.type": "BLOOM"}}, "hoodie.hoodie.index.type"),
+        ({"dll": "x"}, "dll"),
+        ({"transform": []}, "transform"),
+        ({"inputs": {"cities": {"read": "snapshot"}}}, "inputs.cities"),
+        ({"spark": {"hoodie.x": 1}}, "spark.hoodie.x"),
+    ],
+)
 def test_schema_finds_what_validate_would(change: dict[str, object], path: str) -> None:
     good = {"ddl": "ddl/x.sql", "transform": "transformers/x.sql"}
     assert mistakes(good, json_schema()) == []

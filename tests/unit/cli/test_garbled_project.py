@@ -21,8 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from freshet.cli.main import main
-from freshet.spec.secrets import REDACTOR
-from freshet.state import actions, properties
+from freshet.hudi import actions, properties
+from freshet.secrets import REDACTOR
 from tests.kit.memory import at
 from tests.kit.project import BASE, PIPELINE, a_project
 from tests.kit.timeline import a_table, a_target, clean, commit
@@ -31,11 +31,41 @@ from tests.kit.whole import WHOLE
 SECRET = "s3cr3t-0123456789-token"
 _JUNK = st.one_of(
     st.binary(max_size=6),
-    st.sampled_from([b"{{", b"}}", b"{%", b"'", b'"', b"`", b"/*", b";", b"\x00", b"\xff", b"\r", b"&a", b"*a", b"!!", b": ",
-                     b"- ", b"(", b"=", b"\\", b"<SRC>", "²".encode(), b"\n", b"#"]),
+    st.sampled_from(
+        [
+            b"{{",
+            b"}}",
+            b"{%",
+            b"'",
+            b'"',
+            b"`",
+            b"/*",
+            b";",
+            b"\x00",
+            b"\xff",
+            b"\r",
+            b"&a",
+            b"*a",
+            b"!!",
+            b": ",
+            b"- ",
+            b"(",
+            b"=",
+            b"\\",
+            b"<SRC>",
+            "²".encode(),
+            b"\n",
+            b"#",
+        ]
+    ),
 )
 _WORDS = [
-    ("validate",), ("plan",), ("compile",), ("status",), ("checkpoint", "show", "payments"), ("run", "--all", "--dry-run"),
+    ("validate",),
+    ("plan",),
+    ("compile",),
+    ("status",),
+    ("checkpoint", "show", "payments"),
+    ("run", "--all", "--dry-run"),
     ("backfill", "payments", "--start", "2026-01-01", "--end", "2026-01-03", "--dry-run"),
 ]
 _EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "10" if WHOLE else "1"))
@@ -52,15 +82,18 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _project(folder: Path) -> Path:
-    root = a_project(folder / "project", files={
-        "configs/base.yml": BASE.replace("vars: {", "vars: {pw: \"{{ env.PW }}\", "),
-        "pipelines/payments.yml": PIPELINE.format(name="payments", source="events")
-        + "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n"
-        + "checks: [{name: a, where: amount < 0}]\ninputs: {tips: {table: raw.tips, read: incremental, drives: {id: id}}}\n"
-        + "backfill: {event_time: updated_at}\n",
-        "transformers/payments.sql": "SELECT s.id, s.amount, s.updated_at FROM <SRC> s LEFT JOIN tips t ON s.id = t.id "
-        "WHERE s.id <> '{{ var.pw | upper }}'\n",
-    })
+    root = a_project(
+        folder / "project",
+        files={
+            "configs/base.yml": BASE.replace("vars: {", 'vars: {pw: "{{ env.PW }}", '),
+            "pipelines/payments.yml": PIPELINE.format(name="payments", source="events")
+            + "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n"
+            + "checks: [{name: a, where: amount < 0}]\ninputs: {tips: {table: raw.tips, read: incremental, drives: {id: id}}}\n"
+            + "backfill: {event_time: updated_at}\n",
+            "transformers/payments.sql": "SELECT s.id, s.amount, s.updated_at FROM <SRC> s LEFT JOIN tips t ON s.id = t.id "
+            "WHERE s.id <> '{{ var.pw | upper }}'\n",
+        },
+    )
     events = a_table(root, "raw/events", 10, 20)
     events.archive((5, "commit", commit()))
     events.done(30, clean(at(9)), "clean")
@@ -84,8 +117,12 @@ def _said(root: Path, words: tuple[str, ...]) -> tuple[int, Any, str]:
 @cache
 def _codes() -> frozenset[str]:
     """Return all codes that the product's own text holds: one that is made of anything else is nobody's."""
-    texts = [node.value for path in (Path(__file__).parents[3] / "framework").rglob("*.py")
-             for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)]
+    texts = [
+        node.value
+        for path in (Path(__file__).parents[3] / "framework").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant)
+    ]
     return frozenset(text for text in texts if isinstance(text, str) and _CODE.fullmatch(text))
 
 
@@ -105,8 +142,13 @@ def _place(data: st.DataObject, content: bytearray) -> int:
 
 
 @pytest.mark.timeout(3600)
-@settings(max_examples=150 * _EXAMPLES, deadline=None, derandomize=_EXAMPLES == 1, database=None,
-          suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150 * _EXAMPLES,
+    deadline=None,
+    derandomize=_EXAMPLES == 1,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(st.data())
 def test_a_garbled_file_is_an_error_of_ours_and_nothing_is_lost(data: st.DataObject) -> None:
     """YAML, DDL, SQL, timeline, archive, properties; what is still right may of course pass.
@@ -122,10 +164,10 @@ def test_a_garbled_file_is_an_error_of_ours_and_nothing_is_lost(data: st.DataObj
         content = bytearray(before[path])
         how = data.draw(st.sampled_from(["cut", "garble", "both", "gone"]))
         if how in ("cut", "both"):
-            del content[_place(data, content):]
+            del content[_place(data, content) :]
         for _ in range(data.draw(st.integers(1, 3)) if how in ("garble", "both") else 0):
             place = _place(data, content)
-            content[place:place + data.draw(st.integers(0, 4))] = data.draw(_JUNK)
+            content[place : place + data.draw(st.integers(0, 4))] = data.draw(_JUNK)
         path.write_bytes(bytes(content))
         if how == "gone":
             path.unlink()

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from freshet.backfill.record import ChunkRecord, encode_chunk
 from freshet.cli import terminal
-from freshet.runtime.records import folder_of, write_record
-from freshet.spec.model import TableRef
-from freshet.state.backfill import ChunkRecord, encode_chunk
-from freshet.state.checkpoint import CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.hudi.checkpoint import CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.project.model.pipeline import TableRef
+from freshet.run.records import folder_of, write_record
 from tests.kit.memory import at
 from tests.kit.timeline import HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
@@ -54,25 +54,43 @@ def test_a_failed_run_is_told_by_its_code(freshet: Freshet, root: Path) -> None:
 
 def test_each_kind_of_commit_is_known_by_its_own_metadata(freshet: Freshet, root: Path, target: HandMade) -> None:
     """Runs, checkpoints by hand, chunks, services and other writers, of before there were records."""
+
     def own(origin: str, **more: str) -> dict[str, str]:
         return {PIPELINE_KEY: "payments", ORIGIN_KEY: origin, **more}
 
     def chunk(state: str) -> dict[str, str]:
-        record = ChunkRecord("2026-01-05T00:00:00/2026-01-07T00:00:00/1d", "2026-01-05T00:00:00", "2026-01-06T00:00:00", 2,
-                             state, at(1), "upsert", "OVERFLOW" * (state == "failed"))  # type: ignore[arg-type]
+        record = ChunkRecord(
+            backfill="2026-01-05T00:00:00/2026-01-07T00:00:00/1d",
+            start="2026-01-05T00:00:00",
+            end="2026-01-06T00:00:00",
+            chunks=2,
+            state=state,
+            base=at(1),
+            write="upsert",
+            error="OVERFLOW" * (state == "failed"),
+        )  # type: ignore[arg-type]
         return own("backfill", **encode_chunk(record))
 
     found = {name: {"status": status, "rows": rows} for name, status, rows in (("a", "passed", 0), ("b", "warned", 4))}
     checks = {"rows": 9, "quarantined": 2, "checks": found}
     for moment, extra, operation in (
-        (20, own("increment", **{RUN_ID_KEY: "r", CHECKS_KEY: json.dumps(checks)}), "UPSERT"), (25, own("override"), "UPSERT"),
-        (30, chunk("done"), "UPSERT"), (35, chunk("failed"), "UPSERT"), (40, {}, "CLUSTER"), (45, {}, "UPSERT"),
+        (20, own("increment", **{RUN_ID_KEY: "r", CHECKS_KEY: json.dumps(checks)}), "UPSERT"),
+        (25, own("override"), "UPSERT"),
+        (30, chunk("done"), "UPSERT"),
+        (35, chunk("failed"), "UPSERT"),
+        (40, {}, "CLUSTER"),
+        (45, {}, "UPSERT"),
     ):
         target.done(moment, commit(extra, operation, numInserts=3, numUpdateWrites=2))
     runs = parsed(freshet("history", "payments", "--output", "json"))["runs"]
     assert [(one["what"], one["outcome"]) for one in runs] == [
-        ("other writer", "committed"), ("clustering", "done"), ("backfill", "failed"), ("backfill", "committed"),
-        ("checkpoint", "committed"), ("run", "committed"), ("run", "committed"),
+        ("other writer", "committed"),
+        ("clustering", "done"),
+        ("backfill", "failed"),
+        ("backfill", "committed"),
+        ("checkpoint", "committed"),
+        ("run", "committed"),
+        ("run", "committed"),
     ]
     assert runs[2]["error"]["code"] == "OVERFLOW"
     run = runs[5]
@@ -94,17 +112,39 @@ def test_a_commit_that_a_record_tells_of_stands_once_and_the_archive_is_asked(fr
     assert "1.7 min" in text
     assert "session 3.0 s, write 70.5 s" in text
     assert [one["commits"] for one in parsed(freshet("history", "payments", "--limit", "1", "--output", "json"))["runs"]] == [
-        [at(50), at(60)]]
+        [at(50), at(60)]
+    ]
 
 
 def test_what_is_longest_fits_80_columns(
-    freshet: Freshet, root: Path, target: HandMade, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    root: Path,
+    target: HandMade,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    backfill = {"backfill": "2026-01-01T00:00:00/2027-01-01T00:00:00/1mo", "chunks": 12, "done": 11, "skipped": 3,
-                "failed": {"a": "OVERFLOW"}, "conflicts": 2}
-    many = {"inserts": 123_456_789, "updates": 987_654_321, "deletes": 55, "moves": 7, "mixed": ["updates"], "quarantined": 12}
-    recorded(root, 20, rows=many, seconds={"session": 3.1, "transform": 0.2, "write": 4000.0, "total": 100_000.0},
-             checks=[{"name": f"a_rule_with_a_long_name_{n}", "status": "warned", "rows": 1234} for n in range(3)])
+    backfill = {
+        "backfill": "2026-01-01T00:00:00/2027-01-01T00:00:00/1mo",
+        "chunks": 12,
+        "done": 11,
+        "skipped": 3,
+        "failed": {"a": "OVERFLOW"},
+        "conflicts": 2,
+    }
+    many = {
+        "inserts": 123_456_789,
+        "updates": 987_654_321,
+        "deletes": 55,
+        "moves": 7,
+        "quarantined": 12,
+        "mixed": ["updates", "inserts", "deletes"],
+    }
+    recorded(
+        root,
+        20,
+        rows=many,
+        seconds={"session": 3.1, "transform": 0.2, "write": 4000.0, "total": 100_000.0},
+        checks=[{"name": f"a_rule_with_a_long_name_{n}", "status": "warned", "rows": 1234} for n in range(3)],
+    )
     recorded(root, 21, "failed", "backfill", rows={"written": 5_000_000_000}, **backfill)
     recorded(root, 22, "failed", error={"code": "CHECK_FAILED", "message": "a long message " * 20})
     recorded(root, 23, "done", "service", done={"compact": at(23), "clean": at(24), "archive": "12 instants archived"})
@@ -116,7 +156,10 @@ def test_what_is_longest_fits_80_columns(
     assert lines[0].split() == ["WHEN", "WHAT", "RESULT", "TIME", "ROWS"]
     text = " ".join(" ".join(lines).split())
     assert "2026-01-01 to 2027-01-01: 11 of 12 chunks done, 1 failed" in text
-    assert "123,456,789 inserted, 987,654,321 inserted or updated, 55 deleted, 7 moved, 12 to the quarantine" in text
+    assert (
+        "123,456,789 inserted, 987,654,321 inserted or updated, 55 deleted (a moved row counts as both), 7 moved, "
+        "12 to the quarantine"
+    ) in text
 
 
 def test_what_cannot_be_read_is_left_out_with_a_word(freshet: Freshet, root: Path, target: HandMade) -> None:

@@ -20,12 +20,20 @@ def test_a_scaffolded_project_validates_and_compiles(freshet: Freshet, tmp_path:
     made = freshet("init", str(folder))
     assert (made.exit_code, made.stderr) == (0, "")
     assert [line.strip() for line in made.stdout.partition("next:\n")[2].splitlines()] == [
-        f"cd {folder}", "freshet land raw.orders FILE.csv --key id --ordering updated_at", "freshet validate",
+        f"cd {folder}",
+        "freshet land raw.orders FILE.csv --key id --ordering updated_at",
+        "freshet validate",
         "freshet run order_totals",
     ]
     assert sorted(_contents(folder)) == [
-        ".gitignore", "configs/base.yml", "configs/local.yml", "configs/pipeline.schema.json", "ddl/order_totals.sql",
-        "pipelines/order_totals.yml", "pipelines/tests/order_totals.yml", "transformers/order_totals.sql",
+        ".gitignore",
+        "configs/base.yml",
+        "configs/local.yml",
+        "configs/pipeline.schema.json",
+        "ddl/order_totals.sql",
+        "pipelines/order_totals.yml",
+        "pipelines/tests/order_totals.yml",
+        "transformers/order_totals.sql",
     ]
     assert freshet("validate", "-C", str(folder)).stdout == "1 pipeline: no problems\n"
     assert freshet("compile", "-C", str(folder)).exit_code == 0
@@ -41,26 +49,36 @@ def test_one_more_pipeline(freshet: Freshet, tmp_path: Path) -> None:
     freshet("init", str(tmp_path))
     added = parsed(freshet("init", str(tmp_path), "--pipeline", "refunds", "--source", "paybacks", "--output", "json"))
     assert (added["folder"], added["next"]) == (str(tmp_path), f"cd {tmp_path}")
-    assert added["files"] == ["ddl/refunds.sql", "pipelines/refunds.yml", "pipelines/tests/refunds.yml",
-                              "transformers/refunds.sql"]
+    assert added["files"] == [
+        "ddl/refunds.sql",
+        "pipelines/refunds.yml",
+        "pipelines/tests/refunds.yml",
+        "transformers/refunds.sql",
+    ]
     found = parsed(freshet("validate", "-C", str(tmp_path), "--output", "json"))["pipelines"]
     assert {p["name"]: p["source"] for p in found} == {
-        "order_totals": str(tmp_path / "warehouse/raw/orders"), "refunds": str(tmp_path / "warehouse/raw/paybacks"),
+        "order_totals": str(tmp_path / "warehouse/raw/orders"),
+        "refunds": str(tmp_path / "warehouse/raw/paybacks"),
     }
 
 
 def test_one_more_pipeline_finds_the_raw_tables_of_any_project(freshet: Freshet, root: Path) -> None:
     (root / "configs/base.yml").write_text(
-        (root / "configs/base.yml").read_text() + "hoodie: {hoodie.bucket.index.num.buckets: 2}\n")
+        (root / "configs/base.yml").read_text() + "hoodie: {hoodie.bucket.index.num.buckets: 2}\n"
+    )
     assert freshet("init", str(root), "--pipeline", "refunds").exit_code == 0
     found = parsed(freshet("validate", "refunds", "--output", "json"))["pipelines"]
     assert found[0]["source"] == str(root / "data/raw/orders")
 
 
-@pytest.mark.parametrize(("source", "path"), [
-    ("flights", "warehouse/raw/flights"), ("raw.flights", "warehouse/raw/flights"),
-    ("derived.flights", "warehouse/derived/flights"),
-])
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("flights", "warehouse/raw/flights"),
+        ("raw.flights", "warehouse/raw/flights"),
+        ("derived.flights", "warehouse/derived/flights"),
+    ],
+)
 def test_a_source_is_named_as_tables_are(freshet: Freshet, tmp_path: Path, source: str, path: str) -> None:
     """By database and table, as in every other place; a bare name is a raw table's, as it was."""
     freshet("init", str(tmp_path), "--source", source)
@@ -71,13 +89,20 @@ def test_a_source_is_named_as_tables_are(freshet: Freshet, tmp_path: Path, sourc
 def test_the_sample_files_are_the_same_everywhere() -> None:
     """Whatever the machine and the day: the README and the first hour's test count their rows."""
     assert [(hashlib.sha256(text.encode()).hexdigest()[:16], text.count("\n")) for text in order_files()] == [
-        ("ee857c2d416232bb", 3001), ("c1111dcf775c85b9", 252)]
+        ("ee857c2d416232bb", 3001),
+        ("c1111dcf775c85b9", 252),
+    ]
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (("--source", "row.flights"), "has no database 'row'"), (("--source", "a.b.c"), "is not a name"),
-    (("--source", "raw."), "is not a name"), (("--pipeline", "x", "--with-sample-data"), "goes not with --pipeline"),
-])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--source", "row.flights"), "has no database 'row'"),
+        (("--source", "a.b.c"), "is not a name"),
+        (("--source", "raw."), "is not a name"),
+        (("--pipeline", "x", "--with-sample-data"), "goes not with --pipeline"),
+    ],
+)
 def test_a_source_that_no_warehouse_has(freshet: Freshet, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     refused = freshet("init", str(tmp_path / "p"), *words)
     assert refused.exit_code == 2
@@ -128,11 +153,21 @@ def test_a_name_is_a_name(freshet: Freshet, tmp_path: Path, option: str, name: s
     assert not (tmp_path / "p").exists()
 
 
-@pytest.mark.parametrize(("size", "buckets", "said"), [
-    (None, "1", "100.0MB"), ("2GB", "16", "2.0GB"), ("1.5 TB", "11921", "1.5TB"), ("700", "1", "700B"),
-])
+@pytest.mark.parametrize(
+    ("size", "buckets", "said"),
+    [
+        (None, "1", "100.0MB"),
+        ("2GB", "16", "2.0GB"),
+        ("1.5 TB", "11921", "1.5TB"),
+        ("700", "1", "700B"),
+    ],
+)
 def test_the_buckets_follow_from_what_a_partition_will_hold(
-    freshet: Freshet, tmp_path: Path, size: str | None, buckets: str, said: str,
+    freshet: Freshet,
+    tmp_path: Path,
+    size: str | None,
+    buckets: str,
+    said: str,
 ) -> None:
     freshet("init", str(tmp_path), *(("--partition-size", size) if size else ()))
     assert f"For partitions of some {said}, one for" in (tmp_path / "pipelines/order_totals.yml").read_text()
@@ -161,15 +196,28 @@ def test_a_pipeline_may_have_the_name_of_a_word_of_sql(freshet: Freshet, tmp_pat
 PATTERN, MORE = ("--pattern", "fact"), ("--pipeline", "refunds")
 
 
-@pytest.mark.parametrize(("config", "words", "code"), [
-    ("vars: {a: 1}\n", PATTERN, "UNKNOWN_DATABASE"), ("warehouse: {derived: w/d}\n", PATTERN, "UNKNOWN_DATABASE"),
-    ("warehouse: {raw: w/r}\n", PATTERN, "UNKNOWN_DATABASE"), ("warehouse: {raw: w/r}\n", MORE, "UNKNOWN_DATABASE"),
-    ("warehouse: [1\n", PATTERN, "YAML_SYNTAX"), ("warehouse: [1\n", MORE, "YAML_SYNTAX"),
-    ("warehouse: {raw: a, raw: b}\n", MORE, "DUPLICATE_KEY"), (b"warehouse: {raw: caf\xe9}\n", PATTERN, "NOT_TEXT"),
-    (b"warehouse: {raw: caf\xe9}\n", MORE, "NOT_TEXT"), (None, MORE, "NOT_A_FILE"), (None, PATTERN, "NOT_A_FILE"),
-])
+@pytest.mark.parametrize(
+    ("config", "words", "code"),
+    [
+        ("vars: {a: 1}\n", PATTERN, "UNKNOWN_DATABASE"),
+        ("warehouse: {derived: w/d}\n", PATTERN, "UNKNOWN_DATABASE"),
+        ("warehouse: {raw: w/r}\n", PATTERN, "UNKNOWN_DATABASE"),
+        ("warehouse: {raw: w/r}\n", MORE, "UNKNOWN_DATABASE"),
+        ("warehouse: [1\n", PATTERN, "YAML_SYNTAX"),
+        ("warehouse: [1\n", MORE, "YAML_SYNTAX"),
+        ("warehouse: {raw: a, raw: b}\n", MORE, "DUPLICATE_KEY"),
+        (b"warehouse: {raw: caf\xe9}\n", PATTERN, "NOT_TEXT"),
+        (b"warehouse: {raw: caf\xe9}\n", MORE, "NOT_TEXT"),
+        (None, MORE, "NOT_A_FILE"),
+        (None, PATTERN, "NOT_A_FILE"),
+    ],
+)
 def test_nothing_is_added_to_a_project_that_it_would_not_fit(
-    freshet: Freshet, tmp_path: Path, config: str | bytes | None, words: tuple[str, ...], code: str,
+    freshet: Freshet,
+    tmp_path: Path,
+    config: str | bytes | None,
+    words: tuple[str, ...],
+    code: str,
 ) -> None:
     """A config that cannot be read or parsed, or no database for what the new pipelines read and write. None is a folder."""
     file = tmp_path / "configs/base.yml"
@@ -182,13 +230,17 @@ def test_nothing_is_added_to_a_project_that_it_would_not_fit(
     done = freshet("init", str(tmp_path), *words, "--output", "json")
     error = parsed(done)["error"]
     assert (done.exit_code, [(one["code"], one["file"]) for one in error["details"]["problems"]][:1]) == (
-        3, [(code, "configs/base.yml")]), error
+        3,
+        [(code, "configs/base.yml")],
+    ), error
     assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("words", [PATTERN, MORE])
 def test_a_database_may_stand_in_an_environment_and_a_config_end_in_yaml(
-    freshet: Freshet, tmp_path: Path, words: tuple[str, ...],
+    freshet: Freshet,
+    tmp_path: Path,
+    words: tuple[str, ...],
 ) -> None:
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs/base.yaml").write_text("hoodie: {hoodie.index.type: BUCKET}\nwarehouse: {raw: w/raw}\n")

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from freshet.cli.main import main
-from freshet.runtime import jars
-from freshet.runtime.jars import JarSet
+from freshet.jvm import jars
+from freshet.jvm.jars import JarSet
 from tests.unit.cli.conftest import parsed
 
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
@@ -79,8 +79,13 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fetch_fills_the_cache_and_then_only_what_it_lacks(cache: Path, asked: list[list[str]]) -> None:
     first = freshet("fetch", "--output", "json")
     assert first.exit_code == 0, first.output
-    assert parsed(first) == {"directory": str(cache), "fetched": ["a-1.jar", "b-2.jar"], "jars": [
-        {"name": name, "path": str(cache / name), "sha256": sha256(name), "bytes": len(CONTENT[name])} for name in CONTENT]}
+    assert parsed(first) == {
+        "directory": str(cache),
+        "fetched": ["a-1.jar", "b-2.jar"],
+        "jars": [
+            {"name": name, "path": str(cache / name), "sha256": sha256(name), "bytes": len(CONTENT[name])} for name in CONTENT
+        ],
+    }
     assert "fetching 2 jars" in first.stderr
     assert freshet("fetch").exit_code == 0
     (cache / "b-2.jar").unlink()
@@ -122,7 +127,9 @@ def test_path_prints_what_is_there_and_fetches_nothing(cache: Path) -> None:
     put(cache, CONTENT)
     assert freshet("path").stdout.splitlines() == [str(cache / name) for name in CONTENT]
     assert parsed(freshet("path", "--output", "json")) == {
-        "directory": str(cache), "paths": [str(cache / name) for name in CONTENT]}
+        "directory": str(cache),
+        "paths": [str(cache / name) for name in CONTENT],
+    }
     (cache / "a-1.jar").write_bytes(b"another")
     altered = freshet("path", "--output", "json")
     assert (altered.exit_code, parsed(altered)["error"]["code"]) == (1, "JAR_ALTERED")
@@ -145,10 +152,16 @@ def _same_size_and_time(file: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_process")
-@pytest.mark.parametrize(("harm", "state"), [
-    (_cut_off, "altered"), (_same_size_and_time, "altered"), (Path.unlink, "missing"),
-    (lambda file: (file.unlink(), file.mkdir()), "missing"),
-], ids=["cut off", "another byte", "gone", "a folder"])
+@pytest.mark.parametrize(
+    ("harm", "state"),
+    [
+        (_cut_off, "altered"),
+        (_same_size_and_time, "altered"),
+        (Path.unlink, "missing"),
+        (lambda file: (file.unlink(), file.mkdir()), "missing"),
+    ],
+    ids=["cut off", "another byte", "gone", "a folder"],
+)
 def test_verify_names_what_is_missing_or_altered(cache: Path, harm: Callable[[Path], object], state: str) -> None:
     put(cache, CONTENT)
     well = freshet("verify", "--output", "json")
@@ -158,7 +171,9 @@ def test_verify_names_what_is_missing_or_altered(cache: Path, harm: Callable[[Pa
     result = freshet("verify", "--output", "json")
     found = parsed(result)
     assert (result.exit_code, {what: found[what] for what in ("missing", "altered")}) == (
-        1, {"missing": [], "altered": [], state: ["b-2.jar"]})
+        1,
+        {"missing": [], "altered": [], state: ["b-2.jar"]},
+    )
     assert (found["jars"][1]["state"], found["jars"][1]["expected"]) == (state, sha256("b-2.jar"))
     assert found["jars"][1]["maven_path"] == "org/some/b/2/b-2.jar"
     words = freshet("verify")

@@ -19,11 +19,11 @@ from freshet.cli.board import Board
 from freshet.cli.output import Output, message, progress, table
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
 from freshet.cli.terminal import wrapped
-from freshet.metrics.events import Event
-from freshet.runtime.spark_counts import Counts, spark_counts
+from freshet.events.event import Event
+from freshet.jvm.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
 
-HALF = Counts("Building workload profile", 12, 24, 340_000, 52_000_000, 30.0)
+HALF = Counts(doing="Building workload profile", done=12, of=24, rows=340_000, bytes=52_000_000, seconds=30.0)
 DONE_LINE = "a: committed 1: 3 inserted"
 
 
@@ -75,7 +75,10 @@ def _has(*words: str, without: tuple[str, ...] = ()) -> Callable[[list[str]], bo
 
 @pytest.mark.parametrize(("columns", "then"), [(120, (80, 120)), (80, (120, 50)), (50, (33, 80))])
 def test_the_region_stays_one_whatever_the_terminals_width(
-    terminal: Sized, counts: dict[str, Counts], columns: int, then: tuple[int, ...],
+    terminal: Sized,
+    counts: dict[str, Counts],
+    columns: int,
+    then: tuple[int, ...],
 ) -> None:
     """Nothing torn: at each width the screen holds the lines above the region, the region once, and nothing else.
 
@@ -84,8 +87,8 @@ def test_the_region_stays_one_whatever_the_terminals_width(
     """
     screen = terminal(columns)
     with progress(Output(False)) as listen:
-        listen(Event("notice", "a", "STALE_LOCK"))
-        listen(Event("phase", "a", "writing derived.a"))
+        listen(Event(name="notice", pipeline="a", message="STALE_LOCK"))
+        listen(Event(name="phase", pipeline="a", message="writing derived.a"))
         counts["a"] = HALF
         for width in (columns, *then):
             screen.resize(width)
@@ -95,9 +98,9 @@ def test_the_region_stays_one_whatever_the_terminals_width(
                 return len(found) == 3 and all(len(one) < width for one in found) and found[2].startswith(head)
 
             assert [one.split()[0] for one in screen.until(drawn)[:2]] == ["a:", "●"]
-        counts["a"] = Counts("Doing partition and writing data", 18, 24)
+        counts["a"] = Counts(doing="Doing partition and writing data", done=18, of=24)
         assert "━━━━━━━━━━━━────" in screen.until(_has("18 of 24 tasks"))[2], "it moves"
-        listen(Event("committed", "a", "committed 1: 3 inserted"))
+        listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
     print(DONE_LINE, flush=True)
     assert screen.until(_has(DONE_LINE)) == ["a: STALE_LOCK", DONE_LINE], "one result, once"
 
@@ -107,13 +110,20 @@ def test_what_is_told_of_a_step_is_what_fits(terminal: Sized, counts: dict[str, 
     screen = terminal(120)
     counts["a"] = HALF
     with progress() as listen:
-        listen(Event("phase", "a", "writing derived.a"))
+        listen(Event(name="phase", pipeline="a", message="writing derived.a"))
         told = "12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB"
         screen.until(_has(told))
         screen.resize(70)
         narrow = screen.until(_has("12 of 24", without=("340,000",)))
         assert narrow[1].endswith("12 of 24 tasks, stage ends in about 30 s, 52 MB")
-        listen(Event("phase", "a", "2026-01-02", {"unit": "chunk", "number": 2, "of": 5, "seconds_left": 600}))
+        listen(
+            Event(
+                name="phase",
+                pipeline="a",
+                message="2026-01-02",
+                fields={"unit": "chunk", "number": 2, "of": 5, "seconds_left": 600},
+            )
+        )
         screen.until(_has("a: chunk 2 of 5, 2026-01-02", "about 10 min left", without=("stage",)))
 
 
@@ -121,12 +131,12 @@ def test_several_pipelines(terminal: Sized, counts: dict[str, Counts]) -> None:
     screen = terminal(80, 8)
     with progress(Output(False), total=8) as listen:
         for name in "abcdefgh":
-            listen(Event("phase", name, "reading"))
+            listen(Event(name="phase", pipeline=name, message="reading"))
         counts["b"] = HALF
         screen.until(_has("0 of 8 pipelines are through", "● a: reading", "lines more"))
         assert len(screen.shown()) == 6, "a region that is higher than the terminal could not be drawn over"
         for name, how in zip("aefgh", ("committed", "idle", "committed", "skipped", "failed"), strict=True):
-            listen(Event(how, name, "words", {"code": "CHECK_FAILED"} if how == "failed" else {}))
+            listen(Event(name=how, pipeline=name, message="words", fields={"code": "CHECK_FAILED"} if how == "failed" else {}))
         lines = screen.until(_has("5 of 8", "12 of 24 tasks", without=("● a",)))
         assert lines[0].startswith("5 of 8 pipelines are through: failed: h (CHECK_FAILED), 2 committed, 1 nothing")
         assert "12 of 24 tasks" in lines[2]
@@ -136,8 +146,8 @@ def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Count
     """A transformer's print, a message, half a line, what has a code: each is whole, and in its order."""
     screen = terminal(80)
     with progress() as listen:
-        listen(Event("phase", "a", "reading"))
-        listen(Event("phase", "a", "SETTINGS_IGNORED: some"))
+        listen(Event(name="phase", pipeline="a", message="reading"))
+        listen(Event(name="phase", pipeline="a", message="SETTINGS_IGNORED: some"))
         for number in range(40):
             print(f"row {number}")
         sys.stdout.write("half a ")
@@ -151,12 +161,14 @@ def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Count
 def test_words_that_would_move_the_cursor(terminal: Sized, counts: dict[str, Counts]) -> None:
     screen = terminal(80)
     with progress() as listen:
-        listen(Event("phase", "a", "reading\x1b[2J\r\nmany\tlines [bold]x[/bold]"))
+        listen(Event(name="phase", pipeline="a", message="reading\x1b[2J\r\nmany\tlines [bold]x[/bold]"))
         assert len(screen.until(_has("reading", "[bold]x[/bold]"))) == 1
 
 
 def test_colours_only_where_they_are_wanted(
-    terminal: Sized, counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch,
+    terminal: Sized,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     counts["a"] = HALF
     for no_color in (False, True):
@@ -164,7 +176,7 @@ def test_colours_only_where_they_are_wanted(
             monkeypatch.setenv("NO_COLOR", "1")
         screen = terminal(80)
         with progress() as listen:
-            listen(Event("phase", "a", "reading"))
+            listen(Event(name="phase", pipeline="a", message="reading"))
             screen.until(_has("12 of 24"))
         assert (re.search(rb"\x1b\[[0-9;]*3[0-9]m", screen.raw) is None) == no_color
 
@@ -173,20 +185,24 @@ def test_a_terminal_without_these_characters(terminal: Sized, counts: dict[str, 
     counts["a"] = HALF
     screen = terminal(80, encoding="ascii")
     with progress() as listen:
-        listen(Event("phase", "a", "reading"))
+        listen(Event(name="phase", pipeline="a", message="reading"))
         assert screen.until(_has("12 of 24"))[0].startswith("* a: reading")
 
 
 @pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("CI", "true"), ("FRESHET_JVM_LOG", "warn"), ("TERM", "")])
 def test_lines_where_nothing_can_be_drawn(
-    terminal: Sized, counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, name: str, value: str,
+    terminal: Sized,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: str,
 ) -> None:
     """A dumb terminal, a CI that has a terminal, a JVM that logs into it: lines with a time, and no escape sequence."""
     monkeypatch.setenv(name, value)
     screen = terminal(80)
     with progress(Output(False)) as listen:
-        listen(Event("phase", "a", "reading"))
-        listen(Event("committed", "a", "committed 1: 3 inserted"))
+        listen(Event(name="phase", pipeline="a", message="reading"))
+        listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
     print(DONE_LINE, flush=True)
     lines = screen.until(_has(DONE_LINE))
     assert [line[10:] if line[:1].isdigit() else line for line in lines] == ["a: reading", DONE_LINE]
@@ -194,7 +210,9 @@ def test_lines_where_nothing_can_be_drawn(
 
 
 def test_a_log_is_told_how_far_a_step_is(
-    counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     """Where nothing else was said for long: here a twentieth of a second. The whole story is in the file, the result too."""
     monkeypatch.setattr(live, "SILENT_SECONDS", 0.05)
@@ -202,15 +220,18 @@ def test_a_log_is_told_how_far_a_step_is(
     with open(tmp_path / "log", "w+", encoding="utf-8") as log:
         monkeypatch.setattr(sys, "stderr", log)
         with progress(Output(False)) as listen:
-            listen(Event("phase", "a", "reading"))
+            listen(Event(name="phase", pipeline="a", message="reading"))
             while "of 24 tasks" not in (tmp_path / "log").read_text("utf-8"):
                 log.flush()
                 time.sleep(0.02)
-            listen(Event("committed", "a", "committed 1: 3 inserted"))
+            listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
     lines = [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
     assert lines[0] == "a: reading"
-    assert re.fullmatch(r"a: reading, 12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB, "
-                        r"Building workload profile, 0:0\d", lines[1])
+    assert re.fullmatch(
+        r"a: reading, 12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB, "
+        r"Building workload profile, 0:0\d",
+        lines[1],
+    )
     assert lines[-1] == DONE_LINE
 
 
@@ -220,20 +241,22 @@ def _a_download(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
     def counts() -> Counts:
         done, name = left.pop(0) if len(left) > 1 else left[0]
-        return Counts(name, done, len(names), bytes=52_000_000, unit="jar")
+        return Counts(doing=name, done=done, of=len(names), bytes=52_000_000, unit="jar")
 
     monkeypatch.setattr(live, "jar_counts", counts)
 
 
 def test_a_download_of_jars_is_shown_by_whatever_waits_for_it(
-    terminal: Sized, counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch,
+    terminal: Sized,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The first run of an installed freshet: nobody asked for jars, and Spark starts minutes later. Each pipeline waits."""
     _a_download(monkeypatch, "hudi.jar", "kafka.jar")
     screen = terminal(80)
     with progress(total=2) as listen:
-        listen(Event("phase", "a", "starting Spark"))
-        listen(Event("phase", "b", "starting Spark"))
+        listen(Event(name="phase", pipeline="a", message="starting Spark"))
+        listen(Event(name="phase", pipeline="b", message="starting Spark"))
         lines = screen.until(_has("1 of 2 jars, 52 MB, kafka.jar"))
         assert lines[2] == lines[4] == "  ━━━━━━━━──────── 1 of 2 jars, 52 MB, kafka.jar"
         monkeypatch.setattr(live, "jar_counts", lambda: None)
@@ -247,7 +270,7 @@ def test_a_log_is_told_of_each_jar(counts: dict[str, Counts], monkeypatch: pytes
     with open(tmp_path / "log", "w+", encoding="utf-8") as log:
         monkeypatch.setattr(sys, "stderr", log)
         with progress(Output(False)) as listen:
-            listen(Event("phase", "a", "starting Spark"))
+            listen(Event(name="phase", pipeline="a", message="starting Spark"))
             while "kafka" not in (tmp_path / "log").read_text("utf-8"):
                 log.flush()
                 time.sleep(0.02)
@@ -257,14 +280,16 @@ def test_a_log_is_told_of_each_jar(counts: dict[str, Counts], monkeypatch: pytes
 
 
 def test_a_log_that_holds_the_results_too_says_each_once(
-    counts: dict[str, Counts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    counts: dict[str, Counts],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     with open(tmp_path / "log", "w+", encoding="utf-8") as log:
         monkeypatch.setattr(sys, "stderr", log)
         monkeypatch.setattr(sys, "stdout", log)
         with progress(Output(False), total=2) as listen:
-            listen(Event("committed", "a", "committed 1: 3 inserted"))
-            listen(Event("failed", "b", "X: no", {"code": "X"}))
+            listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
+            listen(Event(name="failed", pipeline="b", message="X: no", fields={"code": "X"}))
     assert [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()] == [
         "a: committed. 1 of 2 pipelines are through: 1 committed",
         "b: failed. 2 of 2 pipelines are through: failed: b (X), 1 committed",
@@ -273,6 +298,7 @@ def test_a_log_that_holds_the_results_too_says_each_once(
 
 def test_a_context_that_is_not_whole_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     """While PySpark makes a context it is the active one and has no JVM's yet; one that ended has none; one may end now."""
+
     class Ends:
         @property
         def _jsc(self) -> object:
@@ -292,10 +318,10 @@ def test_a_context_that_is_not_whole_is_no_traceback(monkeypatch: pytest.MonkeyP
 
 def test_what_is_nobodys_belongs_to_the_only_one_at_work() -> None:
     board = Board()
-    board.heard(Event("phase", "a", "x"))
+    board.heard(Event(name="phase", pipeline="a", message="x"))
     board.counted({"": HALF})
     assert "12 of 24 tasks" in board.lines(80)[1]
-    board.heard(Event("phase", "b", "y"))
+    board.heard(Event(name="phase", pipeline="b", message="y"))
     board.counted({"": HALF, "b": HALF})
     assert [line.split()[0] for line in board.lines(80)] == ["●", "●", "━━━━━━━━────────"]
 
@@ -304,18 +330,20 @@ def test_whoever_is_stopped_is_told_what_was_published_and_what_repeats(terminal
     """Also by a signal that comes while the region is drawn: it is taken off the screen first, and not drawn again."""
     screen = terminal(80)
     with progress(Output(False)) as listen:
-        listen(Event("committed", "a", "words", {"commits": ["20260801101500000"]}))
-        listen(Event("chunk", "b", "words", {"commits": ["20260801101500001"]}))
-        listen(Event("phase", "b", "writing derived.b"))
+        listen(Event(name="committed", pipeline="a", message="words", fields={"commits": ["20260801101500000"]}))
+        listen(Event(name="chunk", pipeline="b", message="words", fields={"commits": ["20260801101500001"]}))
+        listen(Event(name="phase", pipeline="b", message="writing derived.b"))
         screen.until(_has("● b: writing"))
         found = stopped("the keyboard")
         for put_away in BEFORE_LAST_WORDS:
             put_away()
-        listen(Event("phase", "b", "later"))
+        listen(Event(name="phase", pipeline="b", message="later"))
         os.write(sys.stderr.fileno(), b"last words\n")
         assert screen.until(_has("last words")) == ["last words"]
-    assert found.details["published"] == [{"pipeline": "a", "commit": "20260801101500000"},
-                                          {"pipeline": "b", "commit": "20260801101500001"}]
+    assert found.details["published"] == [
+        {"pipeline": "a", "commit": "20260801101500000"},
+        {"pipeline": "b", "commit": "20260801101500001"},
+    ]
     assert found.details["unfinished"] == [{"pipeline": "b", "doing": "writing derived.b"}]
     assert "b (writing derived.b)" in found.message
 
@@ -324,27 +352,31 @@ def test_a_process_that_is_about_to_end_itself_says_why(terminal: Sized, counts:
     """A run that hangs is ended without a result: its error is not left to one, and the region is taken away before."""
     screen = terminal(80)
     with progress(Output(False)) as listen:
-        listen(Event("phase", "a", "reading"))
-        listen(Event("failed", "a", "RUN_TIMEOUT: no", {"code": "RUN_TIMEOUT", "process_ends": True}))
+        listen(Event(name="phase", pipeline="a", message="reading"))
+        listen(
+            Event(name="failed", pipeline="a", message="RUN_TIMEOUT: no", fields={"code": "RUN_TIMEOUT", "process_ends": True})
+        )
         assert screen.until(_has("RUN_TIMEOUT", without=("●",))) == ["a: RUN_TIMEOUT: no"]
 
 
 def test_a_terminal_that_is_gone_stops_nothing(terminal: Sized, counts: dict[str, Counts]) -> None:
     screen = terminal(80)
     with progress() as listen:
-        listen(Event("phase", "a", "reading"))
+        listen(Event(name="phase", pipeline="a", message="reading"))
         os.close(screen.slave)
         os.close(screen.master)
-        listen(Event("phase", "a", "writing"))
-        listen(Event("notice", "a", "words"))
+        listen(Event(name="phase", pipeline="a", message="writing"))
+        listen(Event(name="notice", pipeline="a", message="words"))
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_text_is_broken_between_words_and_no_command_is(width: int) -> None:
-    line = ("CHECKPOINT_EXPIRED: orders: the checkpoint is older than the first commit that /lake/raw/orders/with/a/long/path "
-            "still has. Nothing was read. Look by `freshet status orders --env prod`, and then: freshet run orders --env prod "
-            "--set a=b")
+    line = (
+        "CHECKPOINT_EXPIRED: orders: the checkpoint is older than the first commit that /lake/raw/orders/with/a/long/path "
+        "still has. Nothing was read. Look by `freshet status orders --env prod`, and then: freshet run orders --env prod "
+        "--set a=b"
+    )
     lines = wrapped(line, width).split("\n")
     assert " ".join(part.strip() for part in lines) == line
     assert any("freshet run orders --env prod --set a=b" in one for one in lines)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY, encode
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.logic import with_logic
 from freshet.plan.stages import Commit
-from freshet.spec.project import load_project
-from freshet.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, encode
-from freshet.state.timeline import TimelineState
+from freshet.project.load.project import load_project
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import DDL, PIPELINE, SQL
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, commit
@@ -23,15 +23,23 @@ def target(root: Path) -> HandMade:
     a_table(root, "raw/events", 10)
     pipeline = PIPELINE.format(name="payments", source="events")
     (root / "ddl/payments.sql").write_text(
-        DDL.format(name="payments").replace("updated_at TIMESTAMP", "updated_at TIMESTAMP, day STRING NOT NULL").replace(
-            "USING hudi", "USING hudi PARTITIONED BY (day)"))
+        DDL.format(name="payments")
+        .replace("updated_at TIMESTAMP", "updated_at TIMESTAMP, day STRING NOT NULL")
+        .replace("USING hudi", "USING hudi PARTITIONED BY (day)")
+    )
     (root / "transformers/payments.sql").write_text(SQL.replace(" FROM", ", '2026-08-01' AS day FROM"))
     (root / "pipelines/payments.yml").write_text(
         f"partition_is_stable: true\nbackfill: {{event_time: updated_at, partition: day}}\n{pipeline}"
-        "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n")
+        "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n"
+    )
     made = HandMade(root / "data/derived/payments", f"{OF_A_PIPELINE}hoodie.table.partition.fields=day\n")
-    made.done(15, commit({**encode(a_checkpoint(10, str(root / "data/raw/events"))), PIPELINE_KEY: "payments",
-                          ORIGIN_KEY: "whole_table"}, numInserts=3))
+    made.done(
+        15,
+        commit(
+            {**encode(a_checkpoint(10, str(root / "data/raw/events"))), PIPELINE_KEY: "payments", ORIGIN_KEY: "whole_table"},
+            numInserts=3,
+        ),
+    )
     return made
 
 
@@ -39,7 +47,12 @@ def renewed(root: Path, target: HandMade, moment: int) -> None:
     """Put a commit of a full load by the present logic."""
     spec = load_project(root, environ={}).pipelines[0]
     vector = encode(a_checkpoint(10, str(root / "data/raw/events")))
-    stage = Commit(spec.target.ref, {}, None, {**vector, PIPELINE_KEY: "payments", ORIGIN_KEY: "whole_table"})
+    stage = Commit(
+        table=spec.target.ref,
+        operation="upsert",
+        options={},
+        metadata={**vector, PIPELINE_KEY: "payments", ORIGIN_KEY: "whole_table"},
+    )
     found = with_logic(stage, spec, TimelineState().table(spec.target.ref), whole=True)
     target.done(moment, commit(dict(found.metadata), numInserts=3))
 
@@ -47,8 +60,11 @@ def renewed(root: Path, target: HandMade, moment: int) -> None:
 def logic_of(text: str) -> list[str]:
     lines = text.splitlines()
     begin = next((n for n, line in enumerate(lines) if line.startswith("  logic ")), None)
-    return [line[14:] for n, line in enumerate(lines) if begin is not None and (
-        n == begin or (n > begin and line.startswith(" " * 14)))]
+    return [
+        line[14:]
+        for n, line in enumerate(lines)
+        if begin is not None and (n == begin or (n > begin and line.startswith(" " * 14)))
+    ]
 
 
 def test_not_known_then_present_then_changed(freshet: Freshet, root: Path, target: HandMade) -> None:
@@ -72,8 +88,10 @@ def test_not_known_then_present_then_changed(freshet: Freshet, root: Path, targe
     assert found["command"] == "freshet backfill payments --start 2026-07-31 --end 2026-08-02"
     lines = logic_of(freshet("plan").stdout)
     assert lines[0].endswith("transformers/payments.sql")
-    assert lines[1:] == ["2 days still hold rows of an older logic; 2026-07-31 to 2026-08-01",
-                         f"to renew them: {found['command']}"]
+    assert lines[1:] == [
+        "2 days still hold rows of an older logic; 2026-07-31 to 2026-08-01",
+        f"to renew them: {found['command']}",
+    ]
     assert "payments: its logic has changed; 2 days still hold rows of an older logic" in freshet("status").stdout
     assert freshet("run", "payments", "--dry-run").stdout == freshet("plan", "payments").stdout
 
@@ -97,8 +115,12 @@ def test_a_chunk_tells_the_logic_of_the_runs(freshet: Freshet, root: Path, targe
 
     told = metadata()["streamer.freshet.logic"]
     run = load_project(root, environ={}).pipelines[0]
-    stage = with_logic(Commit(run.target.ref, {}, None, {}), run, TimelineState().table(run.target.ref),
-                       renews=("2026-08-01",))
+    stage = with_logic(
+        Commit(table=run.target.ref, operation="upsert", options={}),
+        run,
+        TimelineState().table(run.target.ref),
+        renews=("2026-08-01",),
+    )
     assert told == stage.metadata["streamer.freshet.logic"]
     file.write_text(file.read_text().replace("{% if start is defined %}", "").replace("{% endif %}", ""))
     assert "streamer.freshet.logic" not in metadata()

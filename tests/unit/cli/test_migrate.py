@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import COMPARED_KEY, FINGERPRINT_KEY, MIGRATION_KEY, ORIGIN_KEY, encode
+from freshet.lease.local import hold_lease
+from freshet.migration.files import switch_ddl
 from freshet.plan.migrated import Note, Verdict
-from freshet.runtime.lease import hold_lease
-from freshet.runtime.migrate_files import switch_ddl
-from freshet.spec.model import TableRef
-from freshet.spec.project import load_project
-from freshet.state.checkpoint import COMPARED_KEY, FINGERPRINT_KEY, MIGRATION_KEY, ORIGIN_KEY, encode
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit
@@ -30,7 +30,12 @@ def change_key(root: Path) -> str:
 
 
 def a_successor(
-    root: Path, *, before: str = OLD, fingerprint: str | None = None, copied: bool = False, **later: int,
+    root: Path,
+    *,
+    before: str = OLD,
+    fingerprint: str | None = None,
+    copied: bool = False,
+    **later: int,
 ) -> HandMade:
     """Make the new table as its load leaves it; ``later`` is the completion of a run after it."""
     text = (root / "ddl/payments.sql").read_text()
@@ -38,7 +43,7 @@ def a_successor(
     instead = {} if "LOCATION" in text else {"ddl/payments.sql": text.replace("TBLPROPERTIES", place)}
     spec = load_project(root, instead=instead).pipelines[0]
     table = HandMade(root / NEW, OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
-    note = Note(str(root / before), at(15), copied)
+    note = Note(before=str(root / before), commit=at(15), copied=copied)
     vector = encode(a_checkpoint(10, str(root / "data/raw/events")))
     table.done(60, commit({MIGRATION_KEY: note.encode(), FINGERPRINT_KEY: fingerprint or spec.fingerprint, **vector}))
     for moment in later.values():
@@ -55,15 +60,23 @@ def code_of(freshet: Freshet, *words: str, exit_code: int = 5) -> str:
 def test_a_dry_run_shows_what_differs_what_is_done_and_who_reads(freshet: Freshet, root: Path) -> None:
     a_table(root, "raw/events", 10, 20)
     a_target(root, (15, 10))
-    a_project(root, "down", source="x", files={"pipelines/down.yml": (
-        "ddl: ddl/down.sql\ntransform: transformers/down.sql\nhoodie:\n"
-        "  hoodie.streamer.source.hoodieincr.path: \"{{ var.derived_root }}/payments\"   # of us\n"
-        "  hoodie.bucket.index.num.buckets: 2\n")})
+    a_project(
+        root,
+        "down",
+        source="x",
+        files={
+            "pipelines/down.yml": (
+                "ddl: ddl/down.sql\ntransform: transformers/down.sql\nhoodie:\n"
+                '  hoodie.streamer.source.hoodieincr.path: "{{ var.derived_root }}/payments"   # of us\n'
+                "  hoodie.bucket.index.num.buckets: 2\n"
+            )
+        },
+    )
     before = change_key(root)
     shown = freshet("migrate", "payments", "--dry-run").stdout
     assert "KEY_CHANGED" in shown
     assert str(root / NEW) in shown
-    assert "down reads it by its path: write \"{{ var.derived_root }}/payments__m2\" in pipelines/down.yml:4" in shown
+    assert 'down reads it by its path: write "{{ var.derived_root }}/payments__m2" in pipelines/down.yml:4' in shown
     assert "freshet run down --full-refresh" in shown
     found = parsed(freshet("migrate", "payments", "--dry-run", "--output", "json"))
     assert [one["code"] for one in found["differences"]] == ["KEY_CHANGED"]
@@ -87,10 +100,15 @@ def test_nothing_differs(freshet: Freshet, root: Path) -> None:
     assert parsed(freshet("migrate", "payments", "--abandon", "--output", "json"))["deleted"] == []
 
 
-@pytest.mark.parametrize(("how", "code"), [
-    ("foreign", "NEW_PLACE_TAKEN"), ("of another table", "NEW_PLACE_TAKEN"), ("by other files", "MIGRATION_OF_OTHER_FILES"),
-    ("begun by other files", "MIGRATION_OF_OTHER_FILES"),
-])
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("foreign", "NEW_PLACE_TAKEN"),
+        ("of another table", "NEW_PLACE_TAKEN"),
+        ("by other files", "MIGRATION_OF_OTHER_FILES"),
+        ("begun by other files", "MIGRATION_OF_OTHER_FILES"),
+    ],
+)
 def test_what_stands_at_the_new_place_must_be_of_this_migration(freshet: Freshet, root: Path, how: str, code: str) -> None:
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
@@ -162,9 +180,16 @@ def test_the_old_table_is_deleted_when_nobody_needs_it(freshet: Freshet, root: P
     a_successor(root).done(62, commit(COMPARED))
     file = root / "ddl/payments.sql"
     file.write_text(file.read_text().replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m2'\nTBLPROPERTIES"))
-    a_project(root, "down", files={"pipelines/down.yml": (
-        "ddl: ddl/down.sql\ntransform: transformers/down.sql\nhoodie:\n"
-        "  hoodie.streamer.source.hoodieincr.path: data/derived/payments\n  hoodie.bucket.index.num.buckets: 2\n")})
+    a_project(
+        root,
+        "down",
+        files={
+            "pipelines/down.yml": (
+                "ddl: ddl/down.sql\ntransform: transformers/down.sql\nhoodie:\n"
+                "  hoodie.streamer.source.hoodieincr.path: data/derived/payments\n  hoodie.bucket.index.num.buckets: 2\n"
+            )
+        },
+    )
     assert code_of(freshet, "migrate", "payments", "--drop-old") == "OLD_TABLE_READ"
     (root / "pipelines/down.yml").unlink()
     old.done(80, commit({ORIGIN_KEY: "increment"}))
@@ -182,7 +207,10 @@ def test_of_several_migrations_all_that_went_before_is_deleted(freshet: Freshet,
     change_key(root)
     a_successor(root)
     newest = HandMade(root / "data/derived/payments__m3", OF_A_PIPELINE.replace("fields=id", "fields=id,amount"))
-    newest.done(70, commit({MIGRATION_KEY: Note(str(root / NEW), at(60), False).encode(), ORIGIN_KEY: "whole_table"}))
+    newest.done(
+        70,
+        commit({MIGRATION_KEY: Note(before=str(root / NEW), commit=at(60), copied=False).encode(), ORIGIN_KEY: "whole_table"}),
+    )
     newest.done(72, commit(COMPARED))
     file = root / "ddl/payments.sql"
     file.write_text(file.read_text().replace("TBLPROPERTIES", "LOCATION 'data/derived/payments__m3'\nTBLPROPERTIES"))
@@ -214,7 +242,9 @@ def test_a_file_that_cannot_be_written_is_told_with_the_line(root: Path, monkeyp
     with pytest.raises(StateError) as refused:
         switch_ddl(str(root), spec, text, "new", "{{ var.derived_root }}/payments__m2")
     assert (refused.value.code, refused.value.details["location"]) == (
-        "DDL_NOT_WRITABLE", "{{ var.derived_root }}/payments__m2")
+        "DDL_NOT_WRITABLE",
+        "{{ var.derived_root }}/payments__m2",
+    )
     assert [one.name for one in (root / "ddl").iterdir()] == ["payments.sql"]
 
 

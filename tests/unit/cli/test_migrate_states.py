@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from freshet.errors import CheckError, FreshetError, StateError
-from freshet.runtime import migrate_load, migrate_settle
-from freshet.runtime.lease import backfill_lease, hold_lease
-from freshet.runtime.migrate import MigrationResult, migrate, prepare
-from freshet.runtime.migrate_check import Compared
-from freshet.runtime.migrate_drop import abandon
-from freshet.spec.model import TableRef
-from freshet.spec.project import load_project
-from freshet.state.checkpoint import COMPARED_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
-from freshet.state.timeline import TimelineState
+from freshet.hudi.checkpoint import COMPARED_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
+from freshet.hudi.timeline import TimelineState
+from freshet.lease.local import backfill_lease, hold_lease
+from freshet.migration import load as migrate_load
+from freshet.migration import settle as migrate_settle
+from freshet.migration.check import Compared
+from freshet.migration.drop import abandon
+from freshet.migration.run import MigrationResult, migrate, prepare
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
@@ -69,7 +70,15 @@ def make_new(root: Path, state: str, copied: bool = False) -> None:
 @pytest.mark.parametrize("copied", [False, True], ids=["computed", "copied"])
 @pytest.mark.parametrize(("named", "new", "stands", "does", "run", "dropped", "abandoned"), STATES, ids=lambda one: str(one))
 def test_every_state_of_a_migration(
-    freshet: Freshet, root: Path, copied: bool, named: str, new: str, stands: bool, does: str, run: str, dropped: Any,
+    freshet: Freshet,
+    root: Path,
+    copied: bool,
+    named: str,
+    new: str,
+    stands: bool,
+    does: str,
+    run: str,
+    dropped: Any,
     abandoned: Any,
 ) -> None:
     """Kind: a state that a command takes for another, after a kill or in an environment where the files arrived switched."""
@@ -93,7 +102,8 @@ def test_every_state_of_a_migration(
     for word, expected in (("--drop-old", dropped), ("--abandon", abandoned)):
         done = found("migrate", "payments", word)
         assert done.get("error", {}).get("code", done.get("deleted")) == (
-            expected if isinstance(expected, str) else [str(root / one) for one in expected]), word
+            expected if isinstance(expected, str) else [str(root / one) for one in expected]
+        ), word
 
 
 def test_an_environment_that_comes_to_two_migrations_at_once_is_not_loaded_by_a_run(freshet: Freshet, root: Path) -> None:
@@ -144,7 +154,7 @@ class Work:
         self.at("compares")
         if not self.agrees and not accept:
             raise CheckError("MIGRATION_DIFFERS", "they differ.", one.stays)
-        return Compared(3, 3, by_key=True, only_new=int(not self.agrees))
+        return Compared(old_rows=3, new_rows=3, by_key=True, only_new=int(not self.agrees))
 
     def record(self, one: Any, new: Any, verdict: Any, *_: object) -> None:
         self.at("records")
@@ -172,11 +182,20 @@ STEPS = ["begins to load", "loaded", "compares", "records", "recorded"]
 
 
 @pytest.mark.parametrize("copy", [False, True], ids=["computed", "copied"])
-@pytest.mark.parametrize(("named", "step"), [
-    *(("old", step) for step in (*STEPS, "switches", "switched")), *(("new", step) for step in STEPS),
-])
+@pytest.mark.parametrize(
+    ("named", "step"),
+    [
+        *(("old", step) for step in (*STEPS, "switches", "switched")),
+        *(("new", step) for step in STEPS),
+    ],
+)
 def test_killed_anywhere_the_same_command_goes_on(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch, step: str, named: str, copy: bool,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    named: str,
+    copy: bool,
 ) -> None:
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
@@ -198,12 +217,15 @@ def test_killed_anywhere_the_same_command_goes_on(
     twice = {one for one in work.done if work.done.count(one) > 1}
     # What was done by the new table's own account, or the DDL's, is not done again.
     assert twice <= {step, "compares"}
-    assert ("compares" in work.done[len(before):]) == (step in ("begins to load", "loaded", "compares", "records"))
+    assert ("compares" in work.done[len(before) :]) == (step in ("begins to load", "loaded", "compares", "records"))
 
 
 @pytest.mark.parametrize("named", ["old", "new"])
 def test_a_comparison_that_failed_is_made_again_until_somebody_accepts_or_gives_up(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch, named: str,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    named: str,
 ) -> None:
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
@@ -232,17 +254,35 @@ def of(origin: str, **more: str) -> dict[str, str]:
     return {PIPELINE_KEY: "payments", ORIGIN_KEY: origin, RUN_ID_KEY: "later", **more}
 
 
-@pytest.mark.parametrize(("extra", "rows", "copied", "is_lost"), [
-    (of("increment"), 3, True, False), (of("driven"), 3, True, False), (of("index"), 3, True, False),
-    ({"streamer.checkpoint.key.v2": at(20)}, 3, True, False),
-    (of("replay"), 3, True, True), (of("replay"), 3, False, True), ({}, 3, True, True), ({}, 3, False, True),
-    (of("backfill"), 3, True, True), (of("backfill"), 3, False, False), (of("backfill"), 0, True, True),
-    (of("whole_table"), 3, True, True), (of("whole_table"), 3, False, False),
-    (of("override"), 0, True, True),
-], ids=str)
+@pytest.mark.parametrize(
+    ("extra", "rows", "copied", "is_lost"),
+    [
+        (of("increment"), 3, True, False),
+        (of("driven"), 3, True, False),
+        (of("index"), 3, True, False),
+        ({"streamer.checkpoint.key.v2": at(20)}, 3, True, False),
+        (of("replay"), 3, True, True),
+        (of("replay"), 3, False, True),
+        ({}, 3, True, True),
+        ({}, 3, False, True),
+        (of("backfill"), 3, True, True),
+        (of("backfill"), 3, False, False),
+        (of("backfill"), 0, True, True),
+        (of("whole_table"), 3, True, True),
+        (of("whole_table"), 3, False, False),
+        (of("override"), 0, True, True),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("how", ["meanwhile", "before the same command"])
 def test_what_came_to_the_old_table_and_no_run_reads_again_is_not_left_out(
-    root: Path, monkeypatch: pytest.MonkeyPatch, extra: dict[str, str], rows: int, copied: bool, is_lost: bool, how: str,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    extra: dict[str, str],
+    rows: int,
+    copied: bool,
+    is_lost: bool,
+    how: str,
 ) -> None:
     """Kind: a commit without a position in the source, beside a migration: the comparison is with the version before it."""
     a_table(root, "raw/events", 10)
@@ -274,7 +314,9 @@ def test_what_came_to_the_old_table_and_no_run_reads_again_is_not_left_out(
 
 @pytest.mark.parametrize("who", ["a run of the old table", "a backfill of it", "work on the new table"])
 def test_nobody_writes_while_the_tables_are_compared_and_switched(
-    root: Path, monkeypatch: pytest.MonkeyPatch, who: str,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    who: str,
 ) -> None:
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
@@ -303,7 +345,10 @@ def test_nobody_writes_while_the_tables_are_compared_and_switched(
 
 @pytest.mark.parametrize("named", ["old", "new"])
 def test_rows_that_wait_in_the_old_tables_quarantine_are_not_forgotten(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch, named: str,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    named: str,
 ) -> None:
     """Kind: a copy holds no row of the quarantine.
 
@@ -361,5 +406,3 @@ def test_what_was_computed_anew_has_a_quarantine_of_its_own(freshet: Freshet, ro
     name_new(root)
     make_new(root, "compared")
     assert len(parsed(freshet("migrate", "payments", "--drop-old", "--output", "json"))["deleted"]) == 2
-
-

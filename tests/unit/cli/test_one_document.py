@@ -9,20 +9,30 @@ import pytest
 
 from freshet.cli.output import Output
 from freshet.errors import FreshetError
-from freshet.metrics.events import Event
-from freshet.runtime.result import RunResult
+from freshet.events.event import Event
+from freshet.run.result import RunResult
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet
 
 
-@pytest.mark.parametrize(("words", "exit_code", "code"), [
-    (("plan", "--bogus"), 2, "USAGE"), (("nosuch",), 2, "USAGE"), (("--bogus", "plan"), 2, "USAGE"),
-    (("checkpoint", "nosuch"), 2, "USAGE"), (("checkpoint", "set", "payments"), 2, "USAGE"), (("run",), 2, "USAGE"),
-    (("checkpoint", "set", "payments", "yesterday"), 2, "USAGE"), (("run", "--all", "--parallel", "x"), 2, "USAGE"),
-    (("validate", "--set", "nonsense"), 3, "INVALID_PROJECT"), (("plan", "nosuch"), 2, "UNKNOWN_PIPELINE"),
-    (("validate", "-C", "/nowhere"), 3, "INVALID_PROJECT"), (("run", "--all", "--op", "UPSERT"), 2, "USAGE"),
-    (("run", "--tag", "nosuch"), 2, "UNKNOWN_TAG"),
-])
+@pytest.mark.parametrize(
+    ("words", "exit_code", "code"),
+    [
+        (("plan", "--bogus"), 2, "USAGE"),
+        (("nosuch",), 2, "USAGE"),
+        (("--bogus", "plan"), 2, "USAGE"),
+        (("checkpoint", "nosuch"), 2, "USAGE"),
+        (("checkpoint", "set", "payments"), 2, "USAGE"),
+        (("run",), 2, "USAGE"),
+        (("checkpoint", "set", "payments", "yesterday"), 2, "USAGE"),
+        (("run", "--all", "--parallel", "x"), 2, "USAGE"),
+        (("validate", "--set", "nonsense"), 3, "INVALID_PROJECT"),
+        (("plan", "nosuch"), 2, "UNKNOWN_PIPELINE"),
+        (("validate", "-C", "/nowhere"), 3, "INVALID_PROJECT"),
+        (("run", "--all", "--op", "UPSERT"), 2, "USAGE"),
+        (("run", "--tag", "nosuch"), 2, "UNKNOWN_TAG"),
+    ],
+)
 def test_what_is_refused(freshet: Freshet, words: tuple[str, ...], exit_code: int, code: str) -> None:
     """A wrong option of the group, of a command, of a nested one; a wrong argument, type, setting, name, folder."""
     result = freshet(*words, "--output", "json")
@@ -42,6 +52,7 @@ def test_what_fails_while_it_works(freshet: Freshet, monkeypatch: pytest.MonkeyP
 
 def test_what_fails_after_the_result(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The result stays the only document; the error is on stderr and in the exit code."""
+
     def broken(_: str) -> None:
         raise FreshetError("LATER", "something after the result")
 
@@ -60,10 +71,16 @@ def test_a_command_that_cannot_be_imported(freshet: Freshet, monkeypatch: pytest
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize(("option", "hint"), [
-    ("--op", "hoodie.datasource.write.operation"), ("--continuous", "--drain"), ("--checkpoint", "freshet checkpoint set"),
-    ("--hoodie-conf", "--set"), ("--props", "hoodie:"),
-])
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("--op", "hoodie.datasource.write.operation"),
+        ("--continuous", "--drain"),
+        ("--checkpoint", "freshet checkpoint set"),
+        ("--hoodie-conf", "--set"),
+        ("--props", "hoodie:"),
+    ],
+)
 def test_an_option_of_hoodiestreamer_has_an_answer(freshet: Freshet, option: str, hint: str) -> None:
     result = freshet("run", "--all", option, "x")
     assert (result.exit_code, hint in result.stderr) == (2, True)
@@ -71,8 +88,8 @@ def test_an_option_of_hoodiestreamer_has_an_answer(freshet: Freshet, option: str
 
 def test_an_interrupted_command_says_what_was_published(freshet: Freshet, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: object, __: object, listen: object, *___: object) -> None:
-        done = RunResult("payments", "committed", "r", ("20260801101500000",))
-        listen(Event("committed", "payments", "committed", done.as_json()))  # type: ignore[operator]
+        done = RunResult(pipeline="payments", outcome="committed", run_id="r", commits=("20260801101500000",))
+        listen(Event(name="committed", pipeline="payments", message="committed", fields=done.as_json()))  # type: ignore[operator]
         raise KeyboardInterrupt
 
     monkeypatch.setattr("freshet.cli.run.run_project", interrupted)
@@ -90,8 +107,16 @@ def test_every_value_has_a_form_in_json(capsys: pytest.CaptureFixture[str]) -> N
     output.result("", {"rows": [values]})
     printed = capsys.readouterr().out
     Output(as_json=True).error(FreshetError("BAD", "it is", details_of=values))
-    for text, found in ((printed, lambda tree: tree["rows"][0]),
-                        (capsys.readouterr().out, lambda tree: tree["error"]["details"]["details_of"])):
+    for text, found in (
+        (printed, lambda tree: tree["rows"][0]),
+        (capsys.readouterr().out, lambda tree: tree["error"]["details"]["details_of"]),
+    ):
         tree = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-        assert found(tree) == {"a": "NaN", "b": ["Infinity", ["-Infinity", {"c": "NaN"}]], "d": 1.5, "e": "00ff", "f": "61",
-                               "h": None}
+        assert found(tree) == {
+            "a": "NaN",
+            "b": ["Infinity", ["-Infinity", {"c": "NaN"}]],
+            "d": 1.5,
+            "e": "00ff",
+            "f": "61",
+            "h": None,
+        }

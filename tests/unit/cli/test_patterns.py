@@ -20,7 +20,10 @@ CLI = Path(__file__).parents[3] / "framework" / "freshet" / "cli"
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_pattern_makes_a_project_that_validates(
-    freshet: Freshet, tmp_path: Path, pattern: str, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    tmp_path: Path,
+    pattern: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its cases are read too, and every pipeline has some, one of them without rows."""
     monkeypatch.setattr("freshet.cli.test._run", lambda *_: 0)
@@ -56,10 +59,16 @@ def test_patterns_go_into_a_project_that_stands(freshet: Freshet, root: Path) ->
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
 
 
-@pytest.mark.parametrize("words", [
-    ("--pattern", "facts"), ("--pattern", "fact", "--pipeline", "sales"), ("--pattern", "fact", "--source", "raw.orders"),
-    ("--pattern", "fact", "--with-sample-data"), ("--pattern", "fact", "--partition-size", "100MB"),
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--pattern", "facts"),
+        ("--pattern", "fact", "--pipeline", "sales"),
+        ("--pattern", "fact", "--source", "raw.orders"),
+        ("--pattern", "fact", "--with-sample-data"),
+        ("--pattern", "fact", "--partition-size", "100MB"),
+    ],
+)
 def test_wrong_command_lines(freshet: Freshet, tmp_path: Path, words: tuple[str, ...]) -> None:
     assert freshet("init", str(tmp_path / "new"), *words).exit_code == 2
     assert not (tmp_path / "new").exists()
@@ -101,8 +110,12 @@ def test_what_comes_next_makes_every_table_that_is_read(freshet: Freshet, tmp_pa
     steps = steps_of(list(PATTERNS))
     landed = {step.split()[2].removeprefix("raw.") for step in steps if step.startswith("freshet land raw.")}
     seeds = {path.stem.removeprefix("raw.") for path in (folder / "seeds").glob("*.csv")}
-    read = {line.split("/")[-1].rstrip('"') for path in (folder / "pipelines").glob("*.yml")
-            for line in path.read_text("utf-8").splitlines() if "hoodieincr.path" in line}
+    read = {
+        line.split("/")[-1].rstrip('"')
+        for path in (folder / "pipelines").glob("*.yml")
+        for line in path.read_text("utf-8").splitlines()
+        if "hoodieincr.path" in line
+    }
     assert read <= landed
     assert seeds == {"stores"}
     assert "freshet land --seeds" in steps

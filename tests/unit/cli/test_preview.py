@@ -12,23 +12,30 @@ import pytest
 
 from freshet.cli.preview import _csv, _json, _narrowed, _text
 from freshet.errors import CheckError
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Plan
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import PipelineSpec
 from freshet.quality.older import Older
 from freshet.quality.outcome import Outcome
-from freshet.runtime.preview import Changed, Preview
-from freshet.spec.model import PipelineSpec
-from freshet.spec.project import load_project
-from freshet.state.timeline import TimelineState
+from freshet.run.preview import Changed, Preview
 from tests.kit.timeline import a_table, a_target
 from tests.unit.cli.conftest import Freshet, parsed
 
 NEW = Changed({"id": "n", "amount": Decimal("1.50"), "note": None})
 UPDATED = Changed({"id": "u", "amount": Decimal("2.00"), "note": "after"}, {"amount": Decimal("1.00"), "note": "before"})
 FOUND = Preview(
-    "reading 2 commits (14 rows) up to 20260801101500020", {"inserted": 3, "updated": 1, "unchanged": 2, "older": 1}, 14, 4,
-    {"updated": (UPDATED,), "inserted": (NEW, NEW)}, (Outcome("negative", "where", "drop", "dropped", 3, seen="3 bad"),),
-    3, Older(2, False, 1), ("which row Hudi takes",), None,
+    reads="reading 2 commits (14 rows) up to 20260801101500020",
+    counts={"inserted": 3, "updated": 1, "unchanged": 2, "older": 1},
+    batch=14,
+    superseded=4,
+    rows={"updated": (UPDATED,), "inserted": (NEW, NEW)},
+    outcomes=(Outcome("negative", "where", "drop", "dropped", 3, seen="3 bad"),),
+    quarantined=3,
+    older=Older(2, False, 1),
+    unknown=("which row Hudi takes",),
+    error=None,
 )
 
 
@@ -40,12 +47,12 @@ def planned(root: Path) -> tuple[PipelineSpec, Plan]:
 
 
 def test_nothing_new_starts_no_spark(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "freshet.runtime.preview", None)
+    monkeypatch.setitem(sys.modules, "freshet.run.preview", None)
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
     assert freshet("preview", "payments").stdout.startswith("payments: nothing new: ")
     assert parsed(freshet("preview", "payments", "--output", "json"))["reads"] == ""
-    assert freshet("preview", "payments", "--csv").stdout == "_change\n"
+    assert freshet("preview", "payments", "--output", "csv").stdout == "_change\n"
 
 
 def test_a_first_run_that_reads_nothing(freshet: Freshet, root: Path) -> None:
@@ -54,10 +61,16 @@ def test_a_first_run_that_reads_nothing(freshet: Freshet, root: Path) -> None:
     assert "a checkpoint without rows" in freshet("preview", "payments", "--set", f"hoodie.{words}").stdout
 
 
-@pytest.mark.parametrize(("words", "code"), [
-    (("--csv", "--output", "json"), 2), (("--start", "2026-01-01"), 2), (("--columns", "amuont"), 2), (("--limit", "0"), 2),
-    (("--start", "2026-01-01", "--end", "2026-01-02"), 5),
-])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--csv",), 2),
+        (("--start", "2026-01-01"), 2),
+        (("--columns", "amuont"), 2),
+        (("--limit", "0"), 2),
+        (("--start", "2026-01-01", "--end", "2026-01-02"), 5),
+    ],
+)
 def test_what_is_refused(freshet: Freshet, root: Path, words: tuple[str, ...], code: int) -> None:
     a_table(root, "raw/events", 10)
     assert freshet("preview", "payments", *words).exit_code == code
@@ -73,18 +86,34 @@ def test_what_is_printed(planned: tuple[PipelineSpec, Plan]) -> None:
     spec, plan = planned
     assert _text(spec, plan, FOUND, FOUND.rows).splitlines() == [
         "payments: reading 2 commits (14 rows) up to 20260801101500020",
-        "          3 inserted", "          1 updated", "          2 written again as they stand",
-        "          1 ignored: a newer row stands", "          4 of the batch ignored: it holds a newer row of the key",
+        "          3 inserted",
+        "          1 updated",
+        "          2 written again as they stand",
+        "          1 ignored: a newer row stands",
+        "          4 of the batch ignored: it holds a newer row of the key",
         "          3 to the quarantine (2 older rows of the same key stay published; 1 row without key, place or ordering "
         "value can delete nothing)",
-        "  not known: which row Hudi takes", "",
-        "rows that change:", "id=u", "  amount  1.00 -> 2.00", "  note    before -> after", "",
-        "new rows, 2 of 3:", "id  amount  note", "n   1.50    null", "n   1.50    null", "",
-        "CHECK     SEVERITY  STATUS   BAD ROWS  SEEN   EXPECTED", "negative  drop      dropped  3         3 bad"]
+        "  not known: which row Hudi takes",
+        "",
+        "rows that change:",
+        "id=u",
+        "  amount  1.00 -> 2.00",
+        "  note    before -> after",
+        "",
+        "new rows, 2 of 3:",
+        "id  amount  note",
+        "n   1.50    null",
+        "n   1.50    null",
+        "",
+        "CHECK     SEVERITY  STATUS   BAD ROWS  SEEN   EXPECTED",
+        "negative  drop      dropped  3         3 bad",
+    ]
     failed = replace(FOUND, error=CheckError("CHECK_FAILED", "payments: no."), counts={}, rows={})
     said = _text(spec, plan, failed, {}).splitlines()
     assert ("  no row would be written" in said, said[-1]) == (
-        True, "The run would publish nothing: CHECK_FAILED: payments: no.")
+        True,
+        "The run would publish nothing: CHECK_FAILED: payments: no.",
+    )
 
 
 def test_for_programs(planned: tuple[PipelineSpec, Plan]) -> None:
@@ -93,8 +122,10 @@ def test_for_programs(planned: tuple[PipelineSpec, Plan]) -> None:
     assert (found["counts"]["inserted"], found["counts"]["deleted"], found["error"]) == (3, 0, None)
     assert found["rows"]["updated"] == [{"row": dict(UPDATED.row), "was": dict(UPDATED.was)}]
     assert _csv(FOUND.rows).splitlines() == [
-        "_change,id,amount,note,_was_id,_was_amount,_was_note", "updated,u,2.00,after,,1.00,before",
-        *["inserted,n,1.50,,,,"] * 2]
+        "_change,id,amount,note,_was_id,_was_amount,_was_note",
+        "updated,u,2.00,after,,1.00,before",
+        *["inserted,n,1.50,,,,"] * 2,
+    ]
 
 
 def test_of_some_columns_the_key_is_shown_too(planned: tuple[PipelineSpec, Plan]) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import DataError, FreshetError, RetryableError, StateError
-from freshet.runtime.lease import hold_lease
-from freshet.runtime.result import RunResult
-from freshet.spec.model import TableRef
-from freshet.state import actions
+from freshet.hudi import actions
+from freshet.lease.local import hold_lease
+from freshet.project.model.pipeline import TableRef
+from freshet.run.result import RunResult
 from tests.kit.memory import at
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target, commit
@@ -78,7 +78,9 @@ def test_expired_checkpoint(freshet: Freshet, root: Path) -> None:
 
 
 def test_one_plan_that_fails_does_not_hide_the_others(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Nobody completes that file.
     monkeypatch.setattr(actions, "WAITS", (0.01,))
@@ -112,8 +114,16 @@ def test_selection(freshet: Freshet, root: Path, selection: tuple[str, ...]) -> 
 
 
 def test_run_behind_a_failed_one_is_skipped(freshet: Freshet, root: Path) -> None:
-    a_project(root, "totals", files={"pipelines/totals.yml": (root / "pipelines/payments.yml").read_text()
-              .replace("payments", "totals").replace("raw_root }}/events", "derived_root }}/payments")})
+    a_project(
+        root,
+        "totals",
+        files={
+            "pipelines/totals.yml": (root / "pipelines/payments.yml")
+            .read_text()
+            .replace("payments", "totals")
+            .replace("raw_root }}/events", "derived_root }}/payments")
+        },
+    )
     result = freshet("run", "--all")
     assert result.exit_code == 5
     assert "totals: skipped: upstream payments did not finish" in result.stdout
@@ -132,15 +142,24 @@ def test_another_run_holds_the_target(freshet: Freshet, root: Path) -> None:
     assert waited.stderr.count("is being written by") == 2, "told once that it waits, and once that it gave up"
 
 
-@pytest.mark.parametrize(("errors", "code"), [
-    ([None], 0), ([DataError("SQL_ERROR", "no")], 6), ([FreshetError("WRITE_FAILED", "no")], 1),
-    ([StateError("KEY_CHANGED", "no"), None], 5), ([RetryableError("COMMIT_CONFLICT", "no")] * 2, 4),
-    ([RetryableError("COMMIT_CONFLICT", "no"), DataError("SQL_ERROR", "no")], 1),
-])
+@pytest.mark.parametrize(
+    ("errors", "code"),
+    [
+        ([None], 0),
+        ([DataError("SQL_ERROR", "no")], 6),
+        ([FreshetError("WRITE_FAILED", "no")], 1),
+        ([StateError("KEY_CHANGED", "no"), None], 5),
+        ([RetryableError("COMMIT_CONFLICT", "no")] * 2, 4),
+        ([RetryableError("COMMIT_CONFLICT", "no"), DataError("SQL_ERROR", "no")], 1),
+    ],
+)
 def test_exit_code_is_that_of_the_errors_where_they_agree(
-    freshet: Freshet, monkeypatch: pytest.MonkeyPatch, errors: list[FreshetError | None], code: int,
+    freshet: Freshet,
+    monkeypatch: pytest.MonkeyPatch,
+    errors: list[FreshetError | None],
+    code: int,
 ) -> None:
-    results = tuple(RunResult(f"p{i}", "failed" if e else "idle", error=e) for i, e in enumerate(errors))
+    results = tuple(RunResult(pipeline=f"p{i}", outcome="failed" if e else "idle", error=e) for i, e in enumerate(errors))
     monkeypatch.setattr("freshet.cli.run.run_project", lambda *_: results)
     assert freshet("run", "--all").exit_code == code
 
@@ -177,8 +196,16 @@ def test_what_nobody_foresaw_is_one_line(freshet: Freshet, monkeypatch: pytest.M
 
 
 def test_a_plan_behind_a_first_run_waits_for_it(freshet: Freshet, root: Path) -> None:
-    a_project(root, "totals", files={"pipelines/totals.yml": (root / "pipelines/payments.yml").read_text()
-              .replace("payments", "totals").replace("raw_root }}/events", "derived_root }}/payments")})
+    a_project(
+        root,
+        "totals",
+        files={
+            "pipelines/totals.yml": (root / "pipelines/payments.yml")
+            .read_text()
+            .replace("payments", "totals")
+            .replace("raw_root }}/events", "derived_root }}/payments")
+        },
+    )
     a_table(root, "raw/events", 10)
     result = freshet("plan")
     assert (result.exit_code, result.stderr) == (0, "")

@@ -14,16 +14,32 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from freshet.cli.main import main
-from freshet.spec.secrets import PART, REDACTOR, Redactor
+from freshet.secrets import PART, REDACTOR, Redactor
 from tests.kit.project import BASE, DDL, PIPELINE, a_project
 
 _TOKEN = st.text("abcdefghXYZ0123456789-_/+=.", min_size=12, max_size=140).filter(lambda text: len(set(text)) > 6)
 _SHAPES = (
-    "{{ env.S }}", "x{{ env.S }}y", "{{ env.S | upper }}", "{{ env.S[3:] }}", "{{ env.S[:9] }}", "{{ env.S.split('-')[0] }}",
-    "{{ env.S | replace('a', 'b') }}", "{% for c in env.S %}{{ c }}{% endfor %}", "{% set x = env.S | lower %}{{ x }}{{ x }}",
-    "//{{ env.S }}//./../{{ env.S }}/", "s3a://K:{{ env.S }}@Host//b/", "{{ env.S | reverse }}", "{{ 'a' ~ env.S[1:] ~ 'b' }}",
-    "{{ env.S * 3 }}", "{{ env.S | truncate(20, true) }}", "{{ '%s' % env.S }}", "{{ '{:>20.30}'.format(env.S) }}",
-    "{{ env.S | list | join }}", "{{ env.S | urlencode }}", "{{ env.S | string | trim('=') }}", "{{ 'y' if env.S else 'n' }}",
+    "{{ env.S }}",
+    "x{{ env.S }}y",
+    "{{ env.S | upper }}",
+    "{{ env.S[3:] }}",
+    "{{ env.S[:9] }}",
+    "{{ env.S.split('-')[0] }}",
+    "{{ env.S | replace('a', 'b') }}",
+    "{% for c in env.S %}{{ c }}{% endfor %}",
+    "{% set x = env.S | lower %}{{ x }}{{ x }}",
+    "//{{ env.S }}//./../{{ env.S }}/",
+    "s3a://K:{{ env.S }}@Host//b/",
+    "{{ env.S | reverse }}",
+    "{{ 'a' ~ env.S[1:] ~ 'b' }}",
+    "{{ env.S * 3 }}",
+    "{{ env.S | truncate(20, true) }}",
+    "{{ '%s' % env.S }}",
+    "{{ '{:>20.30}'.format(env.S) }}",
+    "{{ env.S | list | join }}",
+    "{{ env.S | urlencode }}",
+    "{{ env.S | string | trim('=') }}",
+    "{{ 'y' if env.S else 'n' }}",
 )
 _PADS = ("", "p" * 33, "p" * 70, "p" * 76)
 # Where the text of a template stands; V is a variable that holds it.
@@ -46,8 +62,15 @@ _PLACES = {
     "location": ("ddl/payments.sql", DDL.format(name="payments").rstrip().rstrip(";") + " LOCATION 'V'\n"),
     "wrong ddl": ("ddl/payments.sql", "CREATE TABLE derived.V (a V, b STRING 'V') PARTITIONED BY (V)\n"),
 }
-_WORDS = (("compile",), ("compile", "--output", "json"), ("plan",), ("plan", "--output", "json"),
-          ("status", "--output", "json"), ("validate",), ("run", "--all", "--dry-run"))
+_WORDS = (
+    ("compile",),
+    ("compile", "--output", "json"),
+    ("plan",),
+    ("plan", "--output", "json"),
+    ("status", "--output", "json"),
+    ("validate",),
+    ("run", "--all", "--dry-run"),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -57,14 +80,18 @@ def _forgotten() -> Iterator[None]:
 
 
 def _leaks(text: str, secret: str) -> list[str]:
-    parts = {secret[start:start + PART] for start in range(len(secret) - PART + 1)}
+    parts = {secret[start : start + PART] for start in range(len(secret) - PART + 1)}
     return sorted(part for part in parts if part in text)
 
 
 @settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_TOKEN, st.sampled_from(_SHAPES), st.sampled_from(_PADS), st.sampled_from(sorted(_PLACES)), st.sampled_from(_WORDS))
 def test_nothing_printed_or_kept_holds_a_part_of_a_secret(
-    secret: str, shape: str, pad: str, place: str, words: tuple[str, ...],
+    secret: str,
+    shape: str,
+    pad: str,
+    place: str,
+    words: tuple[str, ...],
 ) -> None:
     """Members: each way to make a text of a secret, each place that it may stand in, cut anywhere, by each reading command."""
     REDACTOR.__init__()  # type: ignore[misc]
@@ -78,8 +105,12 @@ def test_nothing_printed_or_kept_holds_a_part_of_a_secret(
     if file == "pipelines/payments.yml":
         hoodie = PIPELINE.format(name="payments", source="events")
         written = text.replace("T", value)
-        files[file] = hoodie + written if text.startswith("  ") else written + "".join(
-            line for line in hoodie.splitlines(keepends=True) if line.split(":")[0] != written.split(":")[0])
+        files[file] = (
+            hoodie + written
+            if text.startswith("  ")
+            else written
+            + "".join(line for line in hoodie.splitlines(keepends=True) if line.split(":")[0] != written.split(":")[0])
+        )
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         root = a_project(Path(folder) / "project", files=files)
         patch.setenv("S", secret)
@@ -98,7 +129,7 @@ def test_a_cut_text_is_hidden(cut: int) -> None:
     """Cut at the front, at the end, at both, and base64 with a user's name before it."""
     redactor, secret = Redactor(), "tok/EN-" + "0123456789abcdef" * 9
     redactor.register("S", secret)
-    for text in (secret[:cut], secret[cut:], secret[3:cut + 3], secret[:cut].upper(), f"a '{secret[:cut]}' b"):
+    for text in (secret[:cut], secret[cut:], secret[3 : cut + 3], secret[:cut].upper(), f"a '{secret[:cut]}' b"):
         assert _leaks(redactor.redact(text), secret) == []
     basic = base64.b64encode(f"user:{secret}".encode()).decode()
     assert "MDEyMzQ1Njc4" not in redactor.redact(basic)

@@ -10,8 +10,8 @@ from tests.kit.project import BASE, PIPELINE, a_project
 from tests.kit.timeline import a_table, a_target
 from tests.unit.cli.conftest import Freshet
 
-SECRET = "s3cr3t/with \"quotes\" & spaces"
-FORMS = ("s3cr3t", "with \\\"quotes", "%22quotes")
+SECRET = 's3cr3t/with "quotes" & spaces'
+FORMS = ("s3cr3t", 'with \\"quotes', "%22quotes")
 
 
 @pytest.fixture
@@ -22,24 +22,36 @@ def secretive(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'spark: {spark.hadoop.fs.s3a.secret.key: "{{ env.LAKE_PASSWORD }}"}\n'
     )
     base = BASE.replace("vars: {", 'vars: {password: "{{ env.LAKE_PASSWORD }}", ')
-    return a_project(root, files={
-        "pipelines/payments.yml": lines, "configs/base.yml": base,
-        "transformers/payments.sql": "SELECT id, amount, updated_at FROM <SRC> WHERE id <> '{{ var.password }}'\n",
-    })
+    return a_project(
+        root,
+        files={
+            "pipelines/payments.yml": lines,
+            "configs/base.yml": base,
+            "transformers/payments.sql": "SELECT id, amount, updated_at FROM <SRC> WHERE id <> '{{ var.password }}'\n",
+        },
+    )
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
 @pytest.mark.parametrize("tables", [False, True])
-@pytest.mark.parametrize("words", [
-    ("validate",), ("compile",), ("plan",), ("status",), ("run", "payments", "--dry-run"), ("checkpoint", "show", "payments"),
-    ("compile", "--set", "hoodie.index.tipe={{ env.LAKE_PASSWORD }}"),
-    ("validate", "--set", "hoodie.upsert.shuffle.parallelism={{ env.LAKE_PASSWORD }}"),
-    ("validate", "--set", "hoodie.index.type={{ env.LAKE_PASSWORD }}"),
-    ("validate", "--set", "transform=transformers/{{ env.LAKE_PASSWORD }}.sql"),
-    ("validate", "--set", "lease.wait_seconds={{ env.LAKE_PASSWORD }}"),
-    ("plan", "--set", "hoodie.streamer.source.hoodieincr.path=/lake/{{ env.LAKE_PASSWORD }}"),
-    ("run", "payments", "--set", "hoodie.streamer.source.hoodieincr.path=/lake/{{ env.LAKE_PASSWORD }}"),
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("validate",),
+        ("compile",),
+        ("plan",),
+        ("status",),
+        ("run", "payments", "--dry-run"),
+        ("checkpoint", "show", "payments"),
+        ("compile", "--set", "hoodie.index.tipe={{ env.LAKE_PASSWORD }}"),
+        ("validate", "--set", "hoodie.upsert.shuffle.parallelism={{ env.LAKE_PASSWORD }}"),
+        ("validate", "--set", "hoodie.index.type={{ env.LAKE_PASSWORD }}"),
+        ("validate", "--set", "transform=transformers/{{ env.LAKE_PASSWORD }}.sql"),
+        ("validate", "--set", "lease.wait_seconds={{ env.LAKE_PASSWORD }}"),
+        ("plan", "--set", "hoodie.streamer.source.hoodieincr.path=/lake/{{ env.LAKE_PASSWORD }}"),
+        ("run", "payments", "--set", "hoodie.streamer.source.hoodieincr.path=/lake/{{ env.LAKE_PASSWORD }}"),
+    ],
+)
 def test_no_secret_is_printed(freshet: Freshet, secretive: Path, words: tuple[str, ...], tables: bool, output: str) -> None:
     if tables:
         a_table(secretive, "raw/events", 10, 20)
@@ -68,9 +80,11 @@ def test_a_traceback_holds_none(freshet: Freshet, secretive: Path, monkeypatch: 
 
 
 def test_spark_submit_leaves_it_to_the_drivers_environment(
-    freshet: Freshet, secretive: Path, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    secretive: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("freshet.runtime.submit.resolve_jars", lambda: (Path("/jars/hudi.jar"),))
+    monkeypatch.setattr("freshet.jvm.submit.resolve_jars", lambda: (Path("/jars/hudi.jar"),))
     for output in ("text", "json"):
         result = freshet("compile", "--spark-submit", "--output", output)
         said = result.stdout + result.stderr

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.show import _csv, _text
-from freshet.runtime.show import Shown
-from freshet.spec.model import TableRef
-from freshet.state.storage import LocalStorage
+from freshet.project.model.pipeline import TableRef
+from freshet.run.show import Shown
+from freshet.storage.files import LocalStorage
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet, parsed
@@ -19,10 +19,14 @@ ROWS = Shown(("id", "amount", "note"), (("a", Decimal("1.50"), None), ("b", None
 TABLE = TableRef("raw.events", "/raw/events")
 
 
-@pytest.mark.parametrize(("words", "code", "next_words"), [
-    (("raw.evnts",), "TABLE_UNKNOWN", "raw.events"), (("paymens",), "TABLE_UNKNOWN", "payments"),
-    (("payments",), "TABLE_MISSING", "freshet run payments"),
-])
+@pytest.mark.parametrize(
+    ("words", "code", "next_words"),
+    [
+        (("raw.evnts",), "TABLE_UNKNOWN", "raw.events"),
+        (("paymens",), "TABLE_UNKNOWN", "payments"),
+        (("payments",), "TABLE_MISSING", "freshet run payments"),
+    ],
+)
 def test_a_table_that_is_not_there(freshet: Freshet, root: Path, words: tuple[str, ...], code: str, next_words: str) -> None:
     a_project(root)
     a_table(root, "raw/events", 10)
@@ -30,10 +34,17 @@ def test_a_table_that_is_not_there(freshet: Freshet, root: Path, words: tuple[st
     assert (error["code"], next_words in error["next"]) == (code, True)
 
 
-@pytest.mark.parametrize(("name", "near"), [
-    ("raw.ordrs", "raw.orders"), ("row.orders", "raw.orders"), ("derived.old_on", "derived.old_one"), ("raw.notes_", ""),
-    ("raw.evnts", "raw.events"), ("raw.ordrs.x", ""),
-])
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("raw.ordrs", "raw.orders"),
+        ("row.orders", "raw.orders"),
+        ("derived.old_on", "derived.old_one"),
+        ("raw.notes_", ""),
+        ("raw.evnts", "raw.events"),
+        ("raw.ordrs.x", ""),
+    ],
+)
 def test_a_mistyped_table_is_one_that_stands_in_the_warehouse(freshet: Freshet, root: Path, name: str, near: str) -> None:
     """One that was landed and that no pipeline reads yet, and one that no pipeline writes any longer; a folder is no table."""
     a_table(root, "raw/orders", 10)
@@ -46,7 +57,9 @@ def test_a_mistyped_table_is_one_that_stands_in_the_warehouse(freshet: Freshet, 
 
 
 def test_a_warehouse_that_cannot_be_listed_hides_no_error(
-    freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch,
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = LocalStorage.names
 
@@ -60,10 +73,17 @@ def test_a_warehouse_that_cannot_be_listed_hides_no_error(
     assert (error["code"], error["next"]) == ("TABLE_UNKNOWN", "Did you mean 'raw.events'?")
 
 
-@pytest.mark.parametrize("words", [
-    ("--at", "yesterday"), ("--changes", "20261"), ("--at", "20261125", "--changes", "20261125"), ("--limit", "0"),
-    ("--csv", "--output", "json"),
-])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--at", "yesterday"),
+        ("--changes", "20261"),
+        ("--at", "20261125", "--changes", "20261125"),
+        ("--limit", "0"),
+        ("--csv",),
+        ("--output", "xml"),
+    ],
+)
 def test_a_wrong_command_line(freshet: Freshet, root: Path, words: tuple[str, ...]) -> None:
     a_project(root)
     a_table(root, "derived/payments", 10)
@@ -77,13 +97,24 @@ def test_a_wrong_time_is_told_before_a_table_is_looked_for(freshet: Freshet, roo
 
 def test_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _text(TABLE, ROWS).splitlines() == [
-        "id  amount  note", "a   1.50    null", "b   null    two\\x0alines \\x1b[2J",
-        "2 rows of raw.events, and there are more"]
+        "id  amount  note",
+        "a   1.50    null",
+        "b   null    two\\x0alines \\x1b[2J",
+        "2 rows of raw.events, and there are more",
+    ]
     assert _csv(ROWS) == 'id,amount,note\na,1.50,\nb,,"two\nlines \x1b[2J"'
     assert _text(TABLE, Shown(("id",), (), False)) == "no row of raw.events"
     # What is wider than a terminal is shown one row after the other.
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "25")
     assert _text(TABLE, ROWS).splitlines() == [
-        "-- row 1 --", "id      a", "amount  1.50", "note    null", "-- row 2 --", "id      b", "amount  null",
-        "note    two\\x0alines \\x1b[2J", "2 rows of raw.events, and there are more"]
+        "-- row 1 --",
+        "id      a",
+        "amount  1.50",
+        "note    null",
+        "-- row 2 --",
+        "id      b",
+        "amount  null",
+        "note    two\\x0alines \\x1b[2J",
+        "2 rows of raw.events, and there are more",
+    ]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from freshet.metrics.events import Event
-from freshet.runtime.lease import hold_lease, service_lease
-from freshet.spec.model import TableRef
-from freshet.state.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.events.event import Event
+from freshet.hudi.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.lease.local import hold_lease, service_lease
+from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import at
 from tests.kit.project import a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit
@@ -36,7 +36,11 @@ def test_every_state(freshet: Freshet, several: Path) -> None:
     found = {p["pipeline"]: p for p in parsed(result)["pipelines"]}
     assert result.exit_code == 0
     assert {name: p["state"] for name, p in found.items()} == {
-        "payments": "up_to_date", "behind": "behind", "expired": "CHECKPOINT_EXPIRED", "fresh": "new", "lost": "SOURCE_MISSING",
+        "payments": "up_to_date",
+        "behind": "behind",
+        "expired": "CHECKPOINT_EXPIRED",
+        "fresh": "new",
+        "lost": "SOURCE_MISSING",
     }
     behind = found["behind"]
     assert (behind["last_commit"], behind["checkpoint"]) == (at(15), at(10))
@@ -61,7 +65,9 @@ def test_a_pipeline_whose_upstream_has_not_run_waits_for_it(freshet: Freshet, ro
         a_project(root, name, source=source)
     named = {p["pipeline"]: p for p in parsed(freshet("status", "--output", "json"))["pipelines"]}
     assert {name: (p["state"], p["waits_for"]) for name, p in named.items()} == {
-        "payments": ("new", []), "refunds": ("waiting", ["payments"]), "monthly": ("waiting", ["refunds"]),
+        "payments": ("new", []),
+        "refunds": ("waiting", ["payments"]),
+        "monthly": ("waiting", ["refunds"]),
         "lost": ("SOURCE_MISSING", []),
     }
     alone = freshet("status", "refunds")
@@ -96,12 +102,13 @@ def test_what_is_at_work_is_shown(freshet: Freshet, root: Path) -> None:
     a_target(root, (15, 10))
     table = TableRef("derived.payments", str(root / "data/derived/payments"))
     for lease, what, said in (
-        (table, "run", "payments: running since "), (table, "work on its index", "payments: work on its index since "),
+        (table, "run", "payments: running since "),
+        (table, "work on its index", "payments: work on its index since "),
         (service_lease(table), "table services", "payments: table services since "),
     ):
         with hold_lease(lease, "run-1", 0.0, pytest.fail, what=what) as held:
             assert freshet("status").stdout.splitlines()[-1].startswith(said)
-            held.noting(lambda event: None)(Event("phase", "payments", "writing derived.payments"))
+            held.noting(lambda event: None)(Event(name="phase", pipeline="payments", message="writing derived.payments"))
             assert freshet("status").stdout.splitlines()[-1].endswith(" s: writing derived.payments")
             found = parsed(freshet("status", "--output", "json"))["pipelines"][0]["running"]
             assert (found["what"], found["doing"], found["run_id"]) == (what, "writing derived.payments", "run-1")
@@ -115,8 +122,18 @@ def test_whoever_waits_for_a_lease_can_be_told_how_long(freshet: Freshet, root: 
     with hold_lease(TableRef("derived.payments", str(root / "data/derived/payments")), "run-1", 0.0, pytest.fail):
         error = parsed(freshet("checkpoint", "set", "payments", at(20), "--wait", "0.25", "--output", "json"))["error"]
     assert (error["code"], "--wait 600" in error["next"], "0.25" in error["next"]) == ("ALREADY_RUNNING", True, True)
-    for words in ("run", "backfill", "service", "index bootstrap", "index rebuild", "index verify", "index migrate",
-                  "quarantine replay", "checkpoint set", "checkpoint reset"):
+    for words in (
+        "run",
+        "backfill",
+        "service",
+        "index bootstrap",
+        "index rebuild",
+        "index verify",
+        "index migrate",
+        "quarantine replay",
+        "checkpoint set",
+        "checkpoint reset",
+    ):
         assert "--wait SECONDS" in freshet(*words.split(), "--help").stdout, words
 
 
@@ -139,8 +156,10 @@ def test_history_is_shown_newest_first(freshet: Freshet, root: Path) -> None:
     result = freshet("checkpoint", "show", "payments")
     rows = [line.split() for line in result.stdout.splitlines()]
     assert rows == [
-        ["COMMIT", "CHECKPOINT", "ORIGIN", "ROWS", "RUN"], [at(40), at(30), "HoodieStreamer", "2", "none"],
-        [at(25), at(20), "increment", "3", "run-25"], [at(15), at(10), "increment", "3", "run-15"],
+        ["COMMIT", "CHECKPOINT", "ORIGIN", "ROWS", "RUN"],
+        [at(40), at(30), "HoodieStreamer", "2", "none"],
+        [at(25), at(20), "increment", "3", "run-25"],
+        [at(15), at(10), "increment", "3", "run-15"],
     ]
     found = parsed(freshet("checkpoint", "show", "payments", "--limit", "2", "--output", "json"))
     assert [h["commit"] for h in found["history"]] == [at(40), at(25)]

@@ -22,8 +22,11 @@ def test_a_pipeline_without_cases_is_told(freshet: Freshet) -> None:
     assert text.stdout.splitlines()[0].startswith("payments: no cases; write pipelines/tests/payments.yml")
     assert text.stdout.splitlines()[-1] == "0 cases of 0 of 1 pipeline: 0 passed, 0 failed"
     found = parsed(freshet("test", "--output", "json"))
-    assert found == {"pipelines": [{"pipeline": "payments", "file": "pipelines/tests/payments.yml", "cases": []}],
-                     "passed": 0, "failed": 0}
+    assert found == {
+        "pipelines": [{"pipeline": "payments", "file": "pipelines/tests/payments.yml", "cases": []}],
+        "passed": 0,
+        "failed": 0,
+    }
 
 
 def test_wrong_files_end_with_3_and_every_problem(freshet: Freshet, root: Path) -> None:

@@ -75,13 +75,24 @@ def test_what_counts_as_a_save(tmp_path: Path) -> None:
 
     pipeline = PIPELINE.format(name="payments", source="events") + "checks: [{name: a, suite: checks/trips.json}]\n"
     assert watched(
-        root, lambda: write("transformers/lib/fares.py"), lambda: write("transformers/lib/new.py"), replaced,
-        lambda: (root / "transformers/lib/new.py").unlink(), ignored_and_then_one,
-        lambda: write("pipelines/payments.yml", pipeline), lambda: write("checks/trips.json"),
+        root,
+        lambda: write("transformers/lib/fares.py"),
+        lambda: write("transformers/lib/new.py"),
+        replaced,
+        lambda: (root / "transformers/lib/new.py").unlink(),
+        ignored_and_then_one,
+        lambda: write("pipelines/payments.yml", pipeline),
+        lambda: write("checks/trips.json"),
         lambda: (write("configs/base.yml"), write("pipelines/tests/rows.csv")),
     ) == [
-        set(), {"transformers/lib/fares.py"}, {"transformers/lib/new.py"}, {"ddl/payments.sql"}, {"transformers/lib/new.py"},
-        {"pipelines/tests/payments.yml"}, {"pipelines/payments.yml"}, {"checks/trips.json"},
+        set(),
+        {"transformers/lib/fares.py"},
+        {"transformers/lib/new.py"},
+        {"ddl/payments.sql"},
+        {"transformers/lib/new.py"},
+        {"pipelines/tests/payments.yml"},
+        {"pipelines/payments.yml"},
+        {"checks/trips.json"},
         {"configs/base.yml", "pipelines/tests/rows.csv"},
     ]
 
@@ -113,16 +124,27 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_a_save_runs_the_cases_that_depend_on_it(
-    root: Path, freshet: Freshet, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch,
+    root: Path,
+    freshet: Freshet,
+    ran: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """And no others: YAML, DDL, SQL, a step, a helper, cases, a CSV file of theirs, an upstream's DDL, a config for all."""
     refunds = PIPELINE.format(name="refunds", source="events").replace("transformers/refunds.sql", "transformers/step.py")
     behind = PIPELINE.format(name="behind", source="payments").replace("raw_root", "derived_root")
-    a_project(root, files={"pipelines/tests/payments.yml": CASES, "transformers/step.py": STEP,
-                           "transformers/lib/fares.py": "net = 1"})
-    a_project(root, "refunds", files={"pipelines/refunds.yml": refunds,
-                                      "pipelines/tests/refunds.yml": CASES.replace("[{id: x}]", "rows.csv"),
-                                      "pipelines/tests/rows.csv": "id\nx\n"})
+    a_project(
+        root,
+        files={"pipelines/tests/payments.yml": CASES, "transformers/step.py": STEP, "transformers/lib/fares.py": "net = 1"},
+    )
+    a_project(
+        root,
+        "refunds",
+        files={
+            "pipelines/refunds.yml": refunds,
+            "pipelines/tests/refunds.yml": CASES.replace("[{id: x}]", "rows.csv"),
+            "pipelines/tests/rows.csv": "id\nx\n",
+        },
+    )
     a_project(root, "behind", files={"pipelines/behind.yml": behind})
 
     def changed(name: str, before: str, after: str) -> None:

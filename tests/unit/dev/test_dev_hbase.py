@@ -18,24 +18,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from freshet.cli.main import main
+from freshet.dev.hbase import look as look_module
+from freshet.dev.hbase import process, server
+from freshet.dev.hbase.files import Place, State, default_directory, delete_files, hold_directory, read_state, write_state
+from freshet.dev.hbase.look import HBase, look
+from freshet.dev.hbase.process import end_process, start_mark
+from freshet.dev.hbase.server import start, stop
+from freshet.dev.hbase.settings import hbase_site
 from freshet.errors import FreshetError
-from freshet.runtime.dev_hbase import look as look_module
-from freshet.runtime.dev_hbase import process, server
-from freshet.runtime.dev_hbase.files import (
-    Place,
-    State,
-    default_directory,
-    delete_files,
-    hold_directory,
-    read_state,
-    write_state,
-)
-from freshet.runtime.dev_hbase.look import HBase, look
-from freshet.runtime.dev_hbase.process import end_process, start_mark
-from freshet.runtime.dev_hbase.server import start, stop
-from freshet.runtime.dev_hbase.settings import hbase_site
-from freshet.runtime.jars import HBASE_JARS, JarSet
-from freshet.spec.hudi_keys import check_key
+from freshet.hudi.keys.hudi_keys import check_key
+from freshet.jvm.jars import HBASE_JARS, JarSet
 
 READY = "echo 'INFO HMaster: Master has completed initialization 4.2sec'; exec sleep 60"
 
@@ -52,6 +44,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that says what is run instead of HBase; by default what says that it is ready."""
+
     def run(text: str) -> None:
         monkeypatch.setattr(server, "_command", lambda tell, heap_gib: ["sh", "-c", text])
 
@@ -176,7 +169,7 @@ def test_one_that_dies_while_it_is_waited_for_is_started_again(place: Place, scr
     place.directory.mkdir()
     place.log.touch()
     with subprocess.Popen(["sleep", "0.3"]) as first:
-        write_state(place, State(20123, 1, first.pid, start_mark(first.pid) or "", 1))
+        write_state(place, State(port=20123, region_servers=1, pid=first.pid, mark=start_mark(first.pid) or "", launched_ms=1))
         assert look(place.directory).state == "starting"
         second = start(place.directory)
     assert (second.state, second.pid == first.pid) == ("up", False)
@@ -194,7 +187,7 @@ def test_a_process_that_has_its_id_by_now_is_left_alone(place: Place, script: Ca
     with subprocess.Popen(["sleep", "60"]) as foreign:
         try:
             place.directory.mkdir()
-            write_state(place, State(20123, 1, foreign.pid, "another boot 17", 1))
+            write_state(place, State(port=20123, region_servers=1, pid=foreign.pid, mark="another boot 17", launched_ms=1))
             assert look(place.directory).state == "down"
             assert stop(place.directory)[1] == "gone"
             assert foreign.poll() is None
@@ -209,7 +202,7 @@ def test_a_process_that_has_its_id_by_now_is_left_alone(place: Place, script: Ca
 
 def test_a_state_without_a_process_ends_none(place: Place) -> None:
     place.directory.mkdir()
-    write_state(place, State(20123, 1))
+    write_state(place, State(port=20123, region_servers=1))
     assert stop(place.directory)[1] == "gone"
     assert [start_mark(pid) for pid in (0, -1)] == [None, None]
 
@@ -249,7 +242,9 @@ def test_another_number_of_servers_needs_a_stop(place: Place, script: Callable[[
 
 
 def test_a_port_that_is_taken_is_named(
-    place: Place, script: Callable[[str], None], monkeypatch: pytest.MonkeyPatch,
+    place: Place,
+    script: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server, "_PORT_SECONDS", 0.1)
     port = start(place.directory).port
@@ -329,7 +324,8 @@ def test_the_command_says_what_to_write_under_hoodie(place: Place, script: Calla
     found = json.loads(result.stdout)
     assert (found["state"], found["quorum"], found["znode"]) == ("up", "127.0.0.1", "/hbase")
     assert found["hoodie"] == {
-        "hoodie.index.hbase.zkquorum": "127.0.0.1", "hoodie.index.hbase.zkport": found["port"],
+        "hoodie.index.hbase.zkquorum": "127.0.0.1",
+        "hoodie.index.hbase.zkport": found["port"],
         "hoodie.index.hbase.zknode.path": "/hbase",
     }
     assert [check_key(key, str(value)) for key, value in found["hoodie"].items()] == [None] * 3

@@ -9,10 +9,10 @@ from io import BufferedRWPair
 
 import pytest
 
-from freshet.runtime.dev_hbase import look as look_module
-from freshet.runtime.dev_hbase.files import State
-from freshet.runtime.dev_hbase.look import forget_the_dead
-from freshet.runtime.dev_hbase.zookeeper import connect
+from freshet.dev.hbase import look as look_module
+from freshet.dev.hbase.files import State
+from freshet.dev.hbase.look import forget_the_dead
+from freshet.dev.hbase.zookeeper import connect
 
 
 class FakeZooKeeper:
@@ -39,7 +39,7 @@ class FakeZooKeeper:
         if kind == -11:
             return b"", 0
         (length,) = struct.unpack_from(">i", request)
-        node = request[4:4 + length].decode()
+        node = request[4 : 4 + length].decode()
         if node not in self.nodes:
             return b"", -101
         created, names = self.nodes[node]
@@ -66,10 +66,14 @@ OLD, NEW = "localhost,1,1000", "localhost,2,3000"
 
 @pytest.fixture
 def zookeeper() -> FakeZooKeeper:
-    return FakeZooKeeper({
-        "/hbase/rs": (1, (NEW, OLD)), f"/hbase/rs/{OLD}": (1000, ()), f"/hbase/rs/{NEW}": (3000, ()),
-        "/hbase/master": (1000, ()),
-    })
+    return FakeZooKeeper(
+        {
+            "/hbase/rs": (1, (NEW, OLD)),
+            f"/hbase/rs/{OLD}": (1000, ()),
+            f"/hbase/rs/{NEW}": (3000, ()),
+            "/hbase/master": (1000, ()),
+        }
+    )
 
 
 def test_zookeeper_is_asked(zookeeper: FakeZooKeeper) -> None:
@@ -83,7 +87,7 @@ def test_zookeeper_is_asked(zookeeper: FakeZooKeeper) -> None:
 
 
 def test_only_what_a_dead_process_left_is_forgotten(zookeeper: FakeZooKeeper) -> None:
-    state = State(zookeeper.port, 1, launched_ms=2000)
+    state = State(port=zookeeper.port, region_servers=1, launched_ms=2000)
     assert look_module._registered(state) == 1
     assert forget_the_dead(state)
     assert zookeeper.deleted == [f"/hbase/rs/{OLD}", "/hbase/master"]
@@ -96,6 +100,6 @@ def test_only_what_a_dead_process_left_is_forgotten(zookeeper: FakeZooKeeper) ->
 def test_where_no_zookeeper_answers_none_is_registered() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    state = State(port, 1, launched_ms=2000)
+    state = State(port=port, region_servers=1, launched_ms=2000)
     assert look_module._registered(state) == 0
     assert not forget_the_dead(state)

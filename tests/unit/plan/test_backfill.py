@@ -10,21 +10,11 @@ from typing import Any
 
 import pytest
 
+from freshet.backfill.chunks import BackfillRequest
+from freshet.backfill.plan import BackfillPlan, ChunkStatus, compile_chunk, compile_failure, plan_backfill
+from freshet.backfill.record import ChunkRecord, ChunkState, chunk_commits, encode_chunk, touched_between
 from freshet.errors import StateError
-from freshet.plan.backfill import (
-    BackfillPlan,
-    ChunkStatus,
-    compile_chunk,
-    compile_failure,
-    plan_backfill,
-)
-from freshet.plan.chunks import BackfillRequest
-from freshet.plan.reads import ReadPartitions, ReadRange, ReadSnapshot
-from freshet.plan.stages import Commit, Guard
-from freshet.spec.logic import Part
-from freshet.spec.model import BackfillSpec, InputSpec, PipelineSpec
-from freshet.state.backfill import ChunkRecord, ChunkState, chunk_commits, encode_chunk, touched_between
-from freshet.state.checkpoint import (
+from freshet.hudi.checkpoint import (
     BACKFILL_KEY,
     BACKFILL_LOGIC_KEY,
     CHECKPOINT_KEY,
@@ -34,7 +24,11 @@ from freshet.state.checkpoint import (
     STREAMER_V2_KEY,
     encode,
 )
-from freshet.state.table import MemoryState, TableState
+from freshet.hudi.table import MemoryState, TableState
+from freshet.plan.stages import Commit, Guard
+from freshet.project.model.logic import Part
+from freshet.project.model.pipeline import BackfillSpec, InputSpec, PipelineSpec
+from freshet.sources.hudi.reads import ReadPartitions, ReadRange, ReadSnapshot
 from tests.kit.memory import CITIES, SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 NAME = "2026-01-05T00:00:00/2026-01-08T00:00:00/1d"
@@ -45,18 +39,34 @@ LOOKED_UP = a_table_state([a_commit(4)], ref=CITIES)
 
 
 def declared(write: str = "upsert", mode: str = OCC, **changes: Any) -> PipelineSpec:
-    backfill = BackfillSpec({"SRC": "updated_at"}, "day", "day", write)  # type: ignore[arg-type]
+    backfill = BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write=write)  # type: ignore[arg-type]
     return a_spec(**{"backfill": backfill, "write_options": {"hoodie.write.concurrency.mode": mode}, **changes})
 
 
 def a_chunk(
-    completed: int, day: int, state: ChunkState = "done", *, write: str = "upsert", base: int = 1, name: str = NAME,
-    pipeline: str = "earnings", fingerprint: str = "0123456789abcdef", **info: Any,
+    completed: int,
+    day: int,
+    state: ChunkState = "done",
+    *,
+    write: str = "upsert",
+    base: int = 1,
+    name: str = NAME,
+    pipeline: str = "earnings",
+    fingerprint: str = "0123456789abcdef",
+    **info: Any,
 ) -> Loaded:
     """Return the commit of one chunk, ``day`` days into the range."""
     end = f"2026-01-0{6 + day}"
-    record = ChunkRecord(name, f"2026-01-0{5 + day}T00:00:00", f"{end}T00:00:00", 3, state, at(base), write,
-                         "OVERFLOW" if state == "failed" else "")
+    record = ChunkRecord(
+        backfill=name,
+        start=f"2026-01-0{5 + day}T00:00:00",
+        end=f"{end}T00:00:00",
+        chunks=3,
+        state=state,
+        base=at(base),
+        write=write,
+        error="OVERFLOW" if state == "failed" else "",
+    )
     return a_commit(completed, extra={PIPELINE_KEY: pipeline, FINGERPRINT_KEY: fingerprint, **encode_chunk(record)}, **info)
 
 
@@ -70,9 +80,10 @@ def lake(of: TableState | None) -> MemoryState:
     return MemoryState({table.ref.path: table for table in tables})
 
 
-def planned(of: TableState | None, spec: PipelineSpec | None = None, start: str = DAYS[0], end: str = "2026-01-08",
-            **request: Any) -> BackfillPlan:
-    wanted = BackfillRequest(datetime.fromisoformat(start), datetime.fromisoformat(end), **request)
+def planned(
+    of: TableState | None, spec: PipelineSpec | None = None, start: str = DAYS[0], end: str = "2026-01-08", **request: Any
+) -> BackfillPlan:
+    wanted = BackfillRequest(start=datetime.fromisoformat(start), end=datetime.fromisoformat(end), **request)
     return plan_backfill(spec or declared(), lake(of), wanted)
 
 
@@ -98,15 +109,18 @@ def test_beside_a_writer_a_chunk_neither_compacts_nor_clusters(mode: str) -> Non
     """Nor does the commit that says a chunk failed: two writers at one compaction spoil the table (Hudi 1.0.2)."""
     spec = declared(mode=mode)
     plan = planned(target(), spec)
-    stages = (compile_chunk(spec, lake(target()), plan, plan.chunks[0].chunk).stages[-1],
-              compile_failure(spec, lake(target()), plan, plan.chunks[0].chunk, "OVERFLOW").stages[-1])
+    stages = (
+        compile_chunk(spec, lake(target()), plan, plan.chunks[0].chunk).stages[-1],
+        compile_failure(spec, lake(target()), plan, plan.chunks[0].chunk, "OVERFLOW").stages[-1],
+    )
     for commit in stages:
         assert isinstance(commit, Commit)
         assert {commit.options[f"hoodie.{service}.inline"] for service in ("compact", "clustering")} == {"false"}
 
 
-@pytest.mark.parametrize(("reprocess", "wanted"), [("none", (False, False, True)), ("failed", (False, True, True)),
-                                                   ("all", (True, True, True))])
+@pytest.mark.parametrize(
+    ("reprocess", "wanted"), [("none", (False, False, True)), ("failed", (False, True, True)), ("all", (True, True, True))]
+)
 def test_resumed_from_the_table_alone(reprocess: str, wanted: tuple[bool, ...]) -> None:
     plan = planned(target(a_chunk(30, 0), a_chunk(40, 1, "failed")), reprocess=reprocess)
     assert statuses(plan) == list(zip(("done", "failed", "todo"), wanted, strict=True))
@@ -148,40 +162,55 @@ def done_by(spec: PipelineSpec, before: str = "") -> tuple[Loaded, ...]:
         spec: The pipeline.
         before: What the freshet that wrote them did not write yet: ``""``, ``no digest`` or ``no record``.
     """
-    plan = plan_backfill(spec, lake(target()), BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 8)), spec.logic)
+    plan = plan_backfill(
+        spec, lake(target()), BackfillRequest(start=datetime(2026, 1, 5), end=datetime(2026, 1, 8)), spec.logic
+    )
     left_out = {"": (), "no digest": (BACKFILL_LOGIC_KEY,), "no record": (BACKFILL_LOGIC_KEY, LOGIC_KEY)}[before]
-    made = (compile_chunk(spec, lake(target()), plan, plan.chunks[0].chunk),
-            compile_failure(spec, lake(target()), plan, plan.chunks[1].chunk, "OVERFLOW"))
-    return tuple(a_commit(30 + 10 * number, extra={k: v for k, v in commit_of(one).metadata.items() if k not in left_out})
-                 for number, one in enumerate(made))
+    made = (
+        compile_chunk(spec, lake(target()), plan, plan.chunks[0].chunk),
+        compile_failure(spec, lake(target()), plan, plan.chunks[1].chunk, "OVERFLOW"),
+    )
+    return tuple(
+        a_commit(30 + 10 * number, extra={k: v for k, v in commit_of(one).metadata.items() if k not in left_out})
+        for number, one in enumerate(made)
+    )
 
 
 SQL, COMMENTED, OTHER = "SELECT 1", "SELECT 1 -- why", "SELECT 2"
 
 
-@pytest.mark.parametrize(("chunks", "before", "comment", "change"), [
-    ("both", "", False, True), ("done", "", False, True), ("failed", "", False, True),
-    ("done", "no digest", False, True), ("failed", "no digest", True, True), ("both", "no record", True, True),
-])
+@pytest.mark.parametrize(
+    ("chunks", "before", "comment", "change"),
+    [
+        ("both", "", False, True),
+        ("done", "", False, True),
+        ("failed", "", False, True),
+        ("done", "no digest", False, True),
+        ("failed", "no digest", True, True),
+        ("both", "no record", True, True),
+    ],
+)
 def test_a_changed_comment_is_no_changed_file(chunks: str, before: str, comment: bool, change: bool) -> None:
     """A chunk's commit tells the digest of the logic; one of before tells the fingerprint, and a done one its rows' logic."""
     every = done_by(logic_of(SQL), before)
     commits = {"both": every, "done": every[:1], "failed": every[1:]}[chunks]
     for sql, asks in ((SQL, False), (COMMENTED, comment), (OTHER, change)):
-        spec, request = logic_of(sql), BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 8))
+        spec, request = logic_of(sql), BackfillRequest(start=datetime(2026, 1, 5), end=datetime(2026, 1, 8))
         with pytest.raises(StateError, match="BACKFILL_FINGERPRINT_CHANGED") if asks else nullcontext():
             plan_backfill(spec, lake(target(*commits)), request, spec.logic)
 
 
 def test_another_range_of_rows_is_a_change_though_no_file_of_the_logic_says_so() -> None:
     """By which column a chunk's rows are found, and how they are written; of one of before that is not known."""
-    other = [BackfillSpec({"SRC": "created_at"}, "day", "day", "upsert"),
-             BackfillSpec({"SRC": "updated_at", "cities": "since"}, "day", "day", "upsert"),
-             BackfillSpec({"SRC": "updated_at"}, "day", "day", "insert_overwrite")]
+    other = [
+        BackfillSpec(event_time={"SRC": "created_at"}, partition="day", granularity="day", write="upsert"),
+        BackfillSpec(event_time={"SRC": "updated_at", "cities": "since"}, partition="day", granularity="day", write="upsert"),
+        BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write="insert_overwrite"),
+    ]
     for how in other:
         assert code(target(*done_by(logic_of(SQL))), logic_of(SQL, backfill=how)) == "BACKFILL_FINGERPRINT_CHANGED"
         assert planned(target(*done_by(logic_of(SQL), "no record")), logic_of(SQL, backfill=how)).count("done") == 1
-    same = BackfillSpec({"cities": "since", "SRC": "updated_at"}, "day", "day", "upsert")
+    same = BackfillSpec(event_time={"cities": "since", "SRC": "updated_at"}, partition="day", granularity="day", write="upsert")
     assert planned(target(*done_by(logic_of(SQL, backfill=other[1]))), logic_of(SQL, backfill=same)).count("done") == 1
 
 
@@ -202,14 +231,17 @@ def test_a_failed_chunk_may_be_mended_by_changed_files() -> None:
     assert statuses(planned(failed, reprocess="failed")) == [("failed", True), ("todo", True), ("todo", True)]
 
 
-@pytest.mark.parametrize(("between", "expected"), [
-    ((35, (DAYS[0],)), "overwritten"),
-    ((35, (f"day={DAYS[0]}",)), "overwritten"),
-    ((35, (DAYS[1],)), "done"),
-    ((35, ()), "done"),
-    ((45, (DAYS[0],)), "done"),
-    ((5, (DAYS[0],)), "done"),
-])
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        ((35, (DAYS[0],)), "overwritten"),
+        ((35, (f"day={DAYS[0]}",)), "overwritten"),
+        ((35, (DAYS[1],)), "done"),
+        ((35, ()), "done"),
+        ((45, (DAYS[0],)), "done"),
+        ((5, (DAYS[0],)), "done"),
+    ],
+)
 def test_a_replaced_partition_that_another_commit_touched(between: tuple[int, tuple[str, ...]], expected: str) -> None:
     completed, partitions = between
     other = a_commit(completed, partitions=partitions)
@@ -249,34 +281,52 @@ def commit_of(plan: Any) -> Commit:
 
 def test_a_chunk_reads_its_range_of_a_fixed_version() -> None:
     plan = compiled(declared())
-    assert plan.stages[0] == ReadRange("SRC", SOURCE, at(20), "updated_at", "2026-01-06T00:00:00", "2026-01-07T00:00:00")
-    assert plan.stages[1] == ReadSnapshot("cities", CITIES, at(4))
+    assert plan.stages[0] == ReadRange(
+        view="SRC", table=SOURCE, as_of=at(20), column="updated_at", start="2026-01-06T00:00:00", end="2026-01-07T00:00:00"
+    )
+    assert plan.stages[1] == ReadSnapshot(view="cities", table=CITIES, as_of=at(4))
 
 
-@pytest.mark.parametrize(("pending", "as_of"), [
-    ((at(15),), ""), ((at(19),), at(18)), ((at(21),), at(20)), ((), at(20)),
-], ids=["overtaken", "as it was overtaken", "after all", "none"])
+@pytest.mark.parametrize(
+    ("pending", "as_of"),
+    [
+        ((at(15),), ""),
+        ((at(19),), at(18)),
+        ((at(21),), at(20)),
+        ((), at(20)),
+    ],
+    ids=["overtaken", "as it was overtaken", "after all", "none"],
+)
 def test_a_version_that_hudi_shows_beside_a_commit_that_has_not_completed(pending: tuple[str, ...], as_of: str) -> None:
     """Kind: whatever of another table a chunk reads at a fixed time: the source's range, an input's, partitions, a snapshot.
 
     Where a pending commit was overtaken there is no such time: the table is read as it stands.
     """
-    tables = {SOURCE.path: a_table_state([a_commit(10), a_commit(20, requested=18)]), TARGET.path: target(),
-              CITIES.path: a_table_state([a_commit(10), a_commit(20, requested=18)], ref=CITIES)}
+    tables = {
+        SOURCE.path: a_table_state([a_commit(10), a_commit(20, requested=18)]),
+        TARGET.path: target(),
+        CITIES.path: a_table_state([a_commit(10), a_commit(20, requested=18)], ref=CITIES),
+    }
     state = MemoryState({path: replace(one, pending=pending if path != TARGET.path else ()) for path, one in tables.items()})
-    by_partition = InputSpec("cities", CITIES, "affected_partitions", 7, on=(("day", ("day",)),))
-    cut = BackfillSpec({"SRC": "updated_at", "cities": "since"}, "", "day", "upsert")
+    by_partition = InputSpec(name="cities", table=CITIES, read="affected_partitions", line=7, on=(("day", ("day",)),))
+    cut = BackfillSpec(event_time={"SRC": "updated_at", "cities": "since"}, partition="", granularity="day", write="upsert")
     for changes in ({}, {"inputs": (by_partition,)}, {"backfill": cut}):
         spec = declared(**changes)
-        plan = plan_backfill(spec, state, BackfillRequest(datetime(2026, 1, 5), datetime(2026, 1, 6)))
+        plan = plan_backfill(spec, state, BackfillRequest(start=datetime(2026, 1, 5), end=datetime(2026, 1, 6)))
         chunk = compile_chunk(spec, state, plan, plan.chunks[0].chunk)
         assert [stage.as_of for stage in chunk.stages[:2]] == [as_of] * 2  # type: ignore[union-attr]
 
 
 def test_an_input_is_cut_too_or_read_by_partitions() -> None:
-    cut = declared(backfill=BackfillSpec({"SRC": "updated_at", "cities": "since"}, "", "day", "upsert"))
-    assert compiled(cut).stages[1] == ReadRange("cities", CITIES, at(4), "since", "2026-01-06T00:00:00", "2026-01-07T00:00:00")
-    one = InputSpec("cities", CITIES, "affected_partitions", 7, on=(("day", ("day",)),))
+    cut = declared(
+        backfill=BackfillSpec(
+            event_time={"SRC": "updated_at", "cities": "since"}, partition="", granularity="day", write="upsert"
+        )
+    )
+    assert compiled(cut).stages[1] == ReadRange(
+        view="cities", table=CITIES, as_of=at(4), column="since", start="2026-01-06T00:00:00", end="2026-01-07T00:00:00"
+    )
+    one = InputSpec(name="cities", table=CITIES, read="affected_partitions", line=7, on=(("day", ("day",)),))
     assert isinstance(compiled(declared(inputs=(one,))).stages[1], ReadPartitions)
 
 
@@ -285,16 +335,27 @@ def test_a_chunks_commit_carries_its_record_and_no_checkpoint() -> None:
     assert not {CHECKPOINT_KEY, STREAMER_V2_KEY} & set(commit.metadata)
     state = a_table_state([a_commit(50, extra=dict(commit.metadata))], ref=TARGET)
     (found,) = chunk_commits(state, "earnings")
-    assert found.record == ChunkRecord(NAME, "2026-01-06T00:00:00", "2026-01-07T00:00:00", 3, "done", at(30), "upsert")
+    assert found.record == ChunkRecord(
+        backfill=NAME,
+        start="2026-01-06T00:00:00",
+        end="2026-01-07T00:00:00",
+        chunks=3,
+        state="done",
+        base=at(30),
+        write="upsert",
+    )
     assert found.fingerprint == "0123456789abcdef"
     assert (commit.checkpoint, commit.empty) == (None, False)
 
 
-@pytest.mark.parametrize(("write", "mode", "guard"), [
-    ("upsert", OCC, Guard(at(30), (DAYS[1],), False)),
-    ("insert_overwrite", OCC, Guard(at(30), (DAYS[1],), True)),
-    ("upsert", NBCC, None),
-])
+@pytest.mark.parametrize(
+    ("write", "mode", "guard"),
+    [
+        ("upsert", OCC, Guard(at(30), (DAYS[1],), False)),
+        ("insert_overwrite", OCC, Guard(at(30), (DAYS[1],), True)),
+        ("upsert", NBCC, None),
+    ],
+)
 def test_what_guards_a_chunk(write: str, mode: str, guard: Guard | None) -> None:
     commit = commit_of(compiled(declared(write, mode), a_commit(30)))
     assert commit.guard == guard

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY, decode
+from freshet.hudi.table import MemoryState, StateReader, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.retention import HELD
 from freshet.plan.stages import Commit
-from freshet.plan.status import pipeline_status
-from freshet.spec.model import Reader, TableRef
-from freshet.state.checkpoint import CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY, decode
-from freshet.state.table import MemoryState, StateReader, TableState
+from freshet.project.model.pipeline import Reader, TableRef
+from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target
 
 BELOW = TableRef("derived.slips", "/lake/derived/slips")
@@ -25,9 +25,20 @@ def own(instant: object) -> dict[str, str]:
     return {CHECKPOINT_KEY: json.dumps({"version": 1, "positions": {"SRC": position}})}
 
 
-@pytest.mark.parametrize("instant", [
-    "yesterday", "²⁰²⁶", "", " ", "2026-08-01", "٢٠٢٦٠٨٠١١٠١٥٠٠٠٠٠", "2026080110150000000", "-1", "1e9",
-])
+@pytest.mark.parametrize(
+    "instant",
+    [
+        "yesterday",
+        "²⁰²⁶",
+        "",
+        " ",
+        "2026-08-01",
+        "٢٠٢٦٠٨٠١١٠١٥٠٠٠٠٠",
+        "2026080110150000000",
+        "-1",
+        "1e9",
+    ],
+)
 @pytest.mark.parametrize("key", ["own", STREAMER_V1_KEY, STREAMER_V2_KEY])
 def test_an_instant_has_the_form_of_one(key: str, instant: str) -> None:
     """Words, other scripts' digits, nothing, too much; in freshet's key and in both of HoodieStreamer's."""
@@ -39,10 +50,17 @@ def test_an_instant_has_the_form_of_one(key: str, instant: str) -> None:
     assert raised.value.code == "CHECKPOINT_UNREADABLE"
 
 
-@pytest.mark.parametrize("metadata", [
-    own("yesterday"), {CHECKPOINT_KEY: "junk"}, {CHECKPOINT_KEY: "[" * 100_000}, {CHECKPOINT_KEY: json.dumps({"version": 9})},
-    {STREAMER_V2_KEY: "topic,0:5"}, {STREAMER_V1_KEY: "topic,0:5"},
-])
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        own("yesterday"),
+        {CHECKPOINT_KEY: "junk"},
+        {CHECKPOINT_KEY: "[" * 100_000},
+        {CHECKPOINT_KEY: json.dumps({"version": 9})},
+        {STREAMER_V2_KEY: "topic,0:5"},
+        {STREAMER_V1_KEY: "topic,0:5"},
+    ],
+)
 def test_the_error_names_the_pipeline_and_the_table(metadata: dict[str, str]) -> None:
     target = a_table_state([a_commit(900, extra=metadata)], ref=TARGET)
     state = MemoryState({t.ref.path: t for t in (a_table_state([a_commit(10)]), target)})

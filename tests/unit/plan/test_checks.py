@@ -7,26 +7,31 @@ from typing import Any
 
 import pytest
 
+from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
+from freshet.hudi.table import TableState
 from freshet.plan.checks import NEW_KEYS, CheckBatch, CheckTable, check_stages, validator_options
-from freshet.plan.quarantine import unpublished_run
-from freshet.plan.reads import Window
+from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, RowRule, Rule, SqlRule, UniqueRule, VolumeRule
+from freshet.project.model.pipeline import IndexSpec
 from freshet.quality.volume import freshness, volume
-from freshet.spec.model import IndexSpec
-from freshet.spec.rules import CheckSpec, FreshnessRule, MalformedRule, RowRule, Rule, SqlRule, UniqueRule, VolumeRule
-from freshet.state.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
-from freshet.state.table import TableState
+from freshet.quarantine.table import unpublished_run
+from freshet.sources.hudi.reads import Window
 from tests.kit.memory import BUCKETS, Loaded, a_commit, a_spec, a_table_spec, a_table_state, a_target
 
-INCREMENT = Window("increment")
-COUNT = SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "partitions")
+INCREMENT = Window(kind="increment")
+COUNT = SqlRule(query="select count(*) from <TABLE_NAME> where fare < 0", expect="0", compare="", scope="partitions")
 
 
 def a_check(rule: Rule, severity: Any = "fail", **changes: Any) -> CheckSpec:
-    return CheckSpec("it", severity, 3, rule, **changes)
+    return CheckSpec(name="it", severity=severity, line=3, rule=rule, **changes)
 
 
 def placed(
-    rule: Rule, severity: str = "fail", operation: str = "upsert", *, first: bool = False, index: IndexSpec = BUCKETS,
+    rule: Rule,
+    severity: str = "fail",
+    operation: str = "upsert",
+    *,
+    first: bool = False,
+    index: IndexSpec = BUCKETS,
     **table: Any,
 ) -> tuple[str, str]:
     target = a_table_spec(**{"table_type": "COPY_ON_WRITE", **table})
@@ -42,19 +47,22 @@ def test_hudi_evaluates_what_it_can() -> None:
     assert placed(replace(COUNT, expect="", compare="unchanged")) == ("hudi", "")
 
 
-@pytest.mark.parametrize(("found", "word"), [
-    (placed(COUNT, table_type="MERGE_ON_READ"), "MERGE_ON_READ"),
-    (placed(COUNT, index=IndexSpec("HBASE", {})), "HBase"),
-    (placed(COUNT, operation="insert"), "insert"),
-    (placed(COUNT, operation="insert_overwrite"), "insert_overwrite"),
-    (placed(COUNT, operation="delete"), "delete"),
-    (placed(COUNT, severity="warn"), "warn"),
-    (placed(COUNT, first=True), "first commit"),
-    (placed(replace(COUNT, scope="table")), "partitions"),
-    (placed(replace(COUNT, query="select ';' from <TABLE_NAME>")), "';'"),
-    (placed(replace(COUNT, expect="'a#b'")), "'#'"),
-    (placed(UniqueRule(("trip_id",), "table")), "partitions"),
-])
+@pytest.mark.parametrize(
+    ("found", "word"),
+    [
+        (placed(COUNT, table_type="MERGE_ON_READ"), "MERGE_ON_READ"),
+        (placed(COUNT, index=IndexSpec("HBASE", {})), "HBase"),
+        (placed(COUNT, operation="insert"), "insert"),
+        (placed(COUNT, operation="insert_overwrite"), "insert_overwrite"),
+        (placed(COUNT, operation="delete"), "delete"),
+        (placed(COUNT, severity="warn"), "warn"),
+        (placed(COUNT, first=True), "first commit"),
+        (placed(replace(COUNT, scope="table")), "partitions"),
+        (placed(replace(COUNT, query="select ';' from <TABLE_NAME>")), "';'"),
+        (placed(replace(COUNT, expect="'a#b'")), "'#'"),
+        (placed(UniqueRule(("trip_id",), "table")), "partitions"),
+    ],
+)
 def test_the_rest_is_evaluated_before_the_commit(found: tuple[str, str], word: str) -> None:
     assert found[0] == "freshet"
     assert word in found[1]
@@ -77,7 +85,7 @@ def test_an_insert_looks_for_its_keys_where_hudi_asks_for_the_bucket_alone() -> 
 
 def test_a_replay_leaves_what_does_not_fit_and_has_no_limit() -> None:
     fits, few = a_check(MalformedRule(), "fail"), a_check(RowRule("fare < 0"), "drop", most_share=0.01)
-    batch, _ = stages(Window("replay"), fits, few)
+    batch, _ = stages(Window(kind="replay"), fits, few)
     assert batch is not None
     assert [(c.severity, c.most_share) for c in batch.checks] == [("drop", None), ("drop", None)]
     assert batch.quarantine is None
@@ -88,15 +96,19 @@ def test_a_replay_leaves_what_does_not_fit_and_has_no_limit() -> None:
 
 def test_age_and_volume_say_nothing_of_a_backfill() -> None:
     fresh, many = a_check(FreshnessRule("updated_at", 60)), a_check(VolumeRule(5, 0.5, None))
-    batch, _ = stages(Window("backfill"), fresh, many)
+    batch, _ = stages(Window(kind="backfill"), fresh, many)
     assert batch is not None
     assert batch.checks == ()
 
 
 def test_validators_compare_by_sparks_types_and_keep_their_comments() -> None:
-    spec = a_spec(target=a_table_spec(table_type="COPY_ON_WRITE"), checks=(
-        a_check(replace(COUNT, query="select sum(fare) from <TABLE_NAME> -- all")),
-        replace(a_check(replace(COUNT, expect="", compare="changed")), name="other")))
+    spec = a_spec(
+        target=a_table_spec(table_type="COPY_ON_WRITE"),
+        checks=(
+            a_check(replace(COUNT, query="select sum(fare) from <TABLE_NAME> -- all")),
+            replace(a_check(replace(COUNT, expect="", compare="changed")), name="other"),
+        ),
+    )
     _, table = check_stages(spec, a_target(), INCREMENT, "upsert")
     assert table is not None
     head = "hoodie.precommit.validators"
@@ -104,7 +116,9 @@ def test_validators_compare_by_sparks_types_and_keep_their_comments() -> None:
     assert found[f"{head}.single.value.sql.queries"] == "SELECT (\nselect sum(fare) from <TABLE_NAME> -- all\n) <=> 0#true"
     assert found[f"{head}.inequality.sql.queries"] == COUNT.query
     assert [name.rsplit(".", 1)[1] for name in found[head].split(",")] == [
-        "SqlQuerySingleResultPreCommitValidator", "SqlQueryInequalityPreCommitValidator"]
+        "SqlQuerySingleResultPreCommitValidator",
+        "SqlQueryInequalityPreCommitValidator",
+    ]
 
 
 def test_volume_is_held_against_the_median_of_the_last_commits() -> None:
@@ -131,17 +145,30 @@ def of(*commits: Loaded) -> TableState:
     return a_table_state(commits)
 
 
-@pytest.mark.parametrize(("quarantine", "target", "expected"), [
-    (None, of(a_run(10, "a", "increment")), ""),
-    (of(a_run(9, "a", "run")), of(a_run(10, "a", "increment")), ""),
-    (of(a_run(9, "a", "run")), None, "a"),
-    (of(a_run(9, "a", "run"), a_run(20, "b", "run")), of(a_run(10, "a", "increment")), "b"),
-    # The next run had nothing bad, and looked.
-    (of(a_run(9, "a", "run")), of(a_run(10, "a", "increment"), a_run(30, "c", "increment")), ""),
-    # Others say nothing of it: a chunk, another pipeline's columns, a checkpoint set by hand, an index made.
-    (of(a_run(20, "b", "run")), of(a_run(10, "a", "increment"), a_run(30, "c", "backfill"), a_run(31, "d", "override"),
-                                   a_run(32, "e", "increment", "tips"), a_run(33, "f", "index")), "b"),
-    (of(a_run(9, "a", "chunk"), a_run(12, "x", "command")), of(a_run(10, "c", "increment")), ""),
-], ids=["none", "published", "first run died", "second run died", "cleaned since", "of others", "of a chunk"])
+@pytest.mark.parametrize(
+    ("quarantine", "target", "expected"),
+    [
+        (None, of(a_run(10, "a", "increment")), ""),
+        (of(a_run(9, "a", "run")), of(a_run(10, "a", "increment")), ""),
+        (of(a_run(9, "a", "run")), None, "a"),
+        (of(a_run(9, "a", "run"), a_run(20, "b", "run")), of(a_run(10, "a", "increment")), "b"),
+        # The next run had nothing bad, and looked.
+        (of(a_run(9, "a", "run")), of(a_run(10, "a", "increment"), a_run(30, "c", "increment")), ""),
+        # Others say nothing of it: a chunk, another pipeline's columns, a checkpoint set by hand, an index made.
+        (
+            of(a_run(20, "b", "run")),
+            of(
+                a_run(10, "a", "increment"),
+                a_run(30, "c", "backfill"),
+                a_run(31, "d", "override"),
+                a_run(32, "e", "increment", "tips"),
+                a_run(33, "f", "index"),
+            ),
+            "b",
+        ),
+        (of(a_run(9, "a", "chunk"), a_run(12, "x", "command")), of(a_run(10, "c", "increment")), ""),
+    ],
+    ids=["none", "published", "first run died", "second run died", "cleaned since", "of others", "of a chunk"],
+)
 def test_whose_rows_do_not_count(quarantine: TableState | None, target: TableState | None, expected: str) -> None:
     assert unpublished_run("earnings", quarantine, target, "run") == expected

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.plan.options import LEFT_TO_THE_RUNS, compaction_is_left, excludes_runs, writer_options
+from freshet.hudi.options import LEFT_TO_THE_RUNS, compaction_is_left, excludes_runs, writer_options
 from tests.kit.memory import a_spec
 
 CLEAN, ARCHIVE, INLINE = "hoodie.clean.automatic", "hoodie.archive.automatic", "hoodie.compact.inline"

@@ -11,13 +11,7 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
-from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
-from freshet.plan.describe import plan_json
-from freshet.plan.reads import ReadIncrement, ReadSnapshot, Version
-from freshet.plan.stages import Commit, Conform, Plan, RunPython, RunSql
-from freshet.spec.model import HBaseSpec, IndexSpec, PipelineSpec, TableRef, WriteSpec
-from freshet.spec.types import Atomic, Column
-from freshet.state.checkpoint import (
+from freshet.hudi.checkpoint import (
     CHECKPOINT_KEY,
     FINGERPRINT_KEY,
     INDEX_KEY,
@@ -28,7 +22,13 @@ from freshet.state.checkpoint import (
     Checkpoint,
     decode,
 )
-from freshet.state.table import MemoryState, TableState
+from freshet.hudi.table import MemoryState, TableState
+from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
+from freshet.plan.describe import plan_json
+from freshet.plan.stages import Commit, Conform, Plan, RunPython, RunSql
+from freshet.project.model.pipeline import HBaseSpec, IndexSpec, PipelineSpec, TableRef, WriteSpec
+from freshet.sources.hudi.reads import ReadIncrement, ReadSnapshot, Version
+from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (
     CITIES,
     COLUMNS,
@@ -43,7 +43,7 @@ from tests.kit.memory import (
 )
 
 GOLDEN = Path(__file__).parent / "golden"
-IS_DELETED = Column("_hoodie_is_deleted", Atomic("boolean"))
+IS_DELETED = Column(name="_hoodie_is_deleted", type=Atomic("boolean"))
 
 
 def tables(**changes: TableState | None) -> dict[str, TableState]:
@@ -178,8 +178,13 @@ class TestFirstRun:
 
 class TestDeletes:
     RECORDING = a_table_state(
-        [a_commit(10), a_commit(20, partitions=("2026-08-02", "2026-08-01")),
-         a_commit(30, deletes=1, partitions=("2026-08-02",))], records_changes=True)
+        [
+            a_commit(10),
+            a_commit(20, partitions=("2026-08-02", "2026-08-01")),
+            a_commit(30, deletes=1, partitions=("2026-08-02",)),
+        ],
+        records_changes=True,
+    )
 
     def test_recorded_and_declared_are_passed_on(self) -> None:
         spec = a_spec(target={"columns": (*COLUMNS, IS_DELETED)})
@@ -212,16 +217,22 @@ class TestDeletes:
         compiled(a_spec(operation="insert"), source=self.RECORDING)
 
     def test_a_strategy_must_be_told_what_a_delete_means(self) -> None:
-        merge: dict[str, Any] = {"write": WriteSpec("merge", ("fare",))}
+        merge: dict[str, Any] = {"write": WriteSpec(strategy="merge", columns=("fare",))}
         error = refusal(a_spec(**merge), source=self.RECORDING)
         assert error.code == "DELETES_NOT_DECLARED"
         assert all(way in error.next_step for way in ("format: cdc", "write.columns", "latest_state"))
         compiled(a_spec(**merge, source={"incremental_format": "latest_state"}), source=self.RECORDING)
         nulling = compiled(a_spec(**merge, source={"incremental_format": "cdc"}), source=self.RECORDING)
         assert stage(nulling, Conform).columns[-1].name == IS_DELETED.name
-        owning = a_spec(target={"columns": (*COLUMNS, IS_DELETED)}, write=WriteSpec("merge", ("fare", IS_DELETED.name)))
+        owning = a_spec(
+            target={"columns": (*COLUMNS, IS_DELETED)}, write=WriteSpec(strategy="merge", columns=("fare", IS_DELETED.name))
+        )
         assert [c.name for c in stage(compiled(owning, source=self.RECORDING), Conform).columns] == [
-            "trip_id", "fare", "updated_at", "day", IS_DELETED.name,
+            "trip_id",
+            "fare",
+            "updated_at",
+            "day",
+            IS_DELETED.name,
         ]
 
     def test_asked_for_and_not_recorded(self) -> None:
@@ -279,7 +290,9 @@ class TestCommit:
         assert commit.metadata[FINGERPRINT_KEY] == "0123456789abcdef"
         assert commit.metadata[ORIGIN_KEY] == "increment"
         assert json.loads(commit.metadata[INDEX_KEY]) == {
-            "type": "BUCKET", "parameters": {"hoodie.bucket.index.num.buckets": "4"}}
+            "type": "BUCKET",
+            "parameters": {"hoodie.bucket.index.num.buckets": "4"},
+        }
         assert all(key.startswith(METADATA_PREFIX) for key in commit.metadata)
         assert commit.options["hoodie.datasource.write.commitmeta.key.prefix"] == METADATA_PREFIX
 
@@ -297,15 +310,25 @@ class TestCommit:
 
     def test_options_say_what_the_ddl_says_whatever_the_yaml_adds(self) -> None:
         options = stage(compiled(), Commit).options
-        assert {k: options[k] for k in (
-            "hoodie.table.name", "hoodie.datasource.write.operation", "hoodie.datasource.write.recordkey.field",
-            "hoodie.datasource.write.partitionpath.field", "hoodie.datasource.write.precombine.field", "hoodie.index.type",
-            "hoodie.bucket.index.num.buckets", "hoodie.upsert.shuffle.parallelism",
-        )} == {
-            "hoodie.table.name": "earnings", "hoodie.datasource.write.operation": "upsert",
-            "hoodie.datasource.write.recordkey.field": "trip_id", "hoodie.datasource.write.partitionpath.field": "day",
-            "hoodie.datasource.write.precombine.field": "updated_at", "hoodie.index.type": "BUCKET",
-            "hoodie.bucket.index.num.buckets": "4", "hoodie.upsert.shuffle.parallelism": "2",
+        assert {
+            k: options[k]
+            for k in (
+                "hoodie.table.name",
+                "hoodie.datasource.write.recordkey.field",
+                "hoodie.datasource.write.partitionpath.field",
+                "hoodie.datasource.write.precombine.field",
+                "hoodie.index.type",
+                "hoodie.bucket.index.num.buckets",
+                "hoodie.upsert.shuffle.parallelism",
+            )
+        } == {
+            "hoodie.table.name": "earnings",
+            "hoodie.datasource.write.recordkey.field": "trip_id",
+            "hoodie.datasource.write.partitionpath.field": "day",
+            "hoodie.datasource.write.precombine.field": "updated_at",
+            "hoodie.index.type": "BUCKET",
+            "hoodie.bucket.index.num.buckets": "4",
+            "hoodie.upsert.shuffle.parallelism": "2",
         }
 
     def test_our_defaults_give_way_to_the_yaml(self) -> None:
@@ -319,20 +342,31 @@ class TestCommit:
         assert options["hoodie.metadata.record.index.enable"] == "true"
         assert "hoodie.bucket.index.num.buckets" not in options
 
-    @pytest.mark.parametrize("index", [
-        IndexSpec("RECORD_INDEX", {}), IndexSpec("HBASE", {}, HBaseSpec("127.0.0.1", 2181, "/hbase", "t", 1, {}, {})),
-    ], ids=lambda index: index.type)
+    @pytest.mark.parametrize(
+        "index",
+        [
+            IndexSpec("RECORD_INDEX", {}),
+            IndexSpec(
+                "HBASE",
+                {},
+                HBaseSpec(quorum="127.0.0.1", port=2181, znode="/hbase", table="t", server_rate=1, shares={}, client={}),
+            ),
+        ],
+        ids=lambda index: index.type,
+    )
     def test_a_global_index_is_made_after_a_bulk_load_and_not_with_it(self, index: IndexSpec) -> None:
         commit = stage(compile_bootstrap(a_spec(index=index), MemoryState(tables(target=None))), Commit)
-        assert commit.options["hoodie.datasource.write.operation"] == "bulk_insert"
+        assert commit.operation == "bulk_insert"
         assert commit.options["hoodie.metadata.record.index.enable"] == "false"
         assert commit.options["hoodie.index.type"] == "GLOBAL_SIMPLE", "which keeps no key in memory until the commit"
         assert f'"type": "{index.type}"' in commit.metadata[INDEX_KEY], "the table's index is the one of the files"
 
     def test_buckets_are_where_the_rows_of_a_bulk_load_go(self) -> None:
         commit = stage(compile_bootstrap(a_spec(), MemoryState(tables(target=None))), Commit)
-        assert (commit.options["hoodie.datasource.write.operation"], commit.options["hoodie.index.type"]) == (
-            "bulk_insert", "BUCKET")
+        assert (commit.operation, commit.options["hoodie.index.type"]) == (
+            "bulk_insert",
+            "BUCKET",
+        )
 
 
 class TestOverride:

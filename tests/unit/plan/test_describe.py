@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.stages import Plan
-from freshet.spec.model import PipelineSpec
-from freshet.spec.types import Atomic, Column
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (
     CITIES,
     COLUMNS,
@@ -48,7 +48,7 @@ def lines(plan: Plan, **options: Any) -> list[str]:
 
 
 def test_text_of_an_increment() -> None:
-    spec = a_spec(source={"max_commits": 1}, target={"columns": (*COLUMNS, Column("tip", Atomic("double")))})
+    spec = a_spec(source={"max_commits": 1}, target={"columns": (*COLUMNS, Column(name="tip", type=Atomic("double")))})
     found = lines(a_plan(spec, a_target((12, a_checkpoint(10)))))
     assert found[:3] == [
         "earnings",

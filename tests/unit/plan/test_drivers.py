@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from freshet.errors import StateError
+from freshet.hudi.table import TableState
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.reads import DriveRows, ReadIncrement, Version
 from freshet.plan.stages import Plan
-from freshet.plan.versions import version_at_end
-from freshet.state.table import TableState
+from freshet.sources.hudi.look.versions import version_at_end
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, Version
 from tests.kit.memory import Loaded, a_commit, a_spec, a_table_state, at
 from tests.unit.plan.test_inputs import DRIVING, SCHEMA, a_lake, planned, stage, stood, tips_with
 
@@ -19,16 +20,29 @@ OF_ITS_OWN = {"own_merge": True, "table_type": "MERGE_ON_READ"}
 UPDATES = replace(a_commit(300)[1], inserts=0, updates=3)
 
 
-@pytest.mark.parametrize(("config", "compared"), [
-    (OF_ITS_OWN, True), ({**OF_ITS_OWN, "table_type": "COPY_ON_WRITE"}, False), ({"table_type": "MERGE_ON_READ"}, False),
-    ({}, False),
-])
+@pytest.mark.parametrize(
+    ("config", "compared"),
+    [
+        (OF_ITS_OWN, True),
+        ({**OF_ITS_OWN, "table_type": "COPY_ON_WRITE"}, False),
+        ({"table_type": "MERGE_ON_READ"}, False),
+        ({}, False),
+    ],
+)
 @pytest.mark.parametrize("drives", ["trip_id", "day"])
-@pytest.mark.parametrize("commit", [
-    (a_commit(300, action="deltacommit")[0], UPDATES), a_commit(300, action="deltacommit"),
-], ids=["updates", "inserts"])
+@pytest.mark.parametrize(
+    "commit",
+    [
+        (a_commit(300, action="deltacommit")[0], UPDATES),
+        a_commit(300, action="deltacommit"),
+    ],
+    ids=["updates", "inserts"],
+)
 def test_a_payload_of_the_tables_own_may_have_deleted_rows_whatever_the_commit_counts(
-    config: dict[str, Any], compared: bool, drives: str, commit: Loaded,
+    config: dict[str, Any],
+    compared: bool,
+    drives: str,
+    commit: Loaded,
 ) -> None:
     """Kind: commits that may delete and count no delete; what drives by them and what passes deletes on ask one rule."""
     one = replace(DRIVING, drives=((drives, drives),))
@@ -48,10 +62,13 @@ class TestOnce:
 
     NEW = (a_commit(20, extra=SCHEMA, partitions=("2026-01-05",)), a_commit(40, extra=SCHEMA, partitions=("2026-01-05",)))
 
-    @pytest.mark.parametrize(("pending", "as_of"), [
-        ((), at(20)), ((30,), at(20)), ((60,), at(20)), ((15,), ""), ((5, 60), ""), ((20,), at(19))])
+    @pytest.mark.parametrize(
+        ("pending", "as_of"), [((), at(20)), ((30,), at(20)), ((60,), at(20)), ((15,), ""), ((5, 60), ""), ((20,), at(19))]
+    )
     def test_files_that_commits_wrote_are_read_where_the_version_at_their_end_can_be(
-        self, pending: tuple[int, ...], as_of: str,
+        self,
+        pending: tuple[int, ...],
+        as_of: str,
     ) -> None:
         """Kind: a commit that began before the window's and has not completed: Hudi shows no version after its request."""
         plan = self.plan(*pending, commits=self.NEW)
@@ -74,3 +91,36 @@ def test_nobody_reads_files_of_a_version_that_cannot_be_travelled_to() -> None:
         read = TestOnce().plan(pending, commits=TestOnce.NEW).stages[0]
         assert isinstance(read, ReadIncrement)
         assert read.window.whole_files == bool(version_at_end(state, at(20)))
+
+
+class TestCleanedByVersions:
+    """Cleaned by KEEP_LATEST_FILE_VERSIONS, of which no clean names a commit: what was overwritten is gone, whenever it was."""
+
+    GROUP, OTHER = "2026-01-05/a", "2026-01-05/b"
+
+    def source(self, *cleaned: tuple[str, int]) -> TableState:
+        """Three commits, of which the newest two wait: one wrote a group of its own, and one the first one's again."""
+        commits = [
+            a_commit(moment, file_ids=(group,), extra=SCHEMA, partitions=("2026-01-05",))
+            for moment, group in ((10, self.GROUP), (20, self.OTHER), (40, self.GROUP))
+        ]
+        deleted = tuple((group, at(moment - 1)) for group, moment in cleaned)
+        newest = max((at(moment - 1) for _, moment in cleaned), default="")
+        return replace(a_table_state(commits), retained_from=f"{newest}+" if newest else "", load_cleaned=lambda: deleted)
+
+    def plan(self, source: TableState, max_commits: int = 1) -> Plan:
+        spec = a_spec(inputs=(DRIVING,), source={"max_commits": max_commits})
+        return compile_plan(spec, a_lake(source, None, stood(10, 5)), RunRequest())
+
+    def test_rows_that_are_driven_at_a_version_that_is_cleaned_are_refused_for_good(self) -> None:
+        """Kind: a version that a plan chooses whatever was cleaned, so that a retry, which chooses the same, never ends."""
+        with pytest.raises(StateError) as refused:
+            self.plan(self.source((self.GROUP, 10)))
+        assert (refused.value.code, refused.value.retryable) == ("VERSION_CLEANED", False)
+        assert refused.value.details["version"] == at(20)
+        assert "num_instants" in refused.value.next_step
+
+    def test_what_that_version_does_not_show_may_be_cleaned(self) -> None:
+        assert stage(self.plan(self.source((self.OTHER, 5))), DriveRows).as_of == at(20)
+        assert stage(self.plan(self.source()), DriveRows).as_of == at(20)
+        assert stage(self.plan(self.source((self.GROUP, 10)), max_commits=5), DriveRows).as_of == at(40)

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import Position
+from freshet.hudi.options import IS_DELETED
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.options import IS_DELETED
-from freshet.plan.status import pipeline_status
-from freshet.plan.window import next_window
-from freshet.spec.types import Atomic, Column
-from freshet.state.checkpoint import Position
-from freshet.state.table import MemoryState, TableState
+from freshet.sources.hudi.look.window import next_window
+from freshet.status.status import pipeline_status
+from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (
     SOURCE,
     TARGET,
@@ -35,7 +35,7 @@ from tests.kit.memory import (
 OWN = a_commit(90, requested=10)
 BEFORE = a_commit(8, requested=5)
 OVERTOOK = a_commit(60, requested=50)
-POSITION = Position(at(10), basis="requested")
+POSITION = Position(instant=at(10), basis="requested")
 
 
 def window(source: TableState, position: Position = POSITION, **spec: Any) -> Any:
@@ -46,13 +46,20 @@ def a_lake(source: TableState) -> MemoryState:
     return MemoryState({SOURCE.path: source, TARGET.path: a_target((990, a_checkpoint(10, "", "requested")))})
 
 
-@pytest.mark.parametrize(("commits", "requested"), [
-    ([BEFORE, OWN], ()), ([BEFORE, OWN, OVERTOOK], (50,)), ([OWN, OVERTOOK, a_commit(95)], (50, 94)),
-    ([OWN, a_commit(80, requested=7)], ()), ([OWN, a_commit(90, requested=11)], (11,)),
-    ([OWN, OVERTOOK, a_commit(70, requested=61), a_commit(120, requested=3)], (50, 61, 3)),
-    ([OWN, a_commit(60, requested=50, action="replacecommit", operation="CLUSTER")], ()),
-    ([OWN, a_commit(60, requested=50, action="deltacommit", operation="LOG_COMPACT")], ()),
-], ids=["none", "one", "and a later one", "requested before", "in the same moment", "several", "a clustering", "of logs"])
+@pytest.mark.parametrize(
+    ("commits", "requested"),
+    [
+        ([BEFORE, OWN], ()),
+        ([BEFORE, OWN, OVERTOOK], (50,)),
+        ([OWN, OVERTOOK, a_commit(95)], (50, 94)),
+        ([OWN, a_commit(80, requested=7)], ()),
+        ([OWN, a_commit(90, requested=11)], (11,)),
+        ([OWN, OVERTOOK, a_commit(70, requested=61), a_commit(120, requested=3)], (50, 61, 3)),
+        ([OWN, a_commit(60, requested=50, action="replacecommit", operation="CLUSTER")], ()),
+        ([OWN, a_commit(60, requested=50, action="deltacommit", operation="LOG_COMPACT")], ()),
+    ],
+    ids=["none", "one", "and a later one", "requested before", "in the same moment", "several", "a clustering", "of logs"],
+)
 def test_what_overtook_the_positions_commit_is_read_once(commits: list[Loaded], requested: tuple[int, ...]) -> None:
     source = a_table_state(commits)
     found = window(source)
@@ -79,11 +86,16 @@ def test_of_the_archive_they_are_a_gap() -> None:
     assert window(old).requested == (at(94),)
 
 
-@pytest.mark.parametrize("late", [
-    a_commit(60, requested=50, deletes=2), a_commit(60, requested=50, action="replacecommit", operation="INSERT_OVERWRITE"),
-], ids=["deleted", "replaced"])
+@pytest.mark.parametrize(
+    "late",
+    [
+        a_commit(60, requested=50, deletes=2),
+        a_commit(60, requested=50, action="replacecommit", operation="INSERT_OVERWRITE"),
+    ],
+    ids=["deleted", "replaced"],
+)
 def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passed_on(late: Loaded) -> None:
-    target = a_table_spec(columns=(*a_table_spec().columns, Column(IS_DELETED, Atomic("boolean"))))
+    target = a_table_spec(columns=(*a_table_spec().columns, Column(name=IS_DELETED, type=Atomic("boolean"))))
     state = a_lake(a_table_state([BEFORE, OWN, late], records_changes=True))
     with pytest.raises(StateError) as refused:
         compile_plan(a_spec(inputs=(), target=target), state, RunRequest())
@@ -93,4 +105,4 @@ def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passe
 
 
 def test_the_key_of_completion_times_goes_on_as_it_did() -> None:
-    assert window(a_table_state([OWN, OVERTOOK]), Position(at(90))).kind == "idle"
+    assert window(a_table_state([OWN, OVERTOOK]), Position(instant=at(90))).kind == "idle"

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.describe import plan_json, plan_text
-from freshet.plan.partitions import NULL_PARTITION, partition_values
-from freshet.plan.reads import DriveRows, ReadLookback, ReadPartitions, ReadSnapshot, Version
 from freshet.plan.stages import Plan
-from freshet.plan.status import pipeline_status
-from freshet.spec.model import InputSpec, PipelineSpec, TableRef
-from freshet.state.checkpoint import MAIN, Checkpoint, Position
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
+from freshet.sources.hudi.look.partitions import NULL_PARTITION, partition_values
+from freshet.sources.hudi.reads import DriveRows, ReadLookback, ReadPartitions, ReadSnapshot, Version
+from freshet.status.status import pipeline_status
 from tests.kit.memory import (
     AVRO_TYPES,
     COLUMNS,
@@ -34,16 +34,16 @@ from tests.kit.memory import (
 )
 
 TIPS = TableRef("raw.tips", "/lake/raw/tips")
-LOOKBACK = InputSpec("tips", TIPS, "incremental", 7)
+LOOKBACK = InputSpec(name="tips", table=TIPS, read="incremental", line=7)
 DRIVING = replace(LOOKBACK, drives=(("trip_id", "trip_id"),))
-PARTITIONS = InputSpec("rest", SOURCE, "affected_partitions", 7, on=(("day", ("day",)),))
+PARTITIONS = InputSpec(name="rest", table=SOURCE, read="affected_partitions", line=7, on=(("day", ("day",)),))
 SCHEMA = {"schema": an_avro_schema(AVRO_TYPES)}
 
 
 def stood(main: int, tips: int | None = None, table: str = TIPS.path) -> TableState:
     """Return the target as a run left it: positions of the main source and of the tips."""
-    own = {} if tips is None else {"tips": Position(at(tips), table)}
-    return a_target((990, Checkpoint({MAIN: Position(at(main), SOURCE.path), **own})))
+    own = {} if tips is None else {"tips": Position(instant=at(tips), table=table)}
+    return a_target((990, Checkpoint({MAIN: Position(instant=at(main), table=SOURCE.path), **own})))
 
 
 def tips_with(*commits: Loaded, **config: Any) -> TableState:
@@ -51,7 +51,11 @@ def tips_with(*commits: Loaded, **config: Any) -> TableState:
 
 
 def planned(
-    one: InputSpec, *, source: TableState | None = None, tips: TableState | None = None, target: TableState | None = None,
+    one: InputSpec,
+    *,
+    source: TableState | None = None,
+    tips: TableState | None = None,
+    target: TableState | None = None,
 ) -> Plan:
     return compile_plan(a_spec(inputs=(one,)), a_lake(source, tips, target), RunRequest())
 
@@ -179,15 +183,22 @@ class TestDriving:
         assert instants(plan)["tips"] == at(600)
         assert "window driven: no commit since the checkpoint; tips: the whole table" in lines(plan)
 
-    @pytest.mark.parametrize(("commit", "key", "compared"), [
-        (a_commit(300), ("trip_id",), False),
-        (a_commit(300, deletes=1), ("trip_id",), True),
-        (a_commit(300, action="replacecommit", operation="INSERT_OVERWRITE"), ("trip_id",), True),
-        (a_commit(300), ("tip_id",), False),
-        ((a_commit(300)[0], replace(a_commit(300)[1], updates=1)), ("tip_id",), True),
-    ], ids=["inserts", "deletes", "replaces", "inserts by another key", "updates by another key"])
+    @pytest.mark.parametrize(
+        ("commit", "key", "compared"),
+        [
+            (a_commit(300), ("trip_id",), False),
+            (a_commit(300, deletes=1), ("trip_id",), True),
+            (a_commit(300, action="replacecommit", operation="INSERT_OVERWRITE"), ("trip_id",), True),
+            (a_commit(300), ("tip_id",), False),
+            ((a_commit(300)[0], replace(a_commit(300)[1], updates=1)), ("tip_id",), True),
+        ],
+        ids=["inserts", "deletes", "replaces", "inserts by another key", "updates by another key"],
+    )
     def test_what_rows_named_before_is_looked_up_where_they_may_have_left_it(
-        self, commit: Loaded, key: tuple[str, ...], compared: bool,
+        self,
+        commit: Loaded,
+        key: tuple[str, ...],
+        compared: bool,
     ) -> None:
         plan = planned(DRIVING, tips=tips_with(a_commit(5), commit, record_key=key), target=stood(500, 5))
         assert stage(plan, DriveRows).changes.before == ((Version(at(5)),) if compared else ())
@@ -198,13 +209,23 @@ class TestDriving:
         tips = tips_with(a_commit(300), a_commit(600))
         tips = replace(tips, load_archived=lambda after: [a_commit(200)], retained_from="" if kept else at(299))
         spec = a_spec(inputs=(replace(DRIVING, name="other"), DRIVING), source={"full_scan_when_expired": True})
-        target = a_target((990, Checkpoint({MAIN: Position(at(500), SOURCE.path), **{
-            name: Position(at(5), TIPS.path) for name in ("tips", "other")}})))
+        target = a_target(
+            (
+                990,
+                Checkpoint(
+                    {
+                        MAIN: Position(instant=at(500), table=SOURCE.path),
+                        **{name: Position(instant=at(5), table=TIPS.path) for name in ("tips", "other")},
+                    }
+                ),
+            )
+        )
         plan = compile_plan(spec, a_lake(None, tips, target), RunRequest())
         drives = [s for s in plan.stages if isinstance(s, DriveRows)]
         assert {one.changes.window.kind for one in drives} == {"whole_table"}
         assert [(one.every_row, one.changes.before, len(one.earlier)) for one in drives] == (
-            [(False, (Version(at(5)),), 0), (False, (Version(at(5)),), 1)] if kept else [(True, (), 0)])
+            [(False, (Version(at(5)),), 0), (False, (Version(at(5)),), 1)] if kept else [(True, (), 0)]
+        )
         assert any("all of raw.trips" in line for line in lines(plan)) is not kept
 
     def test_one_of_another_table_drives_every_row(self) -> None:
@@ -214,12 +235,26 @@ class TestDriving:
         loaded, or that its new logic leaves out, no row is there. A driver that is new names nothing that was joined before.
         """
         other = replace(DRIVING, name="other")
-        target = a_target((990, Checkpoint({MAIN: Position(at(500), SOURCE.path), "tips": Position(at(5), f"{TIPS.path}__m1"),
-                                            "other": Position(at(600), TIPS.path)})))
+        target = a_target(
+            (
+                990,
+                Checkpoint(
+                    {
+                        MAIN: Position(instant=at(500), table=SOURCE.path),
+                        "tips": Position(instant=at(5), table=f"{TIPS.path}__m1"),
+                        "other": Position(instant=at(600), table=TIPS.path),
+                    }
+                ),
+            )
+        )
         plan = compile_plan(a_spec(inputs=(other, DRIVING)), a_lake(None, None, target), RunRequest())
         driven = stage(plan, DriveRows)
         assert (driven.changes.table, driven.changes.window.kind, driven.every_row, driven.changes.before) == (
-            TIPS, "whole_table", True, ())
+            TIPS,
+            "whole_table",
+            True,
+            (),
+        )
         assert plan.window.kind == "driven"
         assert any("all of raw.trips" in line for line in lines(plan))
         new = stage(planned(DRIVING, target=stood(500)), DriveRows)
@@ -262,23 +297,28 @@ class TestPartitions:
         plan = planned(PARTITIONS, source=touching(f"day={NULL_PARTITION}"), target=stood(10))
         assert stage(plan, ReadPartitions).known == ((NULL_PARTITION,),)
 
-    @pytest.mark.parametrize(("on", "source"), [
-        ((("day", ("day", "date_sub(day, 1)")),), touching("day=a")),
-        ((("day", ("day",)),), touching("day=a/b")),
-        ((("day", ("day",)),), touching("day=100%25")),
-        ((("day", ("rides",)),), touching("rides=1", partition_by=("rides",))),
-        ((("day", ("day",)),), a_table_state([a_commit(10), a_commit(500, partitions=("day=a",))])),
-    ], ids=["expression", "slash", "percent", "no text", "no schema"])
+    @pytest.mark.parametrize(
+        ("on", "source"),
+        [
+            ((("day", ("day", "date_sub(day, 1)")),), touching("day=a")),
+            ((("day", ("day",)),), touching("day=a/b")),
+            ((("day", ("day",)),), touching("day=100%25")),
+            ((("day", ("rides",)),), touching("rides=1", partition_by=("rides",))),
+            ((("day", ("day",)),), a_table_state([a_commit(10), a_commit(500, partitions=("day=a",))])),
+        ],
+        ids=["expression", "slash", "percent", "no text", "no schema"],
+    )
     def test_where_the_paths_do_not_tell_for_sure_the_batch_does(self, on: Any, source: TableState) -> None:
-        one = InputSpec("rest", TIPS, "affected_partitions", 7, on=on)
+        one = InputSpec(name="rest", table=TIPS, read="affected_partitions", line=7, on=on)
         plan = planned(one, source=source, target=stood(10))
         assert (stage(plan, ReadPartitions).known, stage(plan, ReadPartitions).also) == (None, ())
         assert [line for line in lines(plan) if "the partitions that the batch needs: day = " in line]
 
     def test_two_columns_in_the_order_of_on(self) -> None:
         schema = {"schema": an_avro_schema({"city": "string", "day": ["null", "string"]})}
-        source = a_table_state([a_commit(10), a_commit(500, partitions=("city=x/day=1",), extra=schema)],
-                               partition_by=("city", "day"))
+        source = a_table_state(
+            [a_commit(10), a_commit(500, partitions=("city=x/day=1",), extra=schema)], partition_by=("city", "day")
+        )
         one = replace(PARTITIONS, on=(("day", ("day",)), ("city", ("city", "day"))))
         assert stage(planned(one, source=source, target=stood(10)), ReadPartitions).known == (("1", "1"), ("1", "x"))
 
@@ -296,10 +336,18 @@ class TestPartitions:
         found = stage(planned(PARTITIONS), ReadSnapshot)
         assert (found.view, found.empty) == ("rest", False)
 
-    @pytest.mark.parametrize(("path", "columns", "values"), [
-        ("day=1", ("day",), ("1",)), ("1", ("day",), ("1",)), ("day=a=b", ("day",), ("a=b",)), ("", (), None),
-        ("a=1/b=2", ("a", "b"), ("1", "2")), ("a=1", ("a", "b"), None), ("a=%2F", ("a",), None),
-    ])
+    @pytest.mark.parametrize(
+        ("path", "columns", "values"),
+        [
+            ("day=1", ("day",), ("1",)),
+            ("1", ("day",), ("1",)),
+            ("day=a=b", ("day",), ("a=b",)),
+            ("", (), None),
+            ("a=1/b=2", ("a", "b"), ("1", "2")),
+            ("a=1", ("a", "b"), None),
+            ("a=%2F", ("a",), None),
+        ],
+    )
     def test_values_of_a_path(self, path: str, columns: tuple[str, ...], values: tuple[str, ...] | None) -> None:
         assert partition_values(path, columns) == values
 
@@ -313,11 +361,17 @@ class TestVersions:
 
     @pytest.mark.parametrize(("begun", "version"), [(499, 300), (200, 10)])
     def test_a_table_service_after_the_checkpoint_is_that_version_too_unless_the_change_began_first(
-        self, begun: int, version: int,
+        self,
+        begun: int,
+        version: int,
     ) -> None:
-        source = a_table_state([
-            a_commit(10), a_commit(300, action="replacecommit", operation="CLUSTER"), a_commit(500, begun),
-        ])
+        source = a_table_state(
+            [
+                a_commit(10),
+                a_commit(300, action="replacecommit", operation="CLUSTER"),
+                a_commit(500, begun),
+            ]
+        )
         plan = planned(replace(PARTITIONS, as_of="checkpoint"), source=source, target=stood(10))
         assert stage(plan, ReadPartitions).as_of == at(version)
 
@@ -341,7 +395,7 @@ class TestVersions:
         assert (plan.window.kind, stage(plan, ReadSnapshot).empty) == ("whole_table", True)
 
     def test_the_own_target_is_empty_before_it_is_there(self) -> None:
-        own = InputSpec("old", TARGET, "snapshot", 7)
+        own = InputSpec(name="old", table=TARGET, read="snapshot", line=7)
         plan = planned(own)
         assert (stage(plan, ReadSnapshot).columns, stage(plan, ReadSnapshot).empty) == (COLUMNS, True)
         assert "2. read old: nothing of derived.earnings yet" in lines(plan)
@@ -349,7 +403,7 @@ class TestVersions:
 
 
 def every_read() -> PipelineSpec:
-    return a_spec(inputs=(DRIVING, PARTITIONS, InputSpec("all", TIPS, "snapshot", 9, as_of="run_start")))
+    return a_spec(inputs=(DRIVING, PARTITIONS, InputSpec(name="all", table=TIPS, read="snapshot", line=9, as_of="run_start")))
 
 
 @pytest.mark.parametrize("looked", [True, False])
@@ -357,11 +411,18 @@ def test_json_and_text_name_every_way_of_reading(looked: bool) -> None:
     plan = compile_plan(every_read(), a_lake(touching("day=a"), None, stood(10, 5)), RunRequest(look_at_tables=looked))
     found = json.loads(json.dumps(plan_json(plan)))
     assert [s["stage"] for s in found["stages"]][:5] == [
-        "read_increment", "drive_rows", "read_lookback", "read_partitions", "read_snapshot",
+        "read_increment",
+        "drive_rows",
+        "read_lookback",
+        "read_partitions",
+        "read_snapshot",
     ]
     drive = found["stages"][1]
     assert (drive["on"], drive["changes"]["table"]["name"], drive["held"]) == (
-        [["trip_id", "trip_id"]], "raw.tips", [at(499)] if looked else [])
+        [["trip_id", "trip_id"]],
+        "raw.tips",
+        [at(499)] if looked else [],
+    )
     text = lines(plan)
     assert [line for line in text if line.startswith("2. add to <SRC> what raw.tips changed: rows of raw.trips")]
     if looked:

@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import MAIN, NONE_KNOWN, Checkpoint, Known, Position, decode, encode
+from freshet.hudi.options import IS_DELETED
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.late import MARGIN, position_at
-from freshet.plan.options import IS_DELETED
-from freshet.plan.reads import ReadIncrement
 from freshet.plan.stages import Plan
-from freshet.plan.status import pipeline_status
-from freshet.plan.window import next_window
-from freshet.spec.types import Atomic, Column
-from freshet.state.checkpoint import MAIN, NONE_KNOWN, Checkpoint, Known, Position, decode, encode
-from freshet.state.table import MemoryState, TableState
+from freshet.sources.hudi.look.late import MARGIN, position_at
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.reads import ReadIncrement
+from freshet.status.status import pipeline_status
+from freshet.types.columns import Atomic, Column
 from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_spec, a_table_spec, a_table_state, a_target, at
 from tests.unit.plan.test_inputs import DRIVING, TIPS
 
@@ -47,11 +47,18 @@ def plan_of(table: TableState, position: Position, **spec: Any) -> Plan:
     return compile_plan(a_spec(inputs=(), **spec), state, RunRequest())
 
 
-@pytest.mark.parametrize(("late", "news"), [
-    ([a_commit(60)], []), ([a_commit(60)], [a_commit(95)]), ([a_commit(5), a_commit(60), a_commit(70)], [a_commit(95)]),
-    ([a_commit(60, requested=58), a_commit(60, requested=59)], []), ([a_commit(90, requested=70)], []),
-    ([a_commit(60, operation="INSERT_OVERWRITE", action="replacecommit")], []),
-], ids=["behind", "and one that is not", "three, one before all", "in one moment", "in its own moment", "replaces"])
+@pytest.mark.parametrize(
+    ("late", "news"),
+    [
+        ([a_commit(60)], []),
+        ([a_commit(60)], [a_commit(95)]),
+        ([a_commit(5), a_commit(60), a_commit(70)], [a_commit(95)]),
+        ([a_commit(60, requested=58), a_commit(60, requested=59)], []),
+        ([a_commit(90, requested=70)], []),
+        ([a_commit(60, operation="INSERT_OVERWRITE", action="replacecommit")], []),
+    ],
+    ids=["behind", "and one that is not", "three, one before all", "in one moment", "in its own moment", "replaces"],
+)
 def test_they_are_read_once_and_the_position_stays_or_goes_on(late: list[Loaded], news: list[Loaded]) -> None:
     source = a_table_state([*READ, *late, *news])
     plan = plan_of(source, stood(), source={"max_commits": 1})
@@ -71,17 +78,24 @@ def test_they_are_read_once_and_the_position_stays_or_goes_on(late: list[Loaded]
 
 
 def test_status_counts_them() -> None:
-    state = MemoryState({
-        SOURCE.path: a_table_state([*READ, a_commit(60, rows=7)]),
-        "/lake/derived/earnings": a_target((990, Checkpoint({MAIN: stood()}))),
-    })
+    state = MemoryState(
+        {
+            SOURCE.path: a_table_state([*READ, a_commit(60, rows=7)]),
+            "/lake/derived/earnings": a_target((990, Checkpoint({MAIN: stood()}))),
+        }
+    )
     found = pipeline_status(a_spec(inputs=()), state)
     assert (found.state, found.commits_behind, found.rows_behind, found.minutes_behind) == ("behind", 1, 7, 0.0)
 
 
-@pytest.mark.parametrize("late", [
-    a_commit(60, deletes=3), a_commit(60, action="replacecommit", operation="INSERT_OVERWRITE"),
-], ids=["deleted", "replaced"])
+@pytest.mark.parametrize(
+    "late",
+    [
+        a_commit(60, deletes=3),
+        a_commit(60, action="replacecommit", operation="INSERT_OVERWRITE"),
+    ],
+    ids=["deleted", "replaced"],
+)
 def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passed_on(late: Loaded) -> None:
     """Hudi's versions go by times: none shows the rows as they stood before such a commit."""
     source = a_table_state([*READ, late], **CDC)
@@ -97,22 +111,36 @@ def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passe
 
 
 def with_deletes() -> Any:
-    return a_table_spec(columns=(*a_table_spec().columns, Column(IS_DELETED, Atomic("boolean"))))
+    return a_table_spec(columns=(*a_table_spec().columns, Column(name=IS_DELETED, type=Atomic("boolean"))))
 
 
-@pytest.mark.parametrize("source", [
-    a_table_state([*READ[1:], a_commit(95)], archived=READ[:1]),
-    a_table_state([a_commit(95)], archived=READ),
-    a_table_state([*READ, a_commit(95)], archived=[a_commit(30), a_commit(60)]),
-    a_table_state([*READ, a_commit(95)], retained_from=at(89)),
-    a_table_state([a_commit(95), *READ, a_commit(60, action="replacecommit", operation="CLUSTER")]),
-    a_table_state([a_commit(95), *READ, a_commit(60, operation="COMPACT")], table_type="MERGE_ON_READ"),
-    a_table_state([a_commit(95), *READ, a_commit(60, action="deltacommit", operation="LOG_COMPACT")],
-                  table_type="MERGE_ON_READ"),
-    a_table_state([a_commit(95), *READ[:2]], archived=[READ[2]]),
-    a_table_state([a_commit(95), READ[2]], archived=[*READ[:2], a_commit(70, operation="CLUSTER", action="replacecommit")]),
-], ids=["archived", "all archived", "archived before it was first read", "cleaned", "clustering", "compaction", "of logs",
-        "not in order", "archived clustering"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        a_table_state([*READ[1:], a_commit(95)], archived=READ[:1]),
+        a_table_state([a_commit(95)], archived=READ),
+        a_table_state([*READ, a_commit(95)], archived=[a_commit(30), a_commit(60)]),
+        a_table_state([*READ, a_commit(95)], retained_from=at(89)),
+        a_table_state([a_commit(95), *READ, a_commit(60, action="replacecommit", operation="CLUSTER")]),
+        a_table_state([a_commit(95), *READ, a_commit(60, operation="COMPACT")], table_type="MERGE_ON_READ"),
+        a_table_state(
+            [a_commit(95), *READ, a_commit(60, action="deltacommit", operation="LOG_COMPACT")], table_type="MERGE_ON_READ"
+        ),
+        a_table_state([a_commit(95), *READ[:2]], archived=[READ[2]]),
+        a_table_state([a_commit(95), READ[2]], archived=[*READ[:2], a_commit(70, operation="CLUSTER", action="replacecommit")]),
+    ],
+    ids=[
+        "archived",
+        "all archived",
+        "archived before it was first read",
+        "cleaned",
+        "clustering",
+        "compaction",
+        "of logs",
+        "not in order",
+        "archived clustering",
+    ],
+)
 def test_archiving_cleaning_and_services_are_no_late_commits(source: TableState) -> None:
     found = window(source, stood())
     assert (found.kind, found.requested, found.late) == ("increment", (at(94),), ())
@@ -141,7 +169,9 @@ def test_after_a_whole_read_the_archive_is_no_gap_for_ever() -> None:
     assert window(grown, after.main).requested == (at(119),)
 
 
-@pytest.mark.parametrize("position", [Position(at(90), SOURCE.path), Position(at(89), basis="requested")], ids=["set", "V1"])
+@pytest.mark.parametrize(
+    "position", [Position(instant=at(90), table=SOURCE.path), Position(instant=at(89), basis="requested")], ids=["set", "V1"]
+)
 def test_a_position_that_knows_no_commits_goes_on_as_it_did(position: Position) -> None:
     """Written before positions knew any, set by hand, or HoodieStreamer's."""
     assert window(a_table_state([*READ, a_commit(60)]), position).kind == "idle"
@@ -153,16 +183,19 @@ def test_a_position_knows_a_margin_of_the_newest_and_no_more() -> None:
     position = position_at(many, at(MARGIN + 50), None)
     assert (len(position.known.commits), position.known.since) == (MARGIN, at(MARGIN + 50))
     assert window(many, position).kind == "idle"
-    grown = replace(many, instants=(*many.instants, a_commit(MARGIN, requested=0)[0]),
-                    load=lambda instant: a_commit(1)[1])
+    grown = replace(many, instants=(*many.instants, a_commit(MARGIN, requested=0)[0]), load=lambda instant: a_commit(1)[1])
     assert window(grown, position).late == (at(0),)
     # Of what it has dropped since, the archive may hold more.
     more = position_at(a_table_state([a_commit(n) for n in range(100, 400)]), at(399), stood(a_commit(100), upto=100))
     assert (len(more.known.commits), more.known.since) == (MARGIN, at(399 - MARGIN))
 
 
-@given(st.lists(st.tuples(st.integers(1, 900), st.booleans(), st.booleans()), min_size=2, max_size=12,
-                unique_by=lambda drawn: drawn[0]), st.integers(1, 3))
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 900), st.booleans(), st.booleans()), min_size=2, max_size=12, unique_by=lambda drawn: drawn[0]
+    ),
+    st.integers(1, 3),
+)
 def test_every_commit_is_read_once_in_whatever_order_they_appear(drawn: list[tuple[int, bool, bool]], most: int) -> None:
     """Runs between appearances that go by no order; some commits are archived, in the order of requests, once they are read."""
     position: Any = None
@@ -210,9 +243,16 @@ class TestOfAnInputThatDrives:
         assert refused.value.code == "COMMIT_IN_THE_PAST"
 
 
-@pytest.mark.parametrize("known", [
-    {"since": "", "commits": []}, {"since": at(9), "commits": [at(9)]}, {"since": at(9), "commits": "x"}, {"commits": []}, [],
-])
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"since": "", "commits": []},
+        {"since": at(9), "commits": [at(9)]},
+        {"since": at(9), "commits": "x"},
+        {"commits": []},
+        [],
+    ],
+)
 def test_what_a_position_knows_is_commits_or_it_is_no_checkpoint(known: object) -> None:
     text = encode(Checkpoint({MAIN: stood()}))["streamer.freshet.checkpoint"]
     raw = json.loads(text)

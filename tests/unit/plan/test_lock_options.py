@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from freshet.plan.options import SEVERAL_WRITERS
-from freshet.spec.limits import DEFAULT_LIMITS
+from freshet.hudi.options import SEVERAL_WRITERS
+from freshet.project.model.limits import DEFAULT_LIMITS
 
 
 def test_a_lock_expires_after_any_commit_and_before_whoever_waits_for_it_gives_up_or_is_ended() -> None:

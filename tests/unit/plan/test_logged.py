@@ -8,20 +8,34 @@ from typing import Any
 
 import pytest
 
-from freshet.plan.reads import Logs
-from freshet.plan.window import next_window
-from freshet.state.checkpoint import Position
-from freshet.state.table import TableState
+from freshet.hudi.checkpoint import Position
+from freshet.hudi.table import TableState
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.reads import Logs
 from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_table_state, an_instant, at
 
 BY_TIME = {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}
 SCHEMA: dict[str, Any] = {"fields": [{"name": "ts", "type": ["null", "long"]}, {"name": "day", "type": "string"}]}
 
 
-def a_delta(completed: int, *, logs: tuple[str, ...] = ("g",), base: tuple[str, ...] = (), schema: Any = SCHEMA,
-            action: str = "deltacommit", **more: Any) -> Loaded:
-    return a_commit(completed, action=action, file_ids=(*logs, *base), log_ids=logs, partitions=("day=1",),
-                    extra={"schema": json.dumps(schema)}, **more)
+def a_delta(
+    completed: int,
+    *,
+    logs: tuple[str, ...] = ("g",),
+    base: tuple[str, ...] = (),
+    schema: Any = SCHEMA,
+    action: str = "deltacommit",
+    **more: Any,
+) -> Loaded:
+    return a_commit(
+        completed,
+        action=action,
+        file_ids=(*logs, *base),
+        log_ids=logs,
+        partitions=("day=1",),
+        extra={"schema": json.dumps(schema)},
+        **more,
+    )
 
 
 def a_compaction(completed: int, *groups: str, requested: int | None = None) -> Loaded:
@@ -34,7 +48,7 @@ def logs(*commits: Loaded, properties: dict[str, str] = BY_TIME, **config: Any) 
 
 
 def of(source: TableState) -> Logs | None:
-    found = next_window("earnings", source, a_source_spec(max_commits=2), Position(at(100), SOURCE.path))
+    found = next_window("earnings", source, a_source_spec(max_commits=2), Position(instant=at(100), table=SOURCE.path))
     assert found.kind == "increment"
     return found.logs
 
@@ -58,8 +72,14 @@ def test_where_the_last_write_wins_the_windows_own_are_enough() -> None:
 
 
 def test_groups_that_are_logs_alone() -> None:
-    source = a_table_state([a_delta(50), a_delta(200)], properties=BY_TIME, whole_logs=True, ordering_field="ts",
-                           table_type="MERGE_ON_READ", hive_style=True)
+    source = a_table_state(
+        [a_delta(50), a_delta(200)],
+        properties=BY_TIME,
+        whole_logs=True,
+        ordering_field="ts",
+        table_type="MERGE_ON_READ",
+        hive_style=True,
+    )
     assert of(source) == Logs(at(50), "ts")
     for group, found in (("g", None), ("other", Logs(at(50), "ts"))):
         old = a_delta(20, logs=(group,))
@@ -69,29 +89,47 @@ def test_groups_that_are_logs_alone() -> None:
     assert of(replace(source, load_archived=lambda after: [] if after else compacted)) == Logs(at(50), "ts")
 
 
-@pytest.mark.parametrize("commits", [
-    (a_delta(200), a_compaction(300, "g"), a_delta(400)),
-    (a_delta(200), a_delta(300, requested=150)),
-    (a_delta(200), a_delta(300, schema={"fields": [*SCHEMA["fields"], {"name": "v", "type": "string"}]})),
-    (a_delta(200, action="replacecommit", operation="INSERT_OVERWRITE"),),
-    (a_delta(200, operation="ALTER_SCHEMA"),), (a_delta(200), a_delta(300, operation="UNKNOWN")),
-], ids=["compacted between", "overlapping", "of two schemas", "replacing", "altering", "unknown"])
+@pytest.mark.parametrize(
+    "commits",
+    [
+        (a_delta(200), a_compaction(300, "g"), a_delta(400)),
+        (a_delta(200), a_delta(300, requested=150)),
+        (a_delta(200), a_delta(300, schema={"fields": [*SCHEMA["fields"], {"name": "v", "type": "string"}]})),
+        (a_delta(200, action="replacecommit", operation="INSERT_OVERWRITE"),),
+        (a_delta(200, operation="ALTER_SCHEMA"),),
+        (a_delta(200), a_delta(300, operation="UNKNOWN")),
+    ],
+    ids=["compacted between", "overlapping", "of two schemas", "replacing", "altering", "unknown"],
+)
 def test_other_histories_are_read_as_versions(commits: tuple[Loaded, ...]) -> None:
     assert logs(LOADED, *commits) is None
 
 
-@pytest.mark.parametrize("config", [
-    {"whole_logs": False}, {"ordering_field": "day"}, {"ordering_field": ""}, {"ordering_field": "none"},
-    {"partition_by": ("ts", "day")},
-])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"whole_logs": False},
+        {"ordering_field": "day"},
+        {"ordering_field": ""},
+        {"ordering_field": "none"},
+        {"partition_by": ("ts", "day")},
+    ],
+)
 def test_other_tables_are_read_as_versions(config: dict[str, Any]) -> None:
     assert logs(LOADED, a_delta(200)) == Logs(at(200), "ts")
     assert logs(LOADED, a_delta(200), **config) is None
 
 
 def test_a_commit_that_is_under_way_may_become_part_of_it() -> None:
-    source = a_table_state([LOADED, a_delta(200)], other=[an_instant(5, action="clean")], properties=BY_TIME, whole_logs=True,
-                           ordering_field="ts", table_type="MERGE_ON_READ", hive_style=True)
+    source = a_table_state(
+        [LOADED, a_delta(200)],
+        other=[an_instant(5, action="clean")],
+        properties=BY_TIME,
+        whole_logs=True,
+        ordering_field="ts",
+        table_type="MERGE_ON_READ",
+        hive_style=True,
+    )
     assert of(source) is not None
     assert of(replace(source, pending=(at(150),))) is None
 

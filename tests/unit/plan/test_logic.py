@@ -11,27 +11,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.plan.backfill import compile_chunk, compile_failure, plan_backfill
-from freshet.plan.chunks import BackfillRequest
+from freshet.backfill.chunks import BackfillRequest
+from freshet.backfill.plan import compile_chunk, compile_failure, plan_backfill
+from freshet.hudi.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.hudi.keys.options import CONCURRENCY
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from freshet.plan.logic import known_logic, with_logic
 from freshet.plan.logic_record import SEVERAL, UNKNOWN, LogicRecord, Standing, decode_record, encode_record
-from freshet.plan.logic_report import LogicReport, logic_in_short, logic_lines, report_logic
 from freshet.plan.stages import Commit
-from freshet.spec.logic import Part, digest_of
-from freshet.spec.model import BackfillSpec, PipelineSpec
-from freshet.spec.options import CONCURRENCY
-from freshet.state.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.logic import Part, digest_of
+from freshet.project.model.pipeline import BackfillSpec, PipelineSpec
+from freshet.status.logic_report import LogicReport, logic_in_short, logic_lines, report_logic
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 DAYS = tuple(f"2026-01-{day:02d}" for day in range(1, 32))
 
 
 def spec_of(logic: str, **changes: Any) -> PipelineSpec:
-    backfill = BackfillSpec({"SRC": "updated_at"}, "day", "day", "upsert")
-    return a_spec(**{"logic": (Part("transformers/a.sql", "json", logic), Part("ddl/a.sql", "json", "{}")),
-                     "backfill": backfill, "write_options": {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"}, **changes})
+    backfill = BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write="upsert")
+    return a_spec(
+        **{
+            "logic": (Part("transformers/a.sql", "json", logic), Part("ddl/a.sql", "json", "{}")),
+            "backfill": backfill,
+            "write_options": {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"},
+            **changes,
+        }
+    )
 
 
 def digest(logic: str) -> str:
@@ -48,7 +54,7 @@ class Table:
     asked: list[str] = field(default_factory=list)
 
     def state(self) -> TableState:
-        made = a_table_state(self.commits[-self.active:], ref=TARGET, archived=self.commits[:-self.active])
+        made = a_table_state(self.commits[-self.active :], ref=TARGET, archived=self.commits[: -self.active])
 
         def load_archived(after: str, without: frozenset[str] = frozenset()) -> Sequence[Loaded]:
             self.asked.append(after)
@@ -63,7 +69,7 @@ class Table:
     def planned(self, logic: str, origin: str = "increment", **record: Any) -> dict[str, str]:
         """Return the metadata of a commit that is planned now."""
         spec = spec_of(logic)
-        commit = Commit(TARGET, {}, None, {PIPELINE_KEY: spec.name, ORIGIN_KEY: origin})
+        commit = Commit(table=TARGET, operation="upsert", options={}, metadata={PIPELINE_KEY: spec.name, ORIGIN_KEY: origin})
         return dict(with_logic(commit, spec, self.state() if self.commits else None, **record).metadata)
 
     def run(self, logic: str, *partitions: str, origin: str = "increment", operation: str = "UPSERT", **record: Any) -> None:
@@ -146,12 +152,16 @@ def test_partitions_of_several_columns_and_of_hive_style() -> None:
     assert (found.older, found.periods["older"], found.first) == (("oslo/2026-01-02",), 1, "2026-01-02")
 
 
-@pytest.mark.parametrize(("renew", "older"), [
-    (lambda table: table.load("B", *DAYS[:2]), (DAYS[2],)),
-    (lambda table: table.run("B", DAYS[0], operation="INSERT_OVERWRITE_TABLE", origin="whole_table"), ()),
-    (lambda table: table.run("B", DAYS[0], whole=True, operation="INSERT_OVERWRITE"), DAYS[1:3]),
-    (lambda table: table.put(DAYS[1:3], operation="DELETE_PARTITION"), (DAYS[0],)),
-], ids=["the whole source again", "a full refresh", "a run that overwrites", "partitions dropped"])
+@pytest.mark.parametrize(
+    ("renew", "older"),
+    [
+        (lambda table: table.load("B", *DAYS[:2]), (DAYS[2],)),
+        (lambda table: table.run("B", DAYS[0], operation="INSERT_OVERWRITE_TABLE", origin="whole_table"), ()),
+        (lambda table: table.run("B", DAYS[0], whole=True, operation="INSERT_OVERWRITE"), DAYS[1:3]),
+        (lambda table: table.put(DAYS[1:3], operation="DELETE_PARTITION"), (DAYS[0],)),
+    ],
+    ids=["the whole source again", "a full refresh", "a run that overwrites", "partitions dropped"],
+)
 def test_what_else_renews(renew: Any, older: tuple[str, ...]) -> None:
     table = Table()
     table.load("A", *DAYS[:3])
@@ -183,8 +193,10 @@ def test_what_no_commit_tells_is_not_known() -> None:
     table.run("A", DAYS[1], DAYS[2])
     report = table.report("A")
     assert (report.known, report.older, report.unknown, report.complete) == (True, (), DAYS[:2], True)
-    assert logic_lines(report) == ["by which logic 2 days were made is not known; 2026-01-01 to 2026-01-02",
-                                   "to renew them: freshet backfill earnings --start 2026-01-01 --end 2026-01-03"]
+    assert logic_lines(report) == [
+        "by which logic 2 days were made is not known; 2026-01-01 to 2026-01-02",
+        "to renew them: freshet backfill earnings --start 2026-01-01 --end 2026-01-03",
+    ]
     table.run("A", origin="backfill", renews=DAYS[:3])
     assert table.report("A").unknown == ()
     table.run("A", DAYS[0], origin="replay", computes=False)
@@ -208,8 +220,17 @@ def test_a_history_that_does_not_begin_with_the_table_is_said() -> None:
 
 def test_a_table_without_time_partitions_needs_a_full_refresh() -> None:
     """Not partitioned, or by what a backfill does not know; a backfill of ranges leaves it unknown."""
-    for path, changes in (("", {"target": {"partition_by": ()}, "backfill": None}), ("berlin", {"backfill": None}),
-                          ("", {"target": {"partition_by": ()}, "backfill": BackfillSpec({"SRC": "t"}, "", "day", "upsert")})):
+    for path, changes in (
+        ("", {"target": {"partition_by": ()}, "backfill": None}),
+        ("berlin", {"backfill": None}),
+        (
+            "",
+            {
+                "target": {"partition_by": ()},
+                "backfill": BackfillSpec(event_time={"SRC": "t"}, partition="", granularity="day", write="upsert"),
+            },
+        ),
+    ):
         table = Table()
         table.load("A", path)
         report = table.report("B", **changes)
@@ -228,11 +249,14 @@ def test_a_long_range_is_renewed_by_months_and_hours_have_their_form() -> None:
     hours.load("A", "2026-01-01-05", "2026-01-01-23")
     alone = table.report("B", write_options={})
     assert alone.command == "freshet run earnings --full-refresh", "one writer takes no backfill beside its runs"
-    by_hour = BackfillSpec({"SRC": "t"}, "day", "hour", "upsert")
+    by_hour = BackfillSpec(event_time={"SRC": "t"}, partition="day", granularity="hour", write="upsert")
     assert hours.report("B", backfill=by_hour).command == (
-        "freshet backfill earnings --start 2026-01-01T05:00 --end 2026-01-02T00:00")
+        "freshet backfill earnings --start 2026-01-01T05:00 --end 2026-01-02T00:00"
+    )
     months.load("A", "2025-11", "2025-12")
-    report = months.report("B", backfill=BackfillSpec({"SRC": "t"}, "day", "month", "upsert"))
+    report = months.report(
+        "B", backfill=BackfillSpec(event_time={"SRC": "t"}, partition="day", granularity="month", write="upsert")
+    )
     assert (report.command, report.unit) == ("freshet backfill earnings --start 2025-11-01 --end 2026-01-01", "month")
     odd = Table()
     odd.load("A", "2026-01-01", "__HIVE_DEFAULT_PARTITION__")
@@ -263,31 +287,57 @@ def test_too_many_partitions_are_not_listed_in_each_commit() -> None:
     assert logic_in_short(table.report("A")) == "its logic has changed"
 
 
-PATHS = st.lists(st.one_of(
-    st.dates(datetime(2025, 12, 25).date(), datetime(2026, 1, 10).date()).map(str),
-    st.integers(0, 30).map(lambda n: f"day={datetime(2026, 1, 30, 20) + timedelta(hours=n):%Y-%m-%d-%H}"),
-    st.integers(1, 12).map(lambda n: f"oslo/2026-{n:02d}"), st.text("a/=-.2026", max_size=9),
-), unique=True)
+PATHS = st.lists(
+    st.one_of(
+        st.dates(datetime(2025, 12, 25).date(), datetime(2026, 1, 10).date()).map(str),
+        st.integers(0, 30).map(lambda n: f"day={datetime(2026, 1, 30, 20) + timedelta(hours=n):%Y-%m-%d-%H}"),
+        st.integers(1, 12).map(lambda n: f"oslo/2026-{n:02d}"),
+        st.text("a/=-.2026", max_size=9),
+    ),
+    unique=True,
+)
 
 
 @settings(deadline=None)
 @given(paths=PATHS, digests=st.lists(st.sampled_from(["a", "b", SEVERAL, UNKNOWN]), min_size=1), renews=PATHS)
 def test_a_record_is_read_as_it_was_written(paths: list[str], digests: list[str], renews: list[str]) -> None:
     held = {path: digests[number % len(digests)] for number, path in enumerate(paths)}
-    record = LogicRecord("a", at(1), Standing(held, False, "b", at(2), at(3)), {"x": "1"}, True, tuple(sorted(renews)), True)
+    record = LogicRecord(
+        digest="a",
+        base=at(1),
+        standing=Standing(held=held, whole=False, digest="b", at=at(2), before=at(3)),
+        parts={"x": "1"},
+        whole=True,
+        renews=tuple(sorted(renews)),
+        ranged=True,
+    )
     assert decode_record(encode_record(record)) == record
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 2}', '{"version": 1, "standing": {}}',
-                                  '{"version": 1, "standing": {"held": {"a": [["2026-01-02", "2026-01-01"]]}}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"version": 2}',
+        '{"version": 1, "standing": {}}',
+        '{"version": 1, "standing": {"held": {"a": [["2026-01-02", "2026-01-01"]]}}}',
+    ],
+)
 def test_what_is_no_record_tells_nothing(text: str) -> None:
     assert decode_record(text) is None
 
 
-STEPS = st.lists(st.tuples(
-    st.sampled_from(["run", "run", "run", "chunk", "replay", "foreign", "load", "refresh"]), st.sampled_from("AAB"),
-    st.lists(st.sampled_from(DAYS[:5]), max_size=3, unique=True), st.integers(0, 2),
-), max_size=14)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["run", "run", "run", "chunk", "replay", "foreign", "load", "refresh"]),
+        st.sampled_from("AAB"),
+        st.lists(st.sampled_from(DAYS[:5]), max_size=3, unique=True),
+        st.integers(0, 2),
+    ),
+    max_size=14,
+)
 
 
 @settings(deadline=None)
@@ -332,8 +382,9 @@ def test_any_history_is_told_as_its_rows_are(first: bool, steps: list[tuple[str,
                 rows.setdefault(day, set()).add(made if kind == "run" else UNKNOWN)
     # Without a search nobody looks for a record behind commits that have none.
     table.run("A")
-    assert table.held() == {day: UNKNOWN if UNKNOWN in made else SEVERAL if len(made) > 1 else next(iter(made))
-                            for day, made in rows.items()}
+    assert table.held() == {
+        day: UNKNOWN if UNKNOWN in made else SEVERAL if len(made) > 1 else next(iter(made)) for day, made in rows.items()
+    }
 
 
 def test_each_kind_of_run_tells_what_it_computes() -> None:
@@ -343,15 +394,18 @@ def test_each_kind_of_run_tells_what_it_computes() -> None:
     source = a_table_state([a_commit(10), a_commit(20)], ref=SOURCE)
     target = a_target((15, a_checkpoint(10)))
     quarantine = a_table_state([a_commit(12)], ref=spec.quarantine)
-    first, later = (MemoryState({table.ref.path: table for table in tables})
-                    for tables in ((source,), (source, target, quarantine)))
-    asked = BackfillRequest(datetime(2026, 1, 1), datetime(2026, 2, 1), "1mo")
+    first, later = (
+        MemoryState({table.ref.path: table for table in tables}) for tables in ((source,), (source, target, quarantine))
+    )
+    asked = BackfillRequest(start=datetime(2026, 1, 1), end=datetime(2026, 2, 1), chunk="1mo")
     backfill = plan_backfill(spec, later, asked, spec.logic)
     overwriting = replace(spec, operation="insert_overwrite")
     told = {}
     for name, plan in (
-        ("increment", compile_plan(spec, later, RunRequest())), ("first", compile_plan(spec, first, RunRequest())),
-        ("overwrites", compile_plan(overwriting, later, RunRequest())), ("by hand", compile_override(spec, later, at(10))),
+        ("increment", compile_plan(spec, later, RunRequest())),
+        ("first", compile_plan(spec, first, RunRequest())),
+        ("overwrites", compile_plan(overwriting, later, RunRequest())),
+        ("by hand", compile_override(spec, later, at(10))),
         ("replay", compile_replay(spec, later, "", ())),
         ("chunk", compile_chunk(spec, later, backfill, backfill.chunks[0].chunk)),
         ("failed", compile_failure(spec, later, backfill, backfill.chunks[0].chunk, "OVERFLOW")),
@@ -362,8 +416,12 @@ def test_each_kind_of_run_tells_what_it_computes() -> None:
         assert record is not None
         told[name] = (bool(record.digest), record.whole, record.renews, record.base)
     assert told == {
-        "increment": (True, False, (), at(15)), "first": (True, True, (), ""), "overwrites": (True, True, (), at(15)),
-        "by hand": (False, False, (), at(15)), "replay": (False, False, (), at(15)), "chunk": (True, False, DAYS, at(15)),
+        "increment": (True, False, (), at(15)),
+        "first": (True, True, (), ""),
+        "overwrites": (True, True, (), at(15)),
+        "by hand": (False, False, (), at(15)),
+        "replay": (False, False, (), at(15)),
+        "chunk": (True, False, DAYS, at(15)),
         "failed": (False, False, DAYS, at(15)),
     }
     deferred = compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)).stages[-1]

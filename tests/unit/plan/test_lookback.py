@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.plan.lookback import look_back
-from freshet.plan.reads import Window
-from freshet.spec.model import TableRef
-from freshet.state.checkpoint import RUN_ID_KEY
-from freshet.state.table import CommitInfo, Instant, TableState
+from freshet.hudi.checkpoint import RUN_ID_KEY
+from freshet.hudi.table import CommitInfo, Instant, TableState
+from freshet.project.model.pipeline import TableRef
+from freshet.sources.hudi.look.lookback import look_back
+from freshet.sources.hudi.reads import Window
 from tests.kit.memory import SOURCE, a_table_state
 from tests.unit.plan.test_inputs import LOOKBACK, TIPS
 
@@ -38,7 +38,11 @@ def named(moment: datetime, zone: str) -> str:
 
 
 def table(
-    zone: str, *moments: datetime, ref: TableRef = TIPS, properties: dict[str, str] | None = None, by_freshet: bool = False,
+    zone: str,
+    *moments: datetime,
+    ref: TableRef = TIPS,
+    properties: dict[str, str] | None = None,
+    by_freshet: bool = False,
 ) -> TableState:
     """Return a table whose writer lives in a zone, with a commit at each moment."""
     found = {}
@@ -50,7 +54,7 @@ def table(
 
 def looked(source: TableState, tips: TableState, upto: str, hours: int = 24, **more: Any) -> Window:
     one = replace(LOOKBACK, lookback_seconds=hours * 3600)
-    window = more.pop("window", Window("increment", upto, upto, ("1",)))
+    window = more.pop("window", Window(kind="increment", begin_inclusive=upto, end_inclusive=upto, requested=("1",)))
     return look_back(one, tips, source, window, more.pop("news", None), upto)
 
 
@@ -65,10 +69,21 @@ def reaches(source_zone: str, tips_zone: str, ago: timedelta, at: datetime = NOO
 HOURS_23 = timedelta(hours=23, minutes=59)
 
 
-@pytest.mark.parametrize(("source", "tips"), [
-    ("UTC", ANGELES), (ANGELES, "UTC"), ("UTC", KIRITIMATI), (KIRITIMATI, "UTC"), ("UTC", PAGO), (PAGO, "UTC"),
-    (KIRITIMATI, PAGO), (PAGO, KIRITIMATI), ("UTC", "UTC"), (ANGELES, ANGELES),
-])
+@pytest.mark.parametrize(
+    ("source", "tips"),
+    [
+        ("UTC", ANGELES),
+        (ANGELES, "UTC"),
+        ("UTC", KIRITIMATI),
+        (KIRITIMATI, "UTC"),
+        ("UTC", PAGO),
+        (PAGO, "UTC"),
+        (KIRITIMATI, PAGO),
+        (PAGO, KIRITIMATI),
+        ("UTC", "UTC"),
+        (ANGELES, ANGELES),
+    ],
+)
 @pytest.mark.parametrize("at", [NOON, SPRING], ids=["summer", "the day when an hour is skipped"])
 def test_a_row_within_it_is_never_left_out(source: str, tips: str, at: datetime) -> None:
     assert reaches(source, tips, HOURS_23, at)
@@ -119,8 +134,9 @@ def test_the_plan_says_that_it_reaches_further() -> None:
     words = looked(table("UTC", NOON, ref=SOURCE), table(ANGELES, NOON), named(NOON, "UTC")).reason
     assert "26 h" in words
     assert "time zone" in words
-    exact = looked(table("UTC", NOON, ref=SOURCE, properties=NAMED_IN_UTC), table("UTC", NOON, properties=NAMED_IN_UTC),
-                   named(NOON, "UTC"))
+    exact = looked(
+        table("UTC", NOON, ref=SOURCE, properties=NAMED_IN_UTC), table("UTC", NOON, properties=NAMED_IN_UTC), named(NOON, "UTC")
+    )
     assert "time zone" not in exact.reason
 
 
@@ -128,7 +144,7 @@ def test_what_drives_is_of_the_input_itself_and_needs_no_more() -> None:
     source = table("UTC", NOON, ref=SOURCE, properties=NAMED_IN_UTC)
     tips = table("UTC", *(NOON - timedelta(hours=hours) for hours in (73, 71, 48, 1)), properties=NAMED_IN_UTC)
     begin = named(NOON - timedelta(hours=48), "UTC")
-    news = Window("increment", begin, begin, ("1",))
+    news = Window(kind="increment", begin_inclusive=begin, end_inclusive=begin, requested=("1",))
     assert len(looked(source, tips, named(NOON, "UTC"), news=news).requested) == 3
 
 
@@ -136,13 +152,17 @@ def test_it_counts_from_a_commit_that_is_named_before_the_checkpoint() -> None:
     early = named(NOON - timedelta(hours=30), "UTC")
     source = table("UTC", NOON, ref=SOURCE, properties=NAMED_IN_UTC)
     tips = table("UTC", NOON - timedelta(hours=50), NOON, properties=NAMED_IN_UTC)
-    late = Window("increment", early, named(NOON, "UTC"), ("1",), late=("1",))
+    late = Window(kind="increment", begin_inclusive=early, end_inclusive=named(NOON, "UTC"), requested=("1",), late=("1",))
     assert len(looked(source, tips, named(NOON, "UTC"), window=late).requested) == 2
 
 
-@given(st.sampled_from(["UTC", ANGELES, KIRITIMATI, PAGO, "Asia/Kolkata", "Europe/London", "Australia/Lord_Howe"]),
-       st.sampled_from(["UTC", ANGELES, KIRITIMATI, PAGO, "Asia/Kathmandu", "Pacific/Chatham", "America/St_Johns"]),
-       st.integers(1, 72 * 60), st.integers(0, 365 * 24), st.integers(0, 48))
+@given(
+    st.sampled_from(["UTC", ANGELES, KIRITIMATI, PAGO, "Asia/Kolkata", "Europe/London", "Australia/Lord_Howe"]),
+    st.sampled_from(["UTC", ANGELES, KIRITIMATI, PAGO, "Asia/Kathmandu", "Pacific/Chatham", "America/St_Johns"]),
+    st.integers(1, 72 * 60),
+    st.integers(0, 365 * 24),
+    st.integers(0, 48),
+)
 def test_whatever_the_zones_are(source: str, tips: str, minutes: int, hour: int, hours: int) -> None:
     at, ago = NOON + timedelta(hours=hour), timedelta(minutes=minutes)
     # A difference of two times on a clock that is set back is less than what went by.

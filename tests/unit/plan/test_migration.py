@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
+from freshet.backfill.chunks import BackfillRequest
+from freshet.backfill.plan import plan_backfill
 from freshet.errors import StateError
-from freshet.plan.backfill import plan_backfill
+from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, Checkpoint
+from freshet.hudi.table import MemoryState, TableState
+from freshet.migration.plan import compile_copy, compile_load, compile_verdict, differences, needs_migration, size_of
 from freshet.plan.checks import CheckTable
-from freshet.plan.chunks import BackfillRequest
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan, compile_replay
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of, waits_for
-from freshet.plan.migration import compile_copy, compile_load, compile_verdict, differences, needs_migration, size_of
-from freshet.plan.reads import ReadIncrement, ReadSnapshot
 from freshet.plan.stages import Commit, Conform, Plan, RunSql
-from freshet.spec.model import BackfillSpec, IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
-from freshet.spec.rules import CheckSpec, SqlRule, VolumeRule
-from freshet.spec.types import Atomic, Column
-from freshet.state.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, Checkpoint
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.checks import CheckSpec, SqlRule, VolumeRule
+from freshet.project.model.pipeline import BackfillSpec, IndexSpec, InputSpec, PipelineSpec, TableRef, WriteSpec
+from freshet.sources.hudi.reads import ReadIncrement, ReadSnapshot
+from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (
     AVRO_TYPES,
     CITIES,
@@ -38,8 +38,8 @@ from tests.kit.memory import (
 )
 
 NEW = TableRef(TARGET.name, f"{TARGET.path}__m2")
-NOTE = Note(TARGET.path, at(12), False)
-DELETES = Column("_hoodie_is_deleted", Atomic("boolean"))
+NOTE = Note(before=TARGET.path, commit=at(12), copied=False)
+DELETES = Column(name="_hoodie_is_deleted", type=Atomic("boolean"))
 
 
 def a_successor(**changes: Any) -> PipelineSpec:
@@ -49,8 +49,10 @@ def a_successor(**changes: Any) -> PipelineSpec:
 
 def state(**changes: TableState | None) -> MemoryState:
     lake: dict[str, TableState | None] = {
-        "source": a_table_state([a_commit(10), a_commit(20), a_commit(30)]), "target": a_target((12, a_checkpoint(10))),
-        "cities": a_table_state([a_commit(1)], ref=CITIES), **changes,
+        "source": a_table_state([a_commit(10), a_commit(20), a_commit(30)]),
+        "target": a_target((12, a_checkpoint(10))),
+        "cities": a_table_state([a_commit(1)], ref=CITIES),
+        **changes,
     }
     return MemoryState({table.ref.path: table for table in lake.values() if table})
 
@@ -62,15 +64,27 @@ def commit_of(plan: Plan) -> Commit:
 
 def test_everything_that_differs_is_told_at_once_and_what_a_run_makes_is_none_of_it() -> None:
     target = a_target(
-        (12, a_checkpoint(10)), record_key=("id",), partition_by=(), ordering_field="ts", table_type="MERGE_ON_READ",
-        properties={"hoodie.table.cdc.enabled": "false"}, index=IndexSpec("RECORD_INDEX", {}),
+        (12, a_checkpoint(10)),
+        record_key=("id",),
+        partition_by=(),
+        ordering_field="ts",
+        table_type="MERGE_ON_READ",
+        properties={"hoodie.table.cdc.enabled": "false"},
+        index=IndexSpec("RECORD_INDEX", {}),
     )
-    columns = (*(c for c in COLUMNS if c.name != "rides"), Column("extra", Atomic("string")))
+    columns = (*(c for c in COLUMNS if c.name != "rides"), Column(name="extra", type=Atomic("string")))
     spec = a_spec(target={"columns": columns}, write_options={"hoodie.table.cdc.enabled": "true"})
     found = differences(spec, target)
     assert [one.code for one in found] == [
-        "KEY_CHANGED", "PARTITIONING_CHANGED", "ORDERING_CHANGED", "TABLE_TYPE_CHANGED", "SETTING_CHANGED", "INDEX_CHANGED",
-        "SCHEMA_CHANGED", "COLUMN_ADDED"]
+        "KEY_CHANGED",
+        "PARTITIONING_CHANGED",
+        "ORDERING_CHANGED",
+        "TABLE_TYPE_CHANGED",
+        "SETTING_CHANGED",
+        "INDEX_CHANGED",
+        "SCHEMA_CHANGED",
+        "COLUMN_ADDED",
+    ]
     assert needs_migration(found)
     added = differences(a_spec(target={"columns": (*COLUMNS, columns[-1])}), a_target((12, a_checkpoint(10))))
     assert [one.code for one in added] == ["COLUMN_ADDED"]
@@ -79,8 +93,11 @@ def test_everything_that_differs_is_told_at_once_and_what_a_run_makes_is_none_of
 
 @pytest.mark.parametrize("code", ["KEY_CHANGED", "SCHEMA_CHANGED"])
 def test_a_refusal_names_the_command(code: str) -> None:
-    target = a_target((12, a_checkpoint(10)), record_key=("id",) if code == "KEY_CHANGED" else ("trip_id",),
-                      schema={**AVRO_TYPES, "gone": ["null", "string"]})
+    target = a_target(
+        (12, a_checkpoint(10)),
+        record_key=("id",) if code == "KEY_CHANGED" else ("trip_id",),
+        schema={**AVRO_TYPES, "gone": ["null", "string"]},
+    )
     with pytest.raises(StateError) as refused:
         compile_plan(a_spec(), state(target=target), RunRequest())
     assert (refused.value.code, "freshet migrate earnings" in refused.value.next_step) == (code, True)
@@ -92,7 +109,7 @@ def test_the_load_reads_what_the_old_table_has_read_and_says_what_it_takes_the_p
     (read,) = (stage for stage in plan.stages if isinstance(stage, ReadIncrement))
     assert at(10) <= read.as_of < at(19)
     commit = commit_of(plan)
-    assert (commit.table, commit.options["hoodie.datasource.write.operation"]) == (NEW, "bulk_insert")
+    assert (commit.table, commit.operation) == (NEW, "bulk_insert")
     assert commit.checkpoint is not None
     assert commit.checkpoint.main is not None
     assert commit.checkpoint.main.instant == at(10), "from where its runs go on"
@@ -107,10 +124,15 @@ def test_where_that_version_is_unknown_or_cleaned_the_newest_is_read(upto: str, 
     assert compile_load(a_successor(), state(source=source), NOTE, upto).window.end_inclusive == at(30)
 
 
-@pytest.mark.parametrize(("changes", "code"), [
-    ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"), ({"write": WriteSpec("merge", ("fare",))}, "COLUMNS_NOT_OWNED"),
-    ({"operation": "delete"}, "NOT_RECOMPUTABLE"), ({"inputs": (InputSpec("own", NEW, "snapshot", 7),)}, "READS_ITS_TARGET"),
-])
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"),
+        ({"write": WriteSpec(strategy="merge", columns=("fare",))}, "COLUMNS_NOT_OWNED"),
+        ({"operation": "delete"}, "NOT_RECOMPUTABLE"),
+        ({"inputs": (InputSpec(name="own", table=NEW, read="snapshot", line=7),)}, "READS_ITS_TARGET"),
+    ],
+)
 def test_what_no_recompute_gives_is_not_computed(changes: dict[str, Any], code: str) -> None:
     with pytest.raises(StateError) as refused:
         compile_load(a_successor(**changes), state(), NOTE, "")
@@ -118,9 +140,12 @@ def test_what_no_recompute_gives_is_not_computed(changes: dict[str, Any], code: 
 
 
 def test_checks_that_look_at_what_was_before_say_nothing_of_a_load() -> None:
-    rules = {"usual": VolumeRule(20, 0.5, 3.0), "same": SqlRule("select count(*) from <TABLE_NAME>", "", "unchanged", "table"),
-             "none": SqlRule("select count(*) from <TABLE_NAME> where fare < 0", "0", "", "table")}
-    checks = tuple(CheckSpec(name, "fail", 1, rule) for name, rule in rules.items())
+    rules = {
+        "usual": VolumeRule(20, 0.5, 3.0),
+        "same": SqlRule(query="select count(*) from <TABLE_NAME>", expect="", compare="unchanged", scope="table"),
+        "none": SqlRule(query="select count(*) from <TABLE_NAME> where fare < 0", expect="0", compare="", scope="table"),
+    }
+    checks = tuple(CheckSpec(name=name, severity="fail", line=1, rule=rule) for name, rule in rules.items())
     plan = compile_load(a_successor(checks=checks), state(), NOTE, "")
     (stage,) = (one for one in plan.stages if isinstance(one, CheckTable))
     assert [one.check.name for one in stage.checks] == ["none"]
@@ -135,10 +160,14 @@ def test_a_source_without_commits_loads_nothing() -> None:
 def test_a_copy_takes_the_rows_as_they_stand_and_their_checkpoint() -> None:
     """Kind: where a column of the new table comes from. Members: the same, renamed, new, swapped, the mark of deleted rows."""
     columns = (
-        *(c for c in COLUMNS if c.name not in ("fare", "rides")), Column("price", COLUMNS[1].type),
-        Column("rides", Atomic("int")), Column("fare", Atomic("int")), Column("note", Atomic("string")), DELETES,
+        *(c for c in COLUMNS if c.name not in ("fare", "rides")),
+        Column(name="price", type=COLUMNS[1].type),
+        Column(name="rides", type=Atomic("int")),
+        Column(name="fare", type=Atomic("int")),
+        Column(name="note", type=Atomic("string")),
+        DELETES,
     )
-    spec = a_successor(target={"columns": columns}, operation="insert", write=WriteSpec("merge", ("price",)))
+    spec = a_successor(target={"columns": columns}, operation="insert", write=WriteSpec(strategy="merge", columns=("price",)))
     old = a_target((12, a_checkpoint(10)))
     plan = compile_copy(spec, old, replace(NOTE, copied=True), {"fare": "price", "rides": "fare"})
     read, sql, conform, commit = plan.stages
@@ -155,13 +184,17 @@ def test_a_copy_takes_the_rows_as_they_stand_and_their_checkpoint() -> None:
     assert isinstance(conform, Conform)
     assert conform.columns == columns, "whole rows, whatever the pipeline owns of them"
     assert isinstance(commit, Commit)
-    assert (commit.checkpoint, commit.options["hoodie.datasource.write.operation"]) == (a_checkpoint(10), "bulk_insert")
+    assert (commit.checkpoint, commit.operation) == (a_checkpoint(10), "bulk_insert")
 
 
-@pytest.mark.parametrize(("checkpoint", "renames", "code"), [
-    (Checkpoint(), {}, "NO_CHECKPOINT"), (a_checkpoint(10), {"x": "fare"}, "UNKNOWN_COLUMN"),
-    (a_checkpoint(10), {"fare": "x"}, "UNKNOWN_COLUMN"),
-])
+@pytest.mark.parametrize(
+    ("checkpoint", "renames", "code"),
+    [
+        (Checkpoint(), {}, "NO_CHECKPOINT"),
+        (a_checkpoint(10), {"x": "fare"}, "UNKNOWN_COLUMN"),
+        (a_checkpoint(10), {"fare": "x"}, "UNKNOWN_COLUMN"),
+    ],
+)
 def test_a_copy_that_would_guess_is_refused(checkpoint: Checkpoint, renames: dict[str, str], code: str) -> None:
     with pytest.raises(StateError) as refused:
         compile_copy(a_successor(), a_target((12, checkpoint)), NOTE, renames)
@@ -183,17 +216,24 @@ WRITES: dict[str, Callable[[PipelineSpec, MemoryState], object]] = {
     "full refresh": lambda spec, lake: compile_plan(spec, lake, RunRequest(full_refresh=True)),
     "checkpoint": lambda spec, lake: compile_override(spec, lake, None),
     "replay": lambda spec, lake: compile_replay(spec, lake, "", ()),
-    "backfill": lambda spec, lake: plan_backfill(spec, lake, BackfillRequest(datetime(2026, 1, 1), datetime(2026, 1, 2))),
+    "backfill": lambda spec, lake: plan_backfill(
+        spec, lake, BackfillRequest(start=datetime(2026, 1, 1), end=datetime(2026, 1, 2))
+    ),
 }
 
 
 @pytest.mark.parametrize("write", WRITES)
 def test_nothing_is_written_to_a_table_that_was_not_compared(write: str) -> None:
     """Kind: whoever writes rows or a position into a new table whose comparison was lost, or failed."""
-    spec = a_successor(backfill=BackfillSpec({"SRC": "updated_at"}, "day", "day", "upsert"),
-                       write_options={"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"})
-    made = [a_commit(40, extra={MIGRATION_KEY: NOTE.encode(), "schema": an_avro_schema(AVRO_TYPES)}),
-            a_commit(41, extra={ORIGIN_KEY: "index"}), a_commit(42, operation="CLUSTER", action="replacecommit")]
+    spec = a_successor(
+        backfill=BackfillSpec(event_time={"SRC": "updated_at"}, partition="day", granularity="day", write="upsert"),
+        write_options={"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"},
+    )
+    made = [
+        a_commit(40, extra={MIGRATION_KEY: NOTE.encode(), "schema": an_avro_schema(AVRO_TYPES)}),
+        a_commit(41, extra={ORIGIN_KEY: "index"}),
+        a_commit(42, operation="CLUSTER", action="replacecommit"),
+    ]
     lake = state(new=a_table_state(made, ref=NEW), quarantine=a_table_state([a_commit(5)], ref=spec.quarantine))
     with pytest.raises(StateError) as refused:
         WRITES[write](spec, lake)
@@ -219,8 +259,9 @@ def test_the_comparison_is_a_commit_without_rows_that_keeps_the_position() -> No
 
 def test_what_the_archive_holds_of_the_old_table_counts_too() -> None:
     replays = [a_commit(moment, extra={ORIGIN_KEY: "replay"}) for moment in (11, 30)]
-    old = a_table_state([a_commit(50, extra={ORIGIN_KEY: "increment"})], ref=TARGET,
-                        archived=[*replays, a_commit(31, operation="COMPACT")])
+    old = a_table_state(
+        [a_commit(50, extra={ORIGIN_KEY: "increment"})], ref=TARGET, archived=[*replays, a_commit(31, operation="COMPACT")]
+    )
     assert unseen_writes(old, NOTE) == (at(30),)
 
 
@@ -238,6 +279,12 @@ def test_a_tables_size_is_that_of_its_newest_files() -> None:
         a_commit(30, rows=0, deletes=2, files=(("p/.b_10.log.2_1", 7),)),
     ]
     assert size_of(a_table_state(commits)) == (103, 1657)
-    anew = a_commit(40, action="replacecommit", operation="INSERT_OVERWRITE_TABLE", rows=8, replaced_ids=("a", "b"),
-                    files=(("p/c_1_40.parquet", 90),))
+    anew = a_commit(
+        40,
+        action="replacecommit",
+        operation="INSERT_OVERWRITE_TABLE",
+        rows=8,
+        replaced_ids=("a", "b"),
+        files=(("p/c_1_40.parquet", 90),),
+    )
     assert size_of(a_table_state([*commits, anew])) == (8, 90)

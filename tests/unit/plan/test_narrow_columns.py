@@ -11,17 +11,17 @@ import json
 import pytest
 
 from freshet.errors import StateError
-from freshet.plan.options import columns_record
+from freshet.hudi.checkpoint import COLUMNS_KEY
+from freshet.hudi.options import columns_record
 from freshet.plan.target import compare_target
-from freshet.spec.types import Array, Atomic, Column, DataType, Struct, stored
-from freshet.state.checkpoint import COLUMNS_KEY
+from freshet.types.columns import Array, Atomic, Column, DataType, Struct, stored
 from tests.kit.memory import AVRO_TYPES, COLUMNS, a_spec, a_target
 
 TINY, SMALL, INT = Atomic("tinyint"), Atomic("smallint"), Atomic("int")
 
 
 def columns(kind: DataType) -> tuple[Column, ...]:
-    return tuple(Column("rides", kind) if column.name == "rides" else column for column in COLUMNS)
+    return tuple(Column(name="rides", type=kind) if column.name == "rides" else column for column in COLUMNS)
 
 
 def compared(before: DataType | None, now: DataType) -> None:
@@ -37,9 +37,16 @@ def compared(before: DataType | None, now: DataType) -> None:
     compare_target(a_spec(target={"columns": columns(now)}), table)
 
 
-@pytest.mark.parametrize(("before", "now"), [
-    (INT, SMALL), (INT, TINY), (SMALL, TINY), (Array(INT), Array(SMALL)), (Struct((("a", INT),)), Struct((("a", TINY),))),
-])
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (INT, SMALL),
+        (INT, TINY),
+        (SMALL, TINY),
+        (Array(INT), Array(SMALL)),
+        (Struct((("a", INT),)), Struct((("a", TINY),))),
+    ],
+)
 def test_a_narrower_column_is_refused(before: DataType, now: DataType) -> None:
     with pytest.raises(StateError) as refused:
         compared(before, now)
@@ -47,10 +54,19 @@ def test_a_narrower_column_is_refused(before: DataType, now: DataType) -> None:
     assert f"column rides is {before} in the table and {now} in the DDL" in refused.value.message
 
 
-@pytest.mark.parametrize(("before", "now"), [
-    (INT, INT), (SMALL, SMALL), (TINY, SMALL), (TINY, INT), (SMALL, INT), (Array(SMALL), Array(INT)),
-    (None, SMALL), (None, INT),
-])
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (INT, INT),
+        (SMALL, SMALL),
+        (TINY, SMALL),
+        (TINY, INT),
+        (SMALL, INT),
+        (Array(SMALL), Array(INT)),
+        (None, SMALL),
+        (None, INT),
+    ],
+)
 def test_what_holds_every_value_is_no_change(before: DataType | None, now: DataType) -> None:
     compared(before, now)
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Known, Position
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
-from freshet.plan.late import position_at
 from freshet.plan.stages import Plan
-from freshet.plan.status import pipeline_status
-from freshet.spec.model import InputSpec, PipelineSpec
-from freshet.state.checkpoint import MAIN, Checkpoint, Known, Position
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.pipeline import InputSpec, PipelineSpec
+from freshet.sources.hudi.look.late import position_at
+from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, a_commit, a_spec, a_table_state, a_target, at
 from tests.unit.plan.test_inputs import DRIVING, LOOKBACK, TIPS
 
@@ -41,9 +41,16 @@ def test_a_position_knows_the_commits_up_to_it() -> None:
     assert by_hand.checkpoint_after.positions[MAIN].known == Known(((at(9), at(10)),), at(10))
 
 
-OTHERS = pytest.mark.parametrize("commits", [
-    [a_commit(n) for n in (40, 50)], [a_commit(15), a_commit(40)], [a_commit(20, requested=11), a_commit(40)], [a_commit(12)],
-], ids=["made anew", "from a copy, and written to", "another commit at the same time", "older than all that was read"])
+OTHERS = pytest.mark.parametrize(
+    "commits",
+    [
+        [a_commit(n) for n in (40, 50)],
+        [a_commit(15), a_commit(40)],
+        [a_commit(20, requested=11), a_commit(40)],
+        [a_commit(12)],
+    ],
+    ids=["made anew", "from a copy, and written to", "another commit at the same time", "older than all that was read"],
+)
 
 
 @OTHERS
@@ -78,11 +85,15 @@ def test_so_is_one_that_stands_for_an_input(commits: list[object], one: InputSpe
     assert planned(spec, standing(source, position_at(source, at(20), None), tips, tips=own)).window.kind == "idle"
 
 
-@pytest.mark.parametrize(("source", "position"), [
-    (a_table_state([a_commit(20), a_commit(40)]), position_at(FIRST, at(20), None)),
-    (a_table_state([a_commit(40)], archived=[a_commit(20)]), position_at(FIRST, at(20), None)),
-    (a_table_state([a_commit(15), a_commit(40)]), Position(at(20), SOURCE.path)),
-], ids=["known", "archived", "knows none"])
+@pytest.mark.parametrize(
+    ("source", "position"),
+    [
+        (a_table_state([a_commit(20), a_commit(40)]), position_at(FIRST, at(20), None)),
+        (a_table_state([a_commit(40)], archived=[a_commit(20)]), position_at(FIRST, at(20), None)),
+        (a_table_state([a_commit(15), a_commit(40)]), Position(instant=at(20), table=SOURCE.path)),
+    ],
+    ids=["known", "archived", "knows none"],
+)
 def test_a_table_that_knows_it_is_read_on(source: TableState, position: Position) -> None:
     """In the timeline or its archive; a checkpoint that knows none, such as HoodieStreamer's, is taken as it is."""
     assert planned(SPEC, standing(source, position)).window.kind == "increment"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Known, Position, encode
+from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.retention import HELD, held_back
 from freshet.plan.stages import Commit
-from freshet.spec.model import Reader, TableRef
-from freshet.state.checkpoint import MAIN, Checkpoint, Known, Position, encode
-from freshet.state.table import MemoryState, TableState
+from freshet.project.model.pipeline import Reader, TableRef
 from tests.kit.memory import TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 BELOW = TableRef("derived.slips", "/lake/derived/slips")
@@ -29,13 +29,16 @@ def state(reader_at: int | None, commits: int, table: str = TARGET.path) -> Memo
     return MemoryState({t.ref.path: t for t in (source, target(commits), reader) if t})
 
 
-@pytest.mark.parametrize(("reader_at", "to_come", "held"), [
-    (40, 1, False),  # it has read all, and the commit at 40 and the one to come are kept
-    (30, 1, True),   # the commit at 30 would go, and with it what the reader has seen last
-    (30, 0, False),  # without one to come it stays
-    (20, 0, True),
-    (10, 0, True),
-])
+@pytest.mark.parametrize(
+    ("reader_at", "to_come", "held"),
+    [
+        (40, 1, False),  # it has read all, and the commit at 40 and the one to come are kept
+        (30, 1, True),  # the commit at 30 would go, and with it what the reader has seen last
+        (30, 0, False),  # without one to come it stays
+        (20, 0, True),
+        (10, 0, True),
+    ],
+)
 def test_a_reader_behind_what_stays_holds_the_services(reader_at: int, to_come: int, held: bool) -> None:
     found = held_back(SPEC, state(reader_at, 4), target(4), to_come)
     assert [notice.code for notice in found] == ["RETENTION_HELD"] * held
@@ -76,25 +79,33 @@ def runs(*commits: Loaded) -> TableState:
 
 def is_held(commits: TableState, keeps: int, read_upto: int, known: tuple[int, ...] = ()) -> bool:
     spec = a_spec(readers=SPEC.readers, write_options={"hoodie.clean.commits.retained": str(keeps)}, inputs=())
-    position = Position(at(read_upto), TARGET.path, known=Known(tuple((at(n - 1), at(n)) for n in known), at(0)))
+    position = Position(instant=at(read_upto), table=TARGET.path, known=Known(tuple((at(n - 1), at(n)) for n in known), at(0)))
     reader = a_table_state([a_commit(900, extra=encode(Checkpoint({MAIN: position})))], ref=BELOW)
     return held_back(spec, MemoryState({TARGET.path: commits, BELOW.path: reader}), commits, 1) != ()
 
 
-@pytest.mark.parametrize(("commits", "keeps", "read_upto", "known", "held"), [
-    # A chunk of a backfill that began long before what completed since; the runs clean for it.
-    ([*map(a_commit, (10, 20, 30, 40, 90)), a_commit(95, requested=3)], 4, 40, (), True),
-    ([*map(a_commit, (10, 20, 30, 40)), a_commit(95, requested=3), a_commit(96)], 4, 40, (), True),
-    ([*map(a_commit, (10, 20, 30, 40, 90)), a_commit(95, requested=3)], 4, 95, (), False),
-    # It is the first one that stays itself, and what the reader saw before it would go.
-    ([*map(a_commit, (10, 20)), a_commit(50, requested=40), a_commit(60, requested=30)], 3, 50, (), True),
-    ([*map(a_commit, (10, 20)), a_commit(50, requested=40), a_commit(60, requested=45)], 3, 60, (), False),
-    # Named in the past by a clock that is behind: it came after the position was taken.
-    ([*map(a_commit, (10, 20, 25, 30, 40, 50))], 4, 50, (10, 20, 30, 40, 50), True),
-    ([*map(a_commit, (10, 20, 25, 30, 40, 50))], 4, 50, (10, 20, 25, 30, 40, 50), False),
-], ids=["unread last", "unread first", "read", "before the oldest kept", "all read", "late", "none is late"])
+@pytest.mark.parametrize(
+    ("commits", "keeps", "read_upto", "known", "held"),
+    [
+        # A chunk of a backfill that began long before what completed since; the runs clean for it.
+        ([*map(a_commit, (10, 20, 30, 40, 90)), a_commit(95, requested=3)], 4, 40, (), True),
+        ([*map(a_commit, (10, 20, 30, 40)), a_commit(95, requested=3), a_commit(96)], 4, 40, (), True),
+        ([*map(a_commit, (10, 20, 30, 40, 90)), a_commit(95, requested=3)], 4, 95, (), False),
+        # It is the first one that stays itself, and what the reader saw before it would go.
+        ([*map(a_commit, (10, 20)), a_commit(50, requested=40), a_commit(60, requested=30)], 3, 50, (), True),
+        ([*map(a_commit, (10, 20)), a_commit(50, requested=40), a_commit(60, requested=45)], 3, 60, (), False),
+        # Named in the past by a clock that is behind: it came after the position was taken.
+        ([*map(a_commit, (10, 20, 25, 30, 40, 50))], 4, 50, (10, 20, 30, 40, 50), True),
+        ([*map(a_commit, (10, 20, 25, 30, 40, 50))], 4, 50, (10, 20, 25, 30, 40, 50), False),
+    ],
+    ids=["unread last", "unread first", "read", "before the oldest kept", "all read", "late", "none is late"],
+)
 def test_each_commit_that_a_reader_has_not_read_holds_the_services(
-    commits: list[Loaded], keeps: int, read_upto: int, known: tuple[int, ...], held: bool,
+    commits: list[Loaded],
+    keeps: int,
+    read_upto: int,
+    known: tuple[int, ...],
+    held: bool,
 ) -> None:
     """Kind: a commit that completes in another order than it was requested, or is named before the position.
 

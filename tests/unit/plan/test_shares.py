@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.plan.shares import FLOOR, rate_options, rows_of, shares
+from freshet.hudi.shares import FLOOR, rate_options, rows_of, shares
 from tests.kit.memory import a_commit, a_table_state
 
 NAMES = tuple("abcdefgh")
@@ -19,7 +19,9 @@ counts = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 10**12))
 
 @given(declarations, st.sets(st.sampled_from(NAMES), min_size=1), counts)
 def test_a_cluster_is_divided_and_never_more_than_it(
-    given_shares: dict[str, float], names: set[str], rows: dict[str, int],
+    given_shares: dict[str, float],
+    names: set[str],
+    rows: dict[str, int],
 ) -> None:
     declared = {name: given_shares.get(name) for name in names | set(given_shares)}
     found = shares(declared, rows)
@@ -44,15 +46,18 @@ def test_more_rows_never_get_less(others: int, fewer: int, more: int) -> None:
     assert shares(declared, {"a": low, "b": others})["a"] <= shares(declared, {"a": high, "b": others})["a"] + 1e-9
 
 
-@pytest.mark.parametrize(("declared", "rows", "wanted"), [
-    ({"a": None}, {}, {"a": 1.0}),
-    ({"a": 0.2}, {"a": 10**9}, {"a": 0.2}),
-    ({"a": None, "b": None}, {"a": 300, "b": 100}, {"a": 0.75, "b": 0.25}),
-    ({"a": None, "b": None, "c": 0.2}, {"a": 300, "b": 100}, {"a": 0.6, "b": 0.2, "c": 0.2}),
-    ({"a": None, "b": None}, {"a": 10**9, "b": 1}, {"a": 1 - FLOOR, "b": FLOOR}),
-    # Less is left than the floor for each: equal parts of it.
-    ({"a": None, "b": None, "c": 0.96}, {"a": 10**9, "b": 1}, {"a": 0.02, "b": 0.02, "c": 0.96}),
-])
+@pytest.mark.parametrize(
+    ("declared", "rows", "wanted"),
+    [
+        ({"a": None}, {}, {"a": 1.0}),
+        ({"a": 0.2}, {"a": 10**9}, {"a": 0.2}),
+        ({"a": None, "b": None}, {"a": 300, "b": 100}, {"a": 0.75, "b": 0.25}),
+        ({"a": None, "b": None, "c": 0.2}, {"a": 300, "b": 100}, {"a": 0.6, "b": 0.2, "c": 0.2}),
+        ({"a": None, "b": None}, {"a": 10**9, "b": 1}, {"a": 1 - FLOOR, "b": FLOOR}),
+        # Less is left than the floor for each: equal parts of it.
+        ({"a": None, "b": None, "c": 0.96}, {"a": 10**9, "b": 1}, {"a": 0.02, "b": 0.02, "c": 0.96}),
+    ],
+)
 def test_shares(declared: dict[str, float | None], rows: dict[str, int], wanted: dict[str, float]) -> None:
     assert shares(declared, rows) == pytest.approx(wanted)
 
@@ -60,10 +65,15 @@ def test_shares(declared: dict[str, float | None], rows: dict[str, int], wanted:
 def test_rows_are_counted_from_the_last_known_number() -> None:
     assert rows_of(None) == 0
     known = {"streamer.freshet.index.rows": "1000"}
-    table = a_table_state([
-        a_commit(1, rows=77), a_commit(2, rows=10, extra=known), a_commit(3, rows=5, deletes=2),
-        a_commit(4, rows=500, operation="COMPACT"), a_commit(5, rows=500, operation="CLUSTER", action="replacecommit"),
-    ])
+    table = a_table_state(
+        [
+            a_commit(1, rows=77),
+            a_commit(2, rows=10, extra=known),
+            a_commit(3, rows=5, deletes=2),
+            a_commit(4, rows=500, operation="COMPACT"),
+            a_commit(5, rows=500, operation="CLUSTER", action="replacecommit"),
+        ]
+    )
     assert rows_of(table) == 1000 + 10 + 3
     assert rows_of(a_table_state([a_commit(1, rows=7), a_commit(2, rows=0, deletes=3)])) == 4
 

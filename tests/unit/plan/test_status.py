@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.plan.status import PipelineStatus, pipeline_status
-from freshet.spec.model import IndexSpec
-from freshet.spec.options import BUCKET_COUNT
-from freshet.state.checkpoint import STREAMER_V1_KEY, STREAMER_V2_KEY
-from freshet.state.table import CommitInfo, Instant, MemoryState, TableState
+from freshet.hudi.checkpoint import STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.hudi.keys.options import BUCKET_COUNT
+from freshet.hudi.table import CommitInfo, Instant, MemoryState, TableState
+from freshet.project.model.pipeline import IndexSpec
+from freshet.status.status import PipelineStatus, pipeline_status
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_source_spec, a_spec, a_table_state, a_target, at
 
 
 def status(reads: TableState | None, writes: TableState | None, **changes: object) -> PipelineStatus:
     held = {t.ref.path: t for t in (reads, writes) if t}
-    return pipeline_status(a_spec(**changes), MemoryState(held))
+    return pipeline_status(a_spec(**{"inputs": (), **changes}), MemoryState(held))
 
 
 def minutes_apart(*minutes: int) -> TableState:
     """Return a source with a commit of ten rows at each minute of one hour."""
-    return a_table_state([
-        (Instant(f"2026080110{m:02d}00500", f"2026080110{m:02d}00000", "commit"), CommitInfo(inserts=10)) for m in minutes])
+    return a_table_state(
+        [(Instant(f"2026080110{m:02d}00500", f"2026080110{m:02d}00000", "commit"), CommitInfo(inserts=10)) for m in minutes]
+    )
 
 
 def test_new() -> None:
@@ -96,23 +97,27 @@ def test_hoodie_streamers_start_of_all_time_is_a_position_too() -> None:
 MB = 1 << 20
 
 
-@pytest.mark.parametrize(("files", "size", "buckets", "advice"), [
-    (240, 1 * MB, 8, "BUCKETS_SMALL: a: the base files of 240 buckets that a commit wrote hold 1.0 MB each"),
-    (99, 1 * MB, 8, ""),
-    (240, 11 * MB, 8, ""),
-    (240, 1 * MB, 1, ""),
-    (3, 2048 * MB, 4, "BUCKETS_LARGE: a: the base files of 3 buckets that a commit wrote hold 2,048.0 MB each"),
-    (3, 1000 * MB, 4, ""),
-    (0, 0, 4, ""),
-])
+@pytest.mark.parametrize(
+    ("files", "size", "buckets", "advice"),
+    [
+        (240, 1 * MB, 8, "BUCKETS_SMALL: a: the base files of 240 buckets that a commit wrote hold 1.0 MB each"),
+        (99, 1 * MB, 8, ""),
+        (240, 11 * MB, 8, ""),
+        (240, 1 * MB, 1, ""),
+        (3, 2048 * MB, 4, "BUCKETS_LARGE: a: the base files of 3 buckets that a commit wrote hold 2,048.0 MB each"),
+        (3, 1000 * MB, 4, ""),
+        (0, 0, 4, ""),
+    ],
+)
 def test_buckets_that_do_not_fit(files: int, size: int, buckets: int, advice: str) -> None:
     # The newest commit wrote logs alone.
-    target = a_table_state([a_commit(5, base_files=files, base_bytes=files * size),
-                            a_commit(12, extra={STREAMER_V2_KEY: at(10)})], ref=TARGET)
+    target = a_table_state(
+        [a_commit(5, base_files=files, base_bytes=files * size), a_commit(12, extra={STREAMER_V2_KEY: at(10)})], ref=TARGET
+    )
     index = IndexSpec("BUCKET", {BUCKET_COUNT: str(buckets)})
     found = status(a_table_state([a_commit(10)]), target, name="a", index=index)
     assert found.state == "up_to_date"
-    assert found.advice[:len(advice) or None] == advice
+    assert found.advice[: len(advice) or None] == advice
     if advice:
         wanted = {8: 1, 4: 68}[buckets]
         assert f"{BUCKET_COUNT}: {wanted} instead of {buckets}" in found.advice

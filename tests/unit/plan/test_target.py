@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
+from freshet.hudi.table import TableState
 from freshet.plan.stages import SchemaChange
 from freshet.plan.target import compare_target
-from freshet.spec.model import IndexSpec
-from freshet.spec.types import Array, Atomic, Column, Struct
-from freshet.state.table import TableState
+from freshet.project.model.pipeline import IndexSpec
+from freshet.types.columns import Array, Atomic, Column, Struct
 from tests.kit.memory import AVRO_TYPES, BUCKETS, COLUMNS, TARGET, a_commit, a_spec, a_table_state, a_target
 
 BY_RECORD = IndexSpec("RECORD_INDEX", {})
@@ -34,13 +34,16 @@ def test_a_table_made_as_declared_has_no_changes() -> None:
     assert compare_target(a_spec(), a_target()) == ()
 
 
-@pytest.mark.parametrize(("code", "config", "before", "after"), [
-    ("KEY_CHANGED", {"record_key": ("trip_id", "leg")}, "trip_id,leg", "trip_id"),
-    ("PARTITIONING_CHANGED", {"partition_by": ()}, "", "day"),
-    ("PARTITIONING_CHANGED", {"partition_by": ("hour",)}, "hour", "day"),
-    ("ORDERING_CHANGED", {"ordering_field": "rides"}, "rides", "updated_at"),
-    ("TABLE_TYPE_CHANGED", {"table_type": "MERGE_ON_READ"}, "MERGE_ON_READ", "COPY_ON_WRITE"),
-])
+@pytest.mark.parametrize(
+    ("code", "config", "before", "after"),
+    [
+        ("KEY_CHANGED", {"record_key": ("trip_id", "leg")}, "trip_id,leg", "trip_id"),
+        ("PARTITIONING_CHANGED", {"partition_by": ()}, "", "day"),
+        ("PARTITIONING_CHANGED", {"partition_by": ("hour",)}, "hour", "day"),
+        ("ORDERING_CHANGED", {"ordering_field": "rides"}, "rides", "updated_at"),
+        ("TABLE_TYPE_CHANGED", {"table_type": "MERGE_ON_READ"}, "MERGE_ON_READ", "COPY_ON_WRITE"),
+    ],
+)
 def test_a_table_made_otherwise_is_refused(code: str, config: dict[str, Any], before: str, after: str) -> None:
     error = refusal(a_target(**config))
     assert error.code == code
@@ -94,25 +97,25 @@ class TestIndex:
 
 class TestSchema:
     def test_a_nullable_column_is_added(self) -> None:
-        spec = a_spec(target=with_column(Column("tip", Atomic("double"))))
-        assert compare_target(spec, a_target()) == (SchemaChange("tip", "add", "", "double"),)
+        spec = a_spec(target=with_column(Column(name="tip", type=Atomic("double"))))
+        assert compare_target(spec, a_target()) == (SchemaChange(column="tip", change="add", before="", after="double"),)
 
     def test_a_new_column_that_is_not_null_is_refused(self) -> None:
-        error = refusal(a_target(), target=with_column(Column("tip", Atomic("double"), nullable=False)))
+        error = refusal(a_target(), target=with_column(Column(name="tip", type=Atomic("double"), nullable=False)))
         assert error.code == "SCHEMA_CHANGED"
         assert "tip" in error.message
 
     @pytest.mark.parametrize("wider", ["bigint", "double"])
     def test_an_int_is_widened(self, wider: str) -> None:
-        spec = a_spec(target=with_column(Column("rides", Atomic(wider))))
-        assert compare_target(spec, a_target()) == (SchemaChange("rides", "widen", "int", wider),)
+        spec = a_spec(target=with_column(Column(name="rides", type=Atomic(wider))))
+        assert compare_target(spec, a_target()) == (SchemaChange(column="rides", change="widen", before="int", after=wider),)
 
     def test_a_smallint_reads_back_as_int_and_is_no_change(self) -> None:
-        assert compare_target(a_spec(target=with_column(Column("rides", Atomic("smallint")))), a_target()) == ()
+        assert compare_target(a_spec(target=with_column(Column(name="rides", type=Atomic("smallint")))), a_target()) == ()
 
     @pytest.mark.parametrize("other", ["string", "date", "float", "boolean"])
     def test_another_type_is_refused(self, other: str) -> None:
-        error = refusal(a_target(), target=with_column(Column("rides", Atomic(other))))
+        error = refusal(a_target(), target=with_column(Column(name="rides", type=Atomic(other))))
         assert error.code == "SCHEMA_CHANGED"
         assert f"column rides is int in the table and {other} in the DDL" in error.message
 
@@ -136,10 +139,16 @@ class TestSchema:
         leg = {"type": "record", "name": "leg", "fields": [{"name": "km", "type": ["null", "int"]}]}
         table = a_target(schema={**AVRO_TYPES, "legs": ["null", {"type": "array", "items": ["null", leg]}]})
         wider = Array(Struct((("km", Atomic("bigint")), ("stop", Atomic("string")))))
-        changes = compare_target(a_spec(target=with_column(Column("legs", wider))), table)
-        assert changes == (SchemaChange("legs", "widen", "array<struct<km:int>>", "array<struct<km:bigint,stop:string>>"),)
+        changes = compare_target(a_spec(target=with_column(Column(name="legs", type=wider))), table)
+        assert changes == (
+            SchemaChange(
+                column="legs", change="widen", before="array<struct<km:int>>", after="array<struct<km:bigint,stop:string>>"
+            ),
+        )
 
     def test_the_delete_mark_is_a_column_and_hudis_meta_columns_are_none(self) -> None:
-        spec = a_spec(target=with_column(Column("_hoodie_is_deleted", Atomic("boolean"))))
-        assert compare_target(spec, a_target()) == (SchemaChange("_hoodie_is_deleted", "add", "", "boolean"),)
+        spec = a_spec(target=with_column(Column(name="_hoodie_is_deleted", type=Atomic("boolean"))))
+        assert compare_target(spec, a_target()) == (
+            SchemaChange(column="_hoodie_is_deleted", change="add", before="", after="boolean"),
+        )
         assert compare_target(spec, a_target(schema={**AVRO_TYPES, "_hoodie_is_deleted": ["null", "boolean"]})) == ()

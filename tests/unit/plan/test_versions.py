@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.errors import RetryableError, StateError
-from freshet.plan.reads import NEVER, Version
-from freshet.plan.unreadable import refuse_unreadable
-from freshet.plan.versions import version_at, version_at_end, versions_held
-from freshet.plan.window import next_window
-from freshet.state.checkpoint import MAIN, Checkpoint, Position, decode, encode, seen_after
-from freshet.state.table import TableState
+from freshet.hudi.checkpoint import MAIN, Checkpoint, Position, decode, encode, seen_after
+from freshet.hudi.table import TableState
+from freshet.sources.hudi.look.unreadable import refuse_unreadable
+from freshet.sources.hudi.look.versions import version_at, version_at_end, versions_held
+from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.reads import NEVER, Version
 from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_avro_schema, an_instant, at
 
 CDC = {"records_changes": True}
 
 
 def position(completed: int) -> Position:
-    return Position(at(completed), SOURCE.path)
+    return Position(instant=at(completed), table=SOURCE.path)
 
 
 def window(source: TableState, upto: int, seen: int | None = None, **spec: Any) -> Any:
@@ -75,8 +75,15 @@ class TestVersionAt:
         overtaken = a_table_state([a_commit(30, requested=20), a_commit(40, requested=15)], archived=[a_commit(5)])
         assert version_at(overtaken, at(30)) == Version(at(4), (at(20),))
 
-    @given(st.lists(st.tuples(st.integers(0, 400), st.integers(1, 400)), min_size=1, max_size=8, unique_by=(
-        lambda pair: pair[0], lambda pair: pair[0] + pair[1])), st.integers(0, 7))
+    @given(
+        st.lists(
+            st.tuples(st.integers(0, 400), st.integers(1, 400)),
+            min_size=1,
+            max_size=8,
+            unique_by=(lambda pair: pair[0], lambda pair: pair[0] + pair[1]),
+        ),
+        st.integers(0, 7),
+    )
     def test_it_holds_what_had_completed_and_nothing_else(self, drawn: list[tuple[int, int]], index: int) -> None:
         """Time travel shows what was requested by then; overtakers come to that."""
         source = a_table_state([a_commit(begun + took, requested=begun) for begun, took in drawn])
@@ -145,7 +152,7 @@ class TestSetBack:
         """
         found = next_window("earnings", self.SOURCE, a_source_spec(), None)
         cleaned = replace(self.SOURCE, retained_from=at(25))
-        for main in (position(20), Position(at(20)), Position(at(19), basis="requested")):
+        for main in (position(20), Position(instant=at(20)), Position(instant=at(19), basis="requested")):
             before = Checkpoint({MAIN: main})
             assert versions_held("earnings", self.SOURCE, found, before) == (Version(at(20)),)
             with pytest.raises(StateError) as refused:
@@ -159,7 +166,7 @@ class TestSetBack:
         assert seen_after(back, position(20)) == position(30)
         assert seen_after(back, position(30)) is None
         assert seen_after(Checkpoint({MAIN: position(30)}), position(10)) == position(30)
-        assert seen_after(Checkpoint({MAIN: Position(at(30), "/elsewhere")}), position(10)) is None
+        assert seen_after(Checkpoint({MAIN: Position(instant=at(30), table="/elsewhere")}), position(10)) is None
 
 
 class TestTakenBack:
@@ -167,8 +174,9 @@ class TestTakenBack:
 
     @staticmethod
     def rolled_back(taken: int, *commits: int, archived: tuple[int, ...] = (), at_: int = 50) -> TableState:
-        state = a_table_state([a_commit(n) for n in commits], other=[an_instant(at_, action="rollback")],
-                              archived=[a_commit(n) for n in archived])
+        state = a_table_state(
+            [a_commit(n) for n in commits], other=[an_instant(at_, action="rollback")], archived=[a_commit(n) for n in archived]
+        )
         return replace(state, load_taken_back=lambda instant: (at(taken),))
 
     def test_the_checkpoints_own_commit_is_gone(self) -> None:
@@ -176,10 +184,16 @@ class TestTakenBack:
             window(self.rolled_back(19, 10, 60), 20)
         assert (refused.value.code, refused.value.details["standing"]) == ("SOURCE_ROLLED_BACK", at(10))
 
-    @pytest.mark.parametrize("source", [
-        rolled_back(19, 10, 20, 60), rolled_back(45, 10, 60), rolled_back(19, 10, 60, at_=15),
-        rolled_back(5, 30, 60, archived=(20,)),
-    ], ids=["of a failed write", "begun after it", "before it was read", "the checkpoint's commit is archived"])
+    @pytest.mark.parametrize(
+        "source",
+        [
+            rolled_back(19, 10, 20, 60),
+            rolled_back(45, 10, 60),
+            rolled_back(19, 10, 60, at_=15),
+            rolled_back(5, 30, 60, archived=(20,)),
+        ],
+        ids=["of a failed write", "begun after it", "before it was read", "the checkpoint's commit is archived"],
+    )
     def test_other_rollbacks_are_no_matter(self, source: TableState) -> None:
         assert window(source, 20, full_scan_when_expired=True).kind in ("increment", "whole_table")
 
@@ -190,26 +204,45 @@ def test_rows_that_do_not_tell_their_commit() -> None:
     assert refused.value.code == "NO_META_FIELDS"
 
 
-@pytest.mark.parametrize(("refused", "changed"), [
-    (True, {}), (False, {"table_type": "COPY_ON_WRITE"}), (False, {"plain_paths": True}), (False, {"partition_by": ()}),
-    (False, {"own_merge": False, "properties": {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}}),
-    (False, {"properties": {}}),
-])
+@pytest.mark.parametrize(
+    ("refused", "changed"),
+    [
+        (True, {}),
+        (False, {"table_type": "COPY_ON_WRITE"}),
+        (False, {"plain_paths": True}),
+        (False, {"partition_by": ()}),
+        (False, {"own_merge": False, "properties": {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}}),
+        (False, {"properties": {}}),
+    ],
+)
 def test_a_table_whose_partition_columns_hudi_shows_as_null(refused: bool, changed: dict[str, Any]) -> None:
     """Kind: MERGE_ON_READ, computed paths and a payload of its own: the cells of the increments' matrix that are no cells."""
-    config: dict[str, Any] = {"table_type": "MERGE_ON_READ", "own_merge": True, "plain_paths": False, "partition_by": ("day",),
-                              "properties": {"hoodie.record.merge.mode": "CUSTOM"}, **changed}
+    config: dict[str, Any] = {
+        "table_type": "MERGE_ON_READ",
+        "own_merge": True,
+        "plain_paths": False,
+        "partition_by": ("day",),
+        "properties": {"hoodie.record.merge.mode": "CUSTOM"},
+        **changed,
+    }
     raises: AbstractContextManager[object] = pytest.raises(StateError, match="PARTITION_UNREADABLE")
     with raises if refused else nullcontext():
         refuse_unreadable("copy", a_table_state([a_commit(10)], **config))
 
 
-@pytest.mark.parametrize(("kind", "refused"), [
-    ({"type": "long", "logicalType": "timestamp-micros"}, True), ({"type": "long", "logicalType": "timestamp-millis"}, True),
-    ({"type": "long", "logicalType": "local-timestamp-micros"}, True), ("bytes", True), ("string", False), ("long", False),
-    ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, False),
-    ({"type": "int", "logicalType": "date"}, False),
-])
+@pytest.mark.parametrize(
+    ("kind", "refused"),
+    [
+        ({"type": "long", "logicalType": "timestamp-micros"}, True),
+        ({"type": "long", "logicalType": "timestamp-millis"}, True),
+        ({"type": "long", "logicalType": "local-timestamp-micros"}, True),
+        ("bytes", True),
+        ("string", False),
+        ("long", False),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, False),
+        ({"type": "int", "logicalType": "date"}, False),
+    ],
+)
 @pytest.mark.parametrize("column", ["day", "meta.day"])
 @pytest.mark.parametrize("config", [{}, {"table_type": "MERGE_ON_READ"}, {"hive_style": True}, {"url_encoded": True}])
 def test_a_table_whose_partitions_hudi_misreads(kind: Any, refused: bool, column: str, config: dict[str, Any]) -> None:

@@ -9,18 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
-from freshet.plan.window import horizon, next_window
-from freshet.spec.model import MissingCheckpoint
-from freshet.state.checkpoint import Basis, Position
-from freshet.state.table import CommitInfo, Instant, TableState
-from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_instant, at
+from freshet.hudi.checkpoint import Basis, Position
+from freshet.hudi.table import CommitInfo, Instant, TableState
+from freshet.project.model.pipeline import MissingCheckpoint
+from freshet.sources.hudi.look.late import position_at
+from freshet.sources.hudi.look.window import horizon, next_window
+from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_table_state, an_instant, at
 
 SCHEMA = '{"fields": [{"name": "day", "type": "%s"}]}'
 NEW = {"schema": SCHEMA % "string"}
 
 
 def window(source: TableState, upto: int | None, table: str = SOURCE.path, basis: Basis = "completed", **spec: Any) -> Any:
-    position = None if upto is None else Position(at(upto), table, basis)
+    position = None if upto is None else Position(instant=at(upto), table=table, basis=basis)
     return next_window("earnings", source, a_source_spec(**spec), position)
 
 
@@ -86,8 +87,7 @@ class TestIncrement:
         assert (found.waiting_commits, found.waiting_rows) == (2, 12)
 
     def test_clustering_does_not_use_up_the_bound(self) -> None:
-        source = a_table_state([
-            a_commit(10), a_clustering(20), a_commit(30), a_commit(40)])
+        source = a_table_state([a_commit(10), a_clustering(20), a_commit(30), a_commit(40)])
         found = window(source, 10, max_commits=2)
         assert found.requested == (at(29), at(39))
 
@@ -126,11 +126,20 @@ class TestWholeFiles:
         assert not self.found(a_commit(20, extra=NEW), a_commit(30, extra={"schema": SCHEMA % "int"}), max_commits=1)
         assert not self.found(a_commit(20, extra={**NEW, "latest_schema": "renamed"}))
 
-    @pytest.mark.parametrize(("path", "hive_style", "expected"), [
-        ("2026-01-05", False, True), ("day=2026-01-05", True, True), ("day=2026-01-05", False, False), ("a=b", False, False),
-        ("2026-01-05", True, False), ("", False, False), ("2026/01", False, False), ("New York", False, False),
-        ("__HIVE_DEFAULT_PARTITION__", False, False),
-    ])
+    @pytest.mark.parametrize(
+        ("path", "hive_style", "expected"),
+        [
+            ("2026-01-05", False, True),
+            ("day=2026-01-05", True, True),
+            ("day=2026-01-05", False, False),
+            ("a=b", False, False),
+            ("2026-01-05", True, False),
+            ("", False, False),
+            ("2026/01", False, False),
+            ("New York", False, False),
+            ("__HIVE_DEFAULT_PARTITION__", False, False),
+        ],
+    )
     def test_paths_that_can_be_read_in_one_way(self, path: str, hive_style: bool, expected: bool) -> None:
         assert self.found(a_commit(20, extra=NEW, partitions=(path,)), hive_style=hive_style) == expected
 
@@ -222,6 +231,30 @@ class TestForeignPosition:
         assert error.code == "CHECKPOINT_AHEAD"
         assert error.next_step.endswith(f"freshet checkpoint set earnings {at(20)}")
 
+    @pytest.mark.parametrize("known", [True, False])
+    @pytest.mark.parametrize(
+        ("archived", "code"),
+        [
+            ([a_commit(30, requested=5)], "idle"),
+            ([a_commit(30, requested=5), a_commit(35, requested=6)], "idle"),
+            ([a_commit(29, requested=5)], "CHECKPOINT_AHEAD"),
+            ([a_commit(5)], "CHECKPOINT_AHEAD"),
+        ],
+        ids=["its own commit", "a later one", "only older ones", "one of before"],
+    )
+    def test_a_commit_that_is_archived_by_now_is_not_ahead(self, known: bool, archived: list[Loaded], code: str) -> None:
+        """Kind: in a short history the newest completion is archived, because it was requested first; all that is active is
+        older. Also a checkpoint that knows no commits, as HoodieStreamer's.
+        """
+        active = [a_commit(15, requested=12), a_commit(20)]
+        source = a_table_state(active, archived=archived)
+        position = position_at(a_table_state([*archived, *active]), at(30), None) if known else Position(instant=at(30))
+        try:
+            found = next_window("earnings", source, a_source_spec(), position).kind
+        except StateError as error:
+            found = error.code
+        assert found == code
+
     def test_checkpoint_at_a_clustering_commit_is_not_ahead(self) -> None:
         # HoodieStreamer's position may be that of a table service's commit.
         source = a_table_state([a_commit(10), a_clustering(20)])
@@ -255,8 +288,11 @@ def timelines(draw: st.DrawFn) -> list[tuple[Instant, CommitInfo]]:
     for requested in draw(st.lists(st.integers(1, 400), unique=True, max_size=12)):
         service = draw(st.booleans())
         instant, info = a_commit(
-            requested + draw(st.integers(1, 400)), requested,
-            action="replacecommit" if service else "commit", operation="CLUSTER" if service else "UPSERT")
+            requested + draw(st.integers(1, 400)),
+            requested,
+            action="replacecommit" if service else "commit",
+            operation="CLUSTER" if service else "UPSERT",
+        )
         commits[instant] = info
     return list(commits.items())
 
@@ -264,16 +300,17 @@ def timelines(draw: st.DrawFn) -> list[tuple[Instant, CommitInfo]]:
 @settings(max_examples=80, deadline=None)
 @given(timelines(), st.integers(1, 5))
 def test_taking_window_after_window_reads_each_data_commit_exactly_once(
-    commits: list[tuple[Instant, CommitInfo]], max_commits: int,
+    commits: list[tuple[Instant, CommitInfo]],
+    max_commits: int,
 ) -> None:
     source = a_table_state(commits)
-    position, read = Position(at(0), SOURCE.path), []
+    position, read = Position(instant=at(0), table=SOURCE.path), []
     while (found := next_window("p", source, a_source_spec(max_commits=max_commits), position)).kind != "idle":
         assert found.kind == "increment"
         assert position.instant < found.begin_inclusive <= found.end_inclusive
         assert found.waiting_commits == len(source.data_commits) - len(read) - len(found.requested)
         read += found.requested
-        position = Position(found.end_inclusive, SOURCE.path)
+        position = Position(instant=found.end_inclusive, table=SOURCE.path)
     assert sorted(read) == sorted(i.requested for i in source.data_commits)
     assert len(read) == len(set(read))
 
@@ -281,14 +318,17 @@ def test_taking_window_after_window_reads_each_data_commit_exactly_once(
 @settings(max_examples=60, deadline=None)
 @given(timelines(), st.integers(1, 3), st.integers(0, 800), st.integers(0, 400))
 def test_whatever_was_archived_a_window_is_whole_or_refused(
-    commits: list[tuple[Instant, CommitInfo]], max_commits: int, upto: int, archived_before: int,
+    commits: list[tuple[Instant, CommitInfo]],
+    max_commits: int,
+    upto: int,
+    archived_before: int,
 ) -> None:
     """No archived commit after the position is ever passed over in silence."""
     gone = [(i, info) for i, info in commits if i.requested < at(archived_before)]
     source = a_table_state([pair for pair in commits if pair not in gone], archived=gone)
     unread = [i for i, info in gone if i.completed > at(upto) and info.operation != "CLUSTER"]
     try:
-        found = next_window("p", source, a_source_spec(max_commits=max_commits), Position(at(upto), SOURCE.path))
+        found = next_window("p", source, a_source_spec(max_commits=max_commits), Position(instant=at(upto), table=SOURCE.path))
     except StateError as refused:
         outcome = refused.code
     else:

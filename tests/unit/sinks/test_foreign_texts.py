@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import FreshetError, StateError, foreign_text, unforeseen
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.pipeline import TableRef
 from freshet.sinks.failures import in_words
-from freshet.spec.model import TableRef
-from freshet.state.timeline import TimelineState
 from tests.kit.memory import TARGET
 
 FRAMEWORK = Path(__file__).parents[3] / "framework" / "freshet"
@@ -51,25 +51,34 @@ def test_a_message_is_short_and_has_no_trace(name: str, reading: bool) -> None:
             assert not re.search(r"\n|\bat org\.|Traceback|stacktrace|'Project", shown), shown
 
 
-@pytest.mark.parametrize(("name", "shown"), [
-    ("lines", "SchemaException: Dropping is not allowed. - missing: at, b Table: c"),
-    ("java", "IOException: disk full"), ("worker", "ZeroDivisionError: division by zero"),
-    ("plan", "[UNRESOLVED_COLUMN] A column `at` cannot be resolved."), ("debug", "[X] it failed."),
-    ("no cause", "HoodieException: Failed"), ("empty", "no message"),
-])
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("lines", "SchemaException: Dropping is not allowed. - missing: at, b Table: c"),
+        ("java", "IOException: disk full"),
+        ("worker", "ZeroDivisionError: division by zero"),
+        ("plan", "[UNRESOLVED_COLUMN] A column `at` cannot be resolved."),
+        ("debug", "[X] it failed."),
+        ("no cause", "HoodieException: Failed"),
+        ("empty", "no message"),
+    ],
+)
 def test_what_is_shown_is_where_it_began(name: str, shown: str) -> None:
     assert foreign_text(TEXTS[name]) == shown
 
 
-@pytest.mark.parametrize(("path", "reading", "code", "table"), [
-    (EVENTS.path, False, "FILE_CORRUPT", EVENTS.name),
-    (EVENTS.path, True, "FILE_CORRUPT", EVENTS.name),
-    (CITIES.path, False, "FILE_CORRUPT", CITIES.name),
-    (TARGET.path, True, "FILE_CORRUPT", TARGET.name),
-    (TARGET.path, False, "FILE_CORRUPT", TARGET.name),
-    ("/elsewhere", False, "WRITE_FAILED", EVENTS.name),
-    ("/elsewhere", True, "BATCH_FAILED", EVENTS.name),
-])
+@pytest.mark.parametrize(
+    ("path", "reading", "code", "table"),
+    [
+        (EVENTS.path, False, "FILE_CORRUPT", EVENTS.name),
+        (EVENTS.path, True, "FILE_CORRUPT", EVENTS.name),
+        (CITIES.path, False, "FILE_CORRUPT", CITIES.name),
+        (TARGET.path, True, "FILE_CORRUPT", TARGET.name),
+        (TARGET.path, False, "FILE_CORRUPT", TARGET.name),
+        ("/elsewhere", False, "WRITE_FAILED", EVENTS.name),
+        ("/elsewhere", True, "BATCH_FAILED", EVENTS.name),
+    ],
+)
 def test_the_table_that_failed_is_named(path: str, reading: bool, code: str, table: str) -> None:
     """Spark reads a source while it writes the target: whose file it was stands in the causes alone."""
     error = in_words(TARGET, f"{JAVA}{CORRUPT.format(path)}\n{FRAMES}", (EVENTS, CITIES), reading)
@@ -86,7 +95,7 @@ def test_a_table_that_nobody_may_look_at_is_named(tmp_path: Path, monkeypatch: p
     def refused(self: object, path: str) -> bytes:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("freshet.state.storage.LocalStorage.read", refused)
+    monkeypatch.setattr("freshet.storage.files.LocalStorage.read", refused)
     with pytest.raises(StateError) as error:
         TimelineState().table(TableRef("raw.events", str(tmp_path)))
     assert error.value.code == "STORAGE_REFUSED"
@@ -106,18 +115,33 @@ def _shown_raw(path: Path) -> list[str]:
         if not re.search(r"Py4J|PySpark|Analysis|ParseException|'Exception'", ast.dump(handler.type)):
             continue
         # Looked at, or handed on.
-        fine = [id(one) for node in ast.walk(handler) for one in (
-            node.comparators if isinstance(node, ast.Compare) else
-            node.args if isinstance(node, ast.Call) and ast.unparse(node.func) == "in_words" else ())]
-        texts = [node for node in ast.walk(handler) if id(node) not in fine and (
-            ast.unparse(node) == f"str({handler.name})" if isinstance(node, ast.Call) else
-            isinstance(node, ast.FormattedValue) and ast.unparse(node.value) == handler.name)]
+        fine = [
+            id(one)
+            for node in ast.walk(handler)
+            for one in (
+                node.comparators
+                if isinstance(node, ast.Compare)
+                else node.args
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "in_words"
+                else ()
+            )
+        ]
+        texts = [
+            node
+            for node in ast.walk(handler)
+            if id(node) not in fine
+            and (
+                ast.unparse(node) == f"str({handler.name})"
+                if isinstance(node, ast.Call)
+                else isinstance(node, ast.FormattedValue) and ast.unparse(node.value) == handler.name
+            )
+        ]
         found += [f"{path.relative_to(FRAMEWORK)}:{node.lineno}" for node in texts]
     return found
 
 
 #: Processes of their own, without freshet: who asked them puts their answers into words.
-APART = ("spec/template_sandbox.py", "state/remote.py")
+APART = ("project/syntax/template_sandbox.py", "storage/remote.py")
 
 
 def test_every_foreign_text_passes_one_place() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import FreshetError
-from freshet.plan.reads import Version
+from freshet.hudi import actions, properties
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.stages import Commit
-from freshet.runtime.fence import hold_target
-from freshet.sources.missing import hold_version
-from freshet.state import actions, properties
-from freshet.state.timeline import TimelineState
+from freshet.sources.hudi.read.held import hold_target
+from freshet.sources.hudi.read.missing import hold_version
+from freshet.sources.hudi.reads import Version
 from tests.kit.memory import at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
 
@@ -47,8 +47,10 @@ def listed(root: Path, of_table: str = LISTED) -> tuple[HandMade, HandMade]:
 
 def wrote(metadata: HandMade, times: str, name: str, action: str = "deltacommit", folder: str = "files") -> None:
     operation = "COMPACT" if action == "commit" else "UPSERT_PREPPED"
-    metadata.put(f"{times}.{action}", commit(
-        operation=operation, partition=folder, fileId="files-0000-0", path=f"{folder}/{name}", fileSizeInBytes=9))
+    metadata.put(
+        f"{times}.{action}",
+        commit(operation=operation, partition=folder, fileId="files-0000-0", path=f"{folder}/{name}", fileSizeInBytes=9),
+    )
     (Path(metadata.ref.path) / folder).mkdir(exist_ok=True)
     (Path(metadata.ref.path) / folder / name).write_bytes(b"x" * 9)
 
@@ -67,7 +69,7 @@ def looks(table: HandMade, **options: str) -> dict[str, FreshetError | None]:
     return {
         "whole": seen(lambda: hold_version(table.ref, Version(""), NOTHING)),
         "at a version": seen(lambda: hold_version(table.ref, Version(at(20)), NOTHING)),
-        "written": seen(lambda: hold_target(state, Commit(table.ref, options, None, {}))),
+        "written": seen(lambda: hold_target(state, Commit(table=table.ref, operation="upsert", options=options))),
     }
 
 
@@ -88,10 +90,21 @@ def settings(text: str | None) -> Callable[[HandMade], None]:
 
 
 DAMAGE = [
-    *((f"{what} {name}", then, code, f"files/{name}") for name in WHOLE for what, then, code in (
-        ("empty", cut(name, 0), "FILE_CORRUPT"), ("half", cut(name, 4), "FILE_CORRUPT"), ("gone", gone(name), "FILE_MISSING"))),
-    ("cleaned", lambda m: (gone(NEWEST)(m), m.done(40, clean(at(29), NEWEST, partition="files"), "clean")),
-     "FILE_MISSING", NEWEST),
+    *(
+        (f"{what} {name}", then, code, f"files/{name}")
+        for name in WHOLE
+        for what, then, code in (
+            ("empty", cut(name, 0), "FILE_CORRUPT"),
+            ("half", cut(name, 4), "FILE_CORRUPT"),
+            ("gone", gone(name), "FILE_MISSING"),
+        )
+    ),
+    (
+        "cleaned",
+        lambda m: (gone(NEWEST)(m), m.done(40, clean(at(29), NEWEST, partition="files"), "clean")),
+        "FILE_MISSING",
+        NEWEST,
+    ),
     ("settings empty", settings(""), "FILE_CORRUPT", "hoodie.properties"),
     ("settings garbled", settings("\x01\x02 no setting"), "FILE_CORRUPT", "hoodie.properties"),
     ("settings gone", settings(None), "FILE_CORRUPT", "hoodie.properties"),
@@ -153,8 +166,12 @@ def no_table(metadata: HandMade) -> None:
 
 
 HEALTHY = [
-    ("whole", lambda m: None), ("grown", cut(NEWEST, 12)), ("compacted", compacted), ("index dropped", overtaken),
-    ("begun", begun), ("archiving", archiving),
+    ("whole", lambda m: None),
+    ("grown", cut(NEWEST, 12)),
+    ("compacted", compacted),
+    ("index dropped", overtaken),
+    ("begun", begun),
+    ("archiving", archiving),
     ("of another version", settings(OF_METADATA.replace("version=8", "version=6"))),
     ("only its folder", no_table),
 ]
@@ -193,3 +210,68 @@ def test_one_that_changes_between_two_looks_is_no_damage(tmp_path: Path, monkeyp
     monkeypatch.setattr(TimelineState, "table", look)
     hold_version(table.ref, Version(""), NOTHING)
     assert len([path for path in seen if "metadata" in path]) == 2
+
+
+ROWS = "record-index-{:04d}-0"
+
+
+def entries(
+    metadata: HandMade,
+    group: int,
+    requested: str,
+    completed: int,
+    log: bool = False,
+    folder: str = "record_index",
+) -> str:
+    """Write a file of the record index, as a commit of the metadata table; return its path."""
+    name = f".{ROWS.format(group)}_{requested}.log.1_0-3-4" if log else f"{ROWS.format(group)}_0-1-2_{requested}.hfile"
+    metadata.put(
+        f"{requested}_{at(completed)}.deltacommit",
+        commit(partition=folder, fileId=ROWS.format(group), path=f"{folder}/{name}", fileSizeInBytes=9),
+    )
+    place = Path(metadata.ref.path) / folder / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(b"x" * 9)
+    return f"{folder}/{name}"
+
+
+INDEXED = f"{OF_A_PIPELINE}hoodie.table.metadata.partitions=column_stats,files,record_index\n"
+
+
+def test_a_damaged_record_index_is_refused_where_it_finds_the_rows_of_a_write(tmp_path: Path) -> None:
+    """Kind: an index that has forgotten keys, whose rows would be written twice. Reads do not ask it, nor writes by
+    another index; and column statistics are asked by nobody, as tables are read without them.
+    """
+    table, metadata = listed(tmp_path, INDEXED)
+    first, log = entries(metadata, 0, f"{'0' * 16}2", 16), entries(metadata, 0, at(25), 26, log=True)
+    entries(metadata, 1, f"{'0' * 16}3", 17, folder="column_stats")
+    assert set(looks(table, index_type="RECORD_INDEX").values()) == {None}
+    (Path(metadata.ref.path) / "column_stats").joinpath(f"{ROWS.format(1)}_0-1-2_{'0' * 16}3.hfile").unlink()
+    assert set(looks(table, index_type="RECORD_INDEX").values()) == {None}
+    for path in (first, log):
+        for size, code in ((4, "FILE_CORRUPT"), (None, "FILE_MISSING")):
+            place = Path(metadata.ref.path) / path
+            place.unlink() if size is None else place.write_bytes(b"x" * size)
+            found = looks(table, index_type="RECORD_INDEX")
+            assert (found["whole"], found["at a version"]) == (None, None)
+            error = found["written"]
+            assert error is not None
+            assert (error.code, path in error.message, "metadata delete" in error.next_step) == (code, True, True)
+            assert looks(table, index_type="BUCKET")["written"] is None
+            place.write_bytes(b"x" * 9)
+
+
+def test_a_record_index_that_was_made_anew_has_other_files(tmp_path: Path) -> None:
+    """Of fewer groups than before: nobody tells by a commit that the others are gone. And one that was dropped."""
+    table, metadata = listed(tmp_path, INDEXED)
+    for group in (0, 1):
+        entries(metadata, group, f"{'0' * 16}{group + 2}", 16 + group)
+    entries(metadata, 1, at(22), 23, log=True)
+    for file in (Path(metadata.ref.path) / "record_index").iterdir():
+        file.unlink()
+    assert looks(table, index_type="RECORD_INDEX")["written"] is not None
+    entries(metadata, 0, at(24), 25)
+    assert looks(table, index_type="RECORD_INDEX")["written"] is None
+    (Path(metadata.ref.path) / "record_index").joinpath(f"{ROWS.format(0)}_0-1-2_{at(24)}.hfile").unlink()
+    (Path(table.ref.path) / ".hoodie/hoodie.properties").write_text(LISTED)
+    assert looks(table, index_type="RECORD_INDEX")["written"] is None

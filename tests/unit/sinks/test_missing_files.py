@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from freshet.errors import FreshetError, StateError
-from freshet.plan.reads import Version
+from freshet.hudi import actions
+from freshet.hudi.timeline import TimelineState
 from freshet.plan.stages import Commit
-from freshet.runtime.fence import hold_target
+from freshet.project.model.pipeline import TableRef
 from freshet.sinks.failures import in_words
-from freshet.sources.missing import hold_files, hold_version
-from freshet.spec.model import TableRef
-from freshet.state import actions
-from freshet.state.timeline import TimelineState
+from freshet.sources.hudi.read.held import hold_target
+from freshet.sources.hudi.read.missing import hold_files, hold_version
+from freshet.sources.hudi.reads import Version
 from tests.kit.memory import TARGET, at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, clean_plan, commit
 
@@ -56,7 +56,12 @@ CASES = [
 @pytest.mark.parametrize("name", [BASE, LOG], ids=["base", "log"])
 @pytest.mark.parametrize("reading", [True, False], ids=["reading", "writing"])
 def test_a_file_is_gone_for_good_where_the_timeline_knows_it(
-    tmp_path: Path, then: Callable[[HandMade], None], moment: int, code: str, name: str, reading: bool,
+    tmp_path: Path,
+    then: Callable[[HandMade], None],
+    moment: int,
+    code: str,
+    name: str,
+    reading: bool,
 ) -> None:
     """Deleted by hand or lost by the store, of the source and of the target; the same command would fail for ever."""
     ref = a_lake(tmp_path, then)
@@ -68,18 +73,33 @@ def test_a_file_is_gone_for_good_where_the_timeline_knows_it(
         assert ref.name in error.message
 
 
-@pytest.mark.parametrize(("there", "then", "code"), [
-    (9, lambda table: None, ""), (12, lambda table: None, ""), (8, lambda table: None, "FILE_CORRUPT"),
-    (0, lambda table: None, "FILE_CORRUPT"), (None, lambda table: None, "FILE_MISSING"),
-    # No clean rightly deletes a file of the newest version: the rows are lost, and Hudi reads on without them.
-    (None, lambda table: [table.done(40 + len(day), cleaned(19, day), "clean") for day in ("day=2026-08-01", "")],
-     "FILE_MISSING"),
-    (None, lambda table: table.put(f"{at(39)}.clean.requested"), "FILE_MISSING"),
-], ids=["whole", "grown", "cut", "empty", "gone", "cleaned", "is being cleaned"])
+@pytest.mark.parametrize(
+    ("there", "then", "code"),
+    [
+        (9, lambda table: None, ""),
+        (12, lambda table: None, ""),
+        (8, lambda table: None, "FILE_CORRUPT"),
+        (0, lambda table: None, "FILE_CORRUPT"),
+        (None, lambda table: None, "FILE_MISSING"),
+        # No clean rightly deletes a file of the newest version: the rows are lost, and Hudi reads on without them.
+        (
+            None,
+            lambda table: [table.done(40 + len(day), cleaned(19, day), "clean") for day in ("day=2026-08-01", "")],
+            "FILE_MISSING",
+        ),
+        (None, lambda table: table.put(f"{at(39)}.clean.requested"), "FILE_MISSING"),
+    ],
+    ids=["whole", "grown", "cut", "empty", "gone", "cleaned", "is being cleaned"],
+)
 @pytest.mark.parametrize("name", [BASE, LOG], ids=["base", "log"])
 @pytest.mark.parametrize("day", ["day=2026-08-01", ""], ids=["partitioned", "not partitioned"])
 def test_the_files_of_a_window_are_what_its_commits_wrote(
-    tmp_path: Path, there: int | None, then: Callable[[HandMade], None], code: str, name: str, day: str,
+    tmp_path: Path,
+    there: int | None,
+    then: Callable[[HandMade], None],
+    code: str,
+    name: str,
+    day: str,
 ) -> None:
     """Hudi lists what is there, and skips the end of a log that it cannot read: the rows would be passed over."""
     ref = a_lake(tmp_path, then)
@@ -138,17 +158,24 @@ def code_of(look: Callable[[], None]) -> str:
     return ""
 
 
-@pytest.mark.parametrize(("then", "of_latest", "of_earlier"), [
-    (lambda table: None, "FILE_MISSING", "FILE_MISSING"),
-    (cleans(OLD, NEW), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
-    (cleans("00000002-bb-0_0-12-40_20260801101500019.parquet"), "FILE_MISSING", "FILE_MISSING"),
-    (is_cleaning(OLD, NEW), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
-    # A cleaner that has died disarms nothing but what it was going to delete.
-    (is_cleaning("00000002-bb-0_0-12-40_20260801101500019.parquet"), "FILE_MISSING", "FILE_MISSING"),
-    (is_cleaning(empty=True), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
-], ids=["no clean", "cleaned", "another cleaned", "in a clean's plan", "another in its plan", "in no plan that can be read"])
+@pytest.mark.parametrize(
+    ("then", "of_latest", "of_earlier"),
+    [
+        (lambda table: None, "FILE_MISSING", "FILE_MISSING"),
+        (cleans(OLD, NEW), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
+        (cleans("00000002-bb-0_0-12-40_20260801101500019.parquet"), "FILE_MISSING", "FILE_MISSING"),
+        (is_cleaning(OLD, NEW), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
+        # A cleaner that has died disarms nothing but what it was going to delete.
+        (is_cleaning("00000002-bb-0_0-12-40_20260801101500019.parquet"), "FILE_MISSING", "FILE_MISSING"),
+        (is_cleaning(empty=True), "FILE_MISSING", "SOURCE_CHANGED_UNDER_READ"),
+    ],
+    ids=["no clean", "cleaned", "another cleaned", "in a clean's plan", "another in its plan", "in no plan that can be read"],
+)
 def test_what_a_clean_may_delete_excuses_no_file_of_the_newest_version(
-    tmp_path: Path, then: Callable[[HandMade], None], of_latest: str, of_earlier: str,
+    tmp_path: Path,
+    then: Callable[[HandMade], None],
+    of_latest: str,
+    of_earlier: str,
 ) -> None:
     """Kind: a guard that a clean disarms; the newest slice deleted by it (apache/hudi issue 19290), a clean that never ended.
 
@@ -160,7 +187,7 @@ def test_what_a_clean_may_delete_excuses_no_file_of_the_newest_version(
     ref, state = table.ref, TimelineState().table(table.ref)
     assert state is not None
     assert code_of(lambda: hold_version(ref, LATEST, NOTHING)) == of_latest
-    assert code_of(lambda: hold_target(state, Commit(ref, {}, None, {}))) == of_latest
+    assert code_of(lambda: hold_target(state, Commit(table=ref, operation="upsert", options={}))) == of_latest
     assert code_of(lambda: hold_files(ref, (at(29),), "", NOTHING)) == of_latest
     assert in_words(TARGET, TEXT.format(f"{ref.path}/{DAY}/{NEW}"), (ref,)).code == of_latest
     assert code_of(lambda: hold_version(ref, EARLIER, NOTHING)) == of_earlier
@@ -180,7 +207,7 @@ def test_a_cleaner_between_the_plan_and_the_read_is_no_loss(tmp_path: Path, then
     newest.write_bytes(seen)
     then(table)
     assert code_of(lambda: hold_version(planned, LATEST, NOTHING)) == "SOURCE_CHANGED_UNDER_READ"
-    assert code_of(lambda: hold_target(planned, Commit(table.ref, {}, None, {}))) == "COMMIT_CONFLICT"
+    assert code_of(lambda: hold_target(planned, Commit(table=table.ref, operation="upsert", options={}))) == "COMMIT_CONFLICT"
     hold_version(table.ref, LATEST, NOTHING)
     hold_files(table.ref, (at(29),), "", NOTHING)
 
@@ -209,18 +236,21 @@ def test_where_nobody_can_tell_it_stays_a_matter_of_time() -> None:
         assert error.code == "SOURCE_CHANGED_UNDER_READ"
 
 
-@pytest.mark.parametrize(("cause", "of_target", "code", "exit_code"), [
-    ("java.io.IOException: No space left on device", True, "STORAGE_FULL", 5),
-    ("java.io.FileNotFoundException: {}/d/x.parquet (Read-only file system)", True, "NOT_WRITABLE", 5),
-    ("java.io.IOException: Mkdirs failed to create file:{}/d (exists=false, cwd=file:/)", True, "NOT_WRITABLE", 5),
-    ("java.nio.file.AccessDeniedException: {}/d/x.parquet", False, "STORAGE_REFUSED", 5),
-    ("org.apache.hadoop.security.AccessControlException: Permission denied: user=a, path={}", True, "STORAGE_REFUSED", 5),
-    ("java.net.ConnectException: Connection refused", True, "STORAGE_UNREACHABLE", 4),
-    ("com.amazonaws.SdkClientException: Unable to execute HTTP request: bucket.local", True, "STORAGE_UNREACHABLE", 4),
-    ("java.net.UnknownHostException: namenode", True, "STORAGE_UNREACHABLE", 4),
-    ("org.apache.hadoop.fs.ChecksumException: Checksum error: file:{}/d/x.parquet at 0", False, "FILE_CORRUPT", 5),
-    ("java.lang.RuntimeException: file:{}/d/x.parquet is not a Parquet file. Expected magic", True, "FILE_CORRUPT", 5),
-])
+@pytest.mark.parametrize(
+    ("cause", "of_target", "code", "exit_code"),
+    [
+        ("java.io.IOException: No space left on device", True, "STORAGE_FULL", 5),
+        ("java.io.FileNotFoundException: {}/d/x.parquet (Read-only file system)", True, "NOT_WRITABLE", 5),
+        ("java.io.IOException: Mkdirs failed to create file:{}/d (exists=false, cwd=file:/)", True, "NOT_WRITABLE", 5),
+        ("java.nio.file.AccessDeniedException: {}/d/x.parquet", False, "STORAGE_REFUSED", 5),
+        ("org.apache.hadoop.security.AccessControlException: Permission denied: user=a, path={}", True, "STORAGE_REFUSED", 5),
+        ("java.net.ConnectException: Connection refused", True, "STORAGE_UNREACHABLE", 4),
+        ("com.amazonaws.SdkClientException: Unable to execute HTTP request: bucket.local", True, "STORAGE_UNREACHABLE", 4),
+        ("java.net.UnknownHostException: namenode", True, "STORAGE_UNREACHABLE", 4),
+        ("org.apache.hadoop.fs.ChecksumException: Checksum error: file:{}/d/x.parquet at 0", False, "FILE_CORRUPT", 5),
+        ("java.lang.RuntimeException: file:{}/d/x.parquet is not a Parquet file. Expected magic", True, "FILE_CORRUPT", 5),
+    ],
+)
 def test_what_a_store_says_has_a_code_of_its_own(cause: str, of_target: bool, code: str, exit_code: int) -> None:
     """A retry is of use where the store may answer later, and nowhere else."""
     source = TableRef("raw.trips", "/lake/raw/trips")
@@ -231,6 +261,6 @@ def test_what_a_store_says_has_a_code_of_its_own(cause: str, of_target: bool, co
 
 
 def test_what_a_python_step_says_is_no_word_of_a_store() -> None:
-    worker = "Traceback (most recent call last):\n  File \"a.py\", line 1\nOSError: [Errno 28] No space left on device\n"
+    worker = 'Traceback (most recent call last):\n  File "a.py", line 1\nOSError: [Errno 28] No space left on device\n'
     text = f"An error.\nCaused by: org.apache.spark.api.python.PythonException: {worker}"
     assert in_words(TARGET, text).code == "PYTHON_ERROR"

@@ -1,0 +1,67 @@
+"""What leaves freshet for a caller's own code: errors, events and results without any secret that this process has read."""
+
+from __future__ import annotations
+
+import logging
+import os
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from freshet.backfill.run import BackfillResult
+from freshet.errors import FreshetError
+from freshet.events.event import Event, Listener
+from freshet.run.result import RunResult
+from freshet.secrets import redact, redact_tree
+
+#: A caller's own listener; what it returns does not matter.
+OnEvent = Callable[[Event], object]
+Error = TypeVar("Error", bound=FreshetError)
+_LOG = logging.getLogger("freshet")
+
+
+def shown_error(error: Error) -> Error:
+    """Take secrets out of an error, and its cause off it: a notebook prints both, and keeps them in its file.
+
+    FRESHET_DEBUG=1 keeps the cause's traceback as a note, without secrets.
+    """
+    cause, error.__cause__ = error.__cause__, None
+    error.__suppress_context__ = True
+    for name in ("message", "effect", "next_step"):
+        setattr(error, name, redact(getattr(error, name)))
+    error.details = redact_tree(error.details)
+    error.args = tuple(redact_tree(error.args))
+    if cause is not None and os.environ.get("FRESHET_DEBUG", "0") not in ("", "0"):
+        error.add_note(redact("".join(traceback.format_exception(cause)).rstrip()))
+    return error
+
+
+def shown_run(result: RunResult) -> RunResult:
+    """Return a run's result without secrets."""
+    return replace(
+        result,
+        error=shown_error(result.error) if result.error else None,
+        reason=redact(result.reason),
+        checks=tuple(redact_tree(result.checks)),
+    )
+
+
+def shown_backfill(result: BackfillResult) -> BackfillResult:
+    """Return a backfill's result without secrets."""
+    return replace(result, error=shown_error(result.error) if result.error else None)
+
+
+def told_safely(listen: OnEvent | None) -> Listener:
+    """Return a listener that hands events on without secrets; what the other one raises is logged, and harms no run."""
+
+    def tell(event: Event) -> None:
+        if listen is None:
+            return
+        fields: dict[str, Any] = redact_tree(dict(event.fields))
+        try:
+            listen(Event(name=event.name, pipeline=event.pipeline, message=redact(event.message), fields=fields))
+        except Exception as error:  # whatever the caller's own code does
+            _LOG.warning("on_event failed at '%s' of %s; the run goes on: %r", event.name, event.pipeline, error)
+
+    return tell

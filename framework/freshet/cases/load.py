@@ -1,0 +1,284 @@
+"""Load the test cases of a pipeline: ``pipelines/tests/<pipeline>.yml``, and CSV files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from freshet.cases.shape import FixtureCase, FixtureFile, validate_fixture
+from freshet.cases.values import RowSet, rows_of
+from freshet.problems import Problems, did_you_mean
+from freshet.project.model.checks import ReferenceRule
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.syntax.files import Place, ProjectFiles
+from freshet.project.syntax.yaml_text import MapNode, Node, find_node, node_below, parse_yaml
+from freshet.types.columns import Column, Struct
+
+#: Not beside the pipelines themselves, where every YAML file is one.
+FOLDER = "pipelines/tests"
+SOURCE = "SRC"
+TARGET = "target"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What the rows of a table look like, and what finds them.
+
+    Args:
+        columns: Its columns, in order.
+        record_key, partition_by: Columns; empty where nobody says.
+        ordering: Ordering field; empty where nobody says.
+    """
+
+    columns: tuple[Column, ...]
+    record_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    ordering: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One case of a pipeline.
+
+    Args:
+        name: Its name in the file.
+        place: Where it stands.
+        given: Rows by the name that the SQL uses; ``SRC`` is the increment.
+        target: Rows that the target holds before; None where nothing is said of it.
+        variables: ``vars`` of this case.
+        source_instant: What ``<SRC_INSTANT>`` stands for.
+        rows: The rows that the transformation must return; None where they are not compared.
+        after: The rows that the target must hold afterwards; None where they are not compared.
+        error: Code by which the run must fail; empty where it must not.
+        checks: What must become of checks, by name: ``failed``, ``passed``, ``dropped`` ...
+    """
+
+    name: str
+    place: Place
+    given: Mapping[str, RowSet]
+    target: RowSet | None
+    variables: Mapping[str, str]
+    source_instant: str
+    rows: RowSet | None
+    after: RowSet | None
+    error: str = ""
+    checks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def on_tables(self) -> bool:
+        """Say whether the case needs real tables: something is said of the target, or of checks, which may ask it."""
+        return self.target is not None or self.after is not None or bool(self.checks)
+
+
+@dataclass(frozen=True)
+class FixtureText:
+    """A file whose structure is right; its rows are not looked at yet.
+
+    Args:
+        tree: The file, with its lines.
+        content: The same, typed.
+        tables: The tables that the file declares, by the name that the SQL uses.
+    """
+
+    tree: MapNode
+    content: FixtureFile
+    tables: Mapping[str, Shape]
+
+
+def fixture_file(pipeline: str) -> str:
+    """Return where a pipeline's cases stand, relative to the project."""
+    return f"{FOLDER}/{pipeline}.yml"
+
+
+def tables_of(spec: PipelineSpec) -> dict[str, TableRef]:
+    """Return every table that a case may give rows of, by the name that it has in the file.
+
+    These are ``SRC``, the inputs, and the tables that checks refer to.
+    """
+    found = {SOURCE: spec.source.table, **{one.name: one.table for one in spec.inputs}}
+    known = {ref.path for ref in found.values()} | {spec.target.ref.path}
+    for check in spec.checks:
+        if isinstance(check.rule, ReferenceRule) and check.rule.path not in known:
+            found[check.rule.table] = TableRef(check.rule.table, check.rule.path)
+    return found
+
+
+def schema_unknown(case: str, table: str) -> tuple[str, str]:
+    """Return what is said, and advised, of a table that a case reads and nobody knows."""
+    return (
+        f"{case}: nobody says what columns {table} has: there is no DDL of that table, and no table yet.",
+        f"Write 'tables: {{{table}: {{schema: \"<column> <type>, ...\"}}}}' at the top of the file.",
+    )
+
+
+def check_owners(root: Path, problems: Problems) -> None:
+    """Report files of cases that belong to no pipeline, because nothing would ever run them."""
+    files = ProjectFiles(root)
+    known = {PurePosixPath(name).stem for name in files.names("pipelines", ".yml", ".yaml")}
+    for name in files.names(FOLDER, ".yml", ".yaml"):
+        pure = PurePosixPath(name)
+        if pure.stem not in known:
+            problems.add(
+                name, 0, "UNKNOWN_PIPELINE", f"There is no pipeline '{pure.stem[:80]}'.", did_you_mean(pure.stem, known)
+            )
+        elif pure.suffix != ".yml":
+            problems.add(name, 0, "BAD_NAME", "The file would not be found.", f"Rename it to {pure.stem}.yml.")
+
+
+def read_fixture(root: Path, spec: PipelineSpec, problems: Problems) -> FixtureText | None:
+    """Read a pipeline's file of cases, and what it declares of tables.
+
+    Args:
+        root: The project's folder, resolved.
+        spec: The pipeline.
+        problems: Receives everything that is wrong.
+
+    Returns:
+        The file; None where there is none, or its structure is wrong.
+    """
+    name = fixture_file(spec.name)
+    if not (root / name).is_file():
+        return None
+    text = ProjectFiles(root).read(name, Place(name, 0), "file", problems)
+    tree = parse_yaml(text, name, problems) if text is not None else None
+    content = validate_fixture(tree, problems) if tree is not None else None
+    if tree is None or content is None:
+        return None
+    tables: dict[str, Shape] = {}
+    for table, declared in content.tables.items():
+        node = node_below(tree, "tables", table)
+        if table not in tables_of(spec):
+            problems.add(
+                name,
+                node.line,
+                "UNKNOWN_INPUT",
+                f"The pipeline has no input '{table[:80]}'.",
+                did_you_mean(table, tables_of(spec)),
+            )
+            continue
+        columns = _columns(declared.columns, node_below(tree, "tables", table, "schema"), problems)
+        known = {c.name for c in columns}
+        for key, named in (("key", declared.key), ("partition", declared.partition), ("ordering", declared.ordering)):
+            for one in [named] if isinstance(named, str) else named or ():
+                if columns and one not in known:
+                    problems.add(
+                        name,
+                        node_below(tree, "tables", table, key).line,
+                        "UNKNOWN_COLUMN",
+                        f"{table} has no column '{one[:80]}'.",
+                        did_you_mean(one, known),
+                    )
+        tables[table] = Shape(
+            columns=columns,
+            record_key=tuple(declared.key or ()),
+            partition_by=tuple(declared.partition or ()),
+            ordering=declared.ordering or "",
+        )
+    return FixtureText(tree, content, tables)
+
+
+def build_cases(
+    root: Path,
+    spec: PipelineSpec,
+    text: FixtureText,
+    shapes: Mapping[str, Shape],
+    problems: Problems,
+) -> tuple[Case, ...]:
+    """Type the rows of a file's cases.
+
+    Args:
+        root: The project's folder, resolved.
+        spec: The pipeline.
+        text: Its file.
+        shapes: ``SRC`` and the inputs, as far as they are known.
+        problems: Receives UNKNOWN_INPUT, SCHEMA_UNKNOWN, UNKNOWN_COLUMN and BAD_VALUE, each with its line.
+    """
+    builder = _Cases(ProjectFiles(root), spec, text, shapes, problems)
+    return tuple(builder.case(name, case) for name, case in text.content.cases.items())
+
+
+class _Cases:
+    def __init__(
+        self,
+        files: ProjectFiles,
+        spec: PipelineSpec,
+        text: FixtureText,
+        shapes: Mapping[str, Shape],
+        problems: Problems,
+    ) -> None:
+        self.files, self.spec, self.text, self.shapes, self.problems = files, spec, text, shapes, problems
+        self.known = tables_of(spec)
+
+    def case(self, name: str, case: FixtureCase) -> Case:
+        place = node_below(self.text.tree, "cases", name)
+        given = {key: rows for key in case.given if key != TARGET and (rows := self._given(name, key)) is not None}
+        instant = str(case.source_instant or "")
+        made = Case(
+            name=name,
+            place=Place(place.file, place.line),
+            given=given,
+            target=self._of_target(name, "given", TARGET),
+            variables={key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in case.vars.items()},
+            source_instant=instant,
+            rows=self._of_target(name, "expect", "rows"),
+            after=self._of_target(name, "expect", "target"),
+            error=case.expect.error or "",
+            checks=case.expect.checks,
+        )
+        for check in case.expect.checks:
+            if check not in {one.name for one in self.spec.checks}:
+                node = node_below(self.text.tree, "cases", name, "expect", "checks", check)
+                self.problems.add(
+                    node.file,
+                    node.line,
+                    "UNKNOWN_CHECK",
+                    f"{name}: the pipeline has no check '{check[:80]}'.",
+                    did_you_mean(check, [one.name for one in self.spec.checks]),
+                )
+        if instant and made.on_tables:
+            self.problems.add(
+                place.file,
+                node_below(self.text.tree, "cases", name, "source_instant").line,
+                "BAD_VALUE",
+                f"{name}: on real tables the instant is that of the source's commit.",
+                "Remove source_instant.",
+            )
+        return made
+
+    def _given(self, case: str, key: str) -> RowSet | None:
+        node = node_below(self.text.tree, "cases", case, "given", key)
+        if key not in self.known:
+            self.problems.add(
+                node.file,
+                node.line,
+                "UNKNOWN_INPUT",
+                f"{case}: the pipeline has no input '{key[:80]}'.",
+                did_you_mean(key, [*self.known, TARGET]),
+            )
+            return None
+        shape = self.shapes.get(key)
+        if shape is None:
+            self.problems.add(node.file, node.line, "SCHEMA_UNKNOWN", *schema_unknown(case, key))
+            return None
+        return rows_of(node, shape.columns, key, self.files, FOLDER, self.problems)
+
+    def _of_target(self, case: str, *path: str) -> RowSet | None:
+        node = find_node(self.text.tree, "cases", case, *path)
+        if node is None:
+            return None
+        return rows_of(node, self.spec.target.columns, self.spec.target.ref.name, self.files, FOLDER, self.problems)
+
+
+def _columns(text: str, node: Node, problems: Problems) -> tuple[Column, ...]:
+    # sqlglot takes 0.15 s to import; where every table has a DDL nobody needs it here.
+    from freshet.types.from_sql import TypeProblem, parse_type
+
+    try:
+        found = parse_type(f"struct<{text}>")
+    except TypeProblem as error:
+        problems.add(
+            node.file, node.line, "BAD_VALUE", f"schema: {error}", error.hint or 'Write "id string, fare decimal(10,2)".'
+        )
+        return ()
+    return tuple(Column(name=name, type=kind) for name, kind in found.fields) if isinstance(found, Struct) else ()

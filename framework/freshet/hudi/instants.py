@@ -1,0 +1,91 @@
+"""An instant as people read it: with its zone, and its age where the zone is known. JSON holds instants as they are."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+
+from freshet.hudi.checkpoint import RUN_ID_KEY
+from freshet.hudi.table import Instant, TableState
+
+#: Zones of a table's timeline, in Hudi's words (``hoodie.table.timeline.timezone``); freshet writes in UTC.
+UTC_ZONE, LOCAL_ZONE = "UTC", "LOCAL"
+_TIME = re.compile(
+    r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2})(?:\.?([0-9]{3}))?)?)?)?Z?"
+)
+_UNITS = ((90, 1, "s"), (5400, 60, "min"), (172800, 3600, "h"), (float("inf"), 86400, "days"))
+
+
+def zone_of(table: TableState) -> str:
+    """Return the zone by which a table's writers name instants."""
+    zone = table.config.properties.get("hoodie.table.timeline.timezone", LOCAL_ZONE).upper()
+    # Its writers' zone is not written anywhere; where this machine has none but UTC, it is taken for theirs.
+    return UTC_ZONE if zone == UTC_ZONE or (time.timezone == 0 and not time.daylight) else LOCAL_ZONE
+
+
+def is_named_in_utc(table: TableState) -> bool:
+    """Say whether a table's commits are surely named in UTC, whatever the zone of this machine."""
+    if table.config.properties.get("hoodie.table.timeline.timezone", LOCAL_ZONE).upper() == UTC_ZONE:
+        return True
+    return bool(table.data_commits) and all(_is_in_utc(i, table.info(i).extra.get(RUN_ID_KEY, "")) for i in table.data_commits)
+
+
+def _is_in_utc(commit: Instant, run_id: str) -> bool:
+    # freshet's commits hold the time at which their run began, in UTC. No zone is less than a quarter of an hour from it.
+    try:
+        began = datetime.strptime(run_id[:15], "%Y%m%dT%H%M%S")
+        return timedelta(seconds=-60) < datetime.strptime(commit.requested[:14], "%Y%m%d%H%M%S") - began < timedelta(minutes=14)
+    except ValueError:
+        return False
+
+
+def instant_of(text: str) -> str:
+    """Return a time as Hudi names instants; empty where it is none, or one that no calendar or clock has.
+
+    Args:
+        text: An instant, or a time such as ``2026-11-25 23:54:37``, in the zone by which the table's writers name instants.
+    """
+    found = _TIME.fullmatch(text.strip())
+    digits = "".join(part or "" for part in found.groups()).ljust(17, "0") if found else ""
+    return digits if is_instant(digits) else ""
+
+
+def is_instant(text: str) -> bool:
+    """Say whether a text is a time as Hudi names instants, with all its digits or some of the milliseconds."""
+    if not re.fullmatch(r"[0-9]{14,17}", text):
+        return False
+    try:
+        datetime.strptime(text[:14], "%Y%m%d%H%M%S")
+    except ValueError:
+        return False
+    return True
+
+
+def readable(instant: str, zone: str = UTC_ZONE, now: datetime | None = None, to_the_millisecond: bool = False) -> str:
+    """Return an instant such as ``2026-11-25 23:54:37Z (3 min ago)``.
+
+    Args:
+        instant: ``yyyyMMddHHmmss``, with or without milliseconds; anything else is returned as it is.
+        zone: See ``zone_of``.
+        now: The time from which its age counts; None for no age.
+        to_the_millisecond: Whether two of one second must be told apart.
+    """
+    try:
+        moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        # HoodieStreamer's beginning of all time is "000".
+        return instant
+    if len(instant) not in (14, 17):
+        return instant
+    text = f"{moment:%Y-%m-%d %H:%M:%S}" + (f".{instant[14:]}" if to_the_millisecond and len(instant) == 17 else "")
+    if zone != UTC_ZONE:
+        return f"{text} {zone}".rstrip()
+    return f"{text}Z" + (f" ({_age((now - moment).total_seconds())})" if now is not None else "")
+
+
+def _age(seconds: float) -> str:
+    size = abs(seconds)
+    unit, name = next((unit, name) for below, unit, name in _UNITS if size < below)
+    # By what is on the clock: a commit of this second has no age.
+    return f"in {size / unit:.0f} {name}" if seconds < -1 else f"{max(seconds, 0) / unit:.0f} {name} ago"

@@ -1,0 +1,313 @@
+"""A table that files are landed in, as the rest of freshet knows tables: made anew, or as it stands. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from freshet.errors import StateError
+from freshet.hudi.checkpoint import COLUMNS_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.hudi.keys import options
+from freshet.hudi.options import IS_DELETED, columns_record, writer_options
+from freshet.hudi.table import StateReader, TableState
+from freshet.plan.index_record import index_record
+from freshet.plan.retention import HELD, held_back
+from freshet.plan.stages import Commit, Notice
+from freshet.problems import Problems
+from freshet.project.load.warehouse import Warehouse, place_of
+from freshet.project.model.pipeline import IndexSpec, PipelineSpec, SourceSpec, TableRef, TableSpec, TableType, WriteSpec
+from freshet.project.rules import source, target
+from freshet.project.rules.hoodie import agreed, check_hoodie
+from freshet.project.rules.index import IndexRules
+from freshet.project.syntax.column_text import quoted_name, refuse
+from freshet.project.syntax.ddl import DdlTable, Setting, parse_ddl
+from freshet.project.syntax.files import Place
+from freshet.types.columns import Atomic, Column
+from freshet.types.from_json import from_avro
+
+#: What a commit of landed files says of where it comes from, and of what it holds: see ``Commit.metadata``.
+ORIGIN, LANDED_KEY = "landing", "streamer.freshet.landed"
+#: Ordering column of a table whose files have none.
+GENERATED = "landed_at"
+MARK = Column(name=IS_DELETED, type=Atomic("boolean"))
+UNTOUCHED = "Nothing was written."
+_WHERE = "the command line"
+_CDC = "hoodie.table.cdc.enabled"
+# What a table is made with, and keeps.
+_KEPT = (
+    _CDC,
+    "hoodie.table.cdc.supplemental.logging.mode",
+    "hoodie.datasource.write.hive_style_partitioning",
+    "hoodie.datasource.write.partitionpath.urlencode",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableAsked:
+    """What is asked of the table; where it stands, what is named must be what it has.
+
+    Args:
+        key: Record key columns; empty where nothing is said.
+        ordering: Ordering field; empty where nothing is said.
+        partition_by: Partition columns; None where nothing is said.
+        table_type: ``cow`` or ``mor``; empty where nothing is said.
+        columns: Columns whose types are said.
+        buckets: Buckets of a new table, in each partition.
+        exactly: True where somebody has said how many buckets.
+    """
+
+    key: tuple[str, ...] = ()
+    ordering: str = ""
+    partition_by: tuple[str, ...] | None = None
+    table_type: str = ""
+    columns: tuple[Column, ...] = ()
+    buckets: int = 1
+    exactly: bool = False
+
+
+def bare_spec(warehouse: Warehouse, ref: TableRef) -> PipelineSpec:
+    """Return what is known of a table before anybody looks at it or at its files.
+
+    Raises:
+        StateError: TABLE_OF_A_PIPELINE.
+    """
+    writers = warehouse.writers.get(place_of(ref), ())
+    if writers:
+        raise _of_a_pipeline(ref, writers[0])
+    table = TableSpec(
+        ref=ref,
+        file=_WHERE,
+        columns=(),
+        partition_by=(),
+        record_key=(),
+        ordering_field="",
+        table_type="COPY_ON_WRITE",
+        properties={},
+        column_lines={},
+    )
+    return PipelineSpec(
+        name=ref.name,
+        file=_WHERE,
+        owner="",
+        description="",
+        tags=(),
+        schedule="",
+        target=table,
+        source=SourceSpec(
+            table=ref,
+            max_commits=1,
+            missing_checkpoint="ERROR",
+            full_scan_when_expired=False,
+            incremental_format="latest_state",
+        ),
+        inputs=(),
+        transform=(),
+        operation="upsert",
+        write=WriteSpec(strategy="rows", columns=()),
+        backfill=None,
+        partners=(),
+        readers=warehouse.readers.get(place_of(ref), ()),
+        index=IndexSpec("BUCKET", {}),
+        checks=(),
+        evolution="nothing",
+        quarantine=TableRef(f"{ref.name}_quarantine", f"{ref.path}_quarantine"),
+        write_options={},
+        spark_conf=warehouse.spark_conf,
+        variables={},
+        lease_wait_seconds=warehouse.lease_wait_seconds,
+        fingerprint="",
+    )
+
+
+def new_spec(bare: PipelineSpec, warehouse: Warehouse, asked: TableAsked, columns: Sequence[Column]) -> PipelineSpec:
+    """Return the table as it will be made: with change data, and a bucket index.
+
+    Args:
+        bare: See ``bare_spec``.
+        warehouse: The project's configs, whose settings of Hudi hold.
+        asked: What is asked of it.
+        columns: Its columns.
+
+    Raises:
+        DataError: With the code of what is wrong first, and all of it in words.
+    """
+    problems = Problems()
+    ddl = _declared(bare.target.ref.name, asked, columns, problems)
+    refuse(bare.name, problems)
+    assert ddl is not None
+    place = Place(_WHERE, 0)
+    check_hoodie(warehouse.hoodie, problems)
+    # Which index a pipeline has says nothing of this table: a key is looked for in all of it when files are landed.
+    own = {key: setting for key, setting in warehouse.hoodie.items() if key not in target.OWN_KEYS}
+    own |= {options.INDEX_TYPE: _said("BUCKET"), options.BUCKET_COUNT: _said(str(asked.buckets))}
+    values = agreed(own, ddl, problems)
+    rules = target.TargetRules(ddl, values, place, problems)
+    table = rules.table(bare.target.ref)
+    index = IndexRules(ddl, values, place, problems).index(bare.name, table, {}, {}, partition_is_stable=True)
+    rules.types(table, index)
+    refuse(bare.name, problems)
+    return replace(bare, target=table, index=index, write_options=_write_options(values))
+
+
+def standing_spec(bare: PipelineSpec, warehouse: Warehouse, asked: TableAsked, table: TableState) -> PipelineSpec:
+    """Return the table as it stands.
+
+    Args:
+        bare: See ``bare_spec``.
+        warehouse: The project's configs, whose settings of Hudi hold.
+        asked: What is asked of it.
+        table: Its state.
+
+    Raises:
+        StateError: TABLE_OF_A_PIPELINE, TABLE_NOT_LANDED, KEY_CHANGED, ORDERING_CHANGED, PARTITIONING_CHANGED,
+            TABLE_TYPE_CHANGED, COLUMN_CHANGED or INDEX_CHANGED.
+    """
+    config, ref = table.config, bare.target.ref
+    recorded, schema = _recorded(bare, table)
+    narrow = json.loads(table.latest_extra(COLUMNS_KEY) or "{}")
+    columns = tuple(_as_recorded(column, narrow) for column in from_avro(schema))
+    _refuse_other(ref, asked, table, columns, recorded["parameters"].get(options.BUCKET_COUNT, ""))
+    problems = Problems()
+    check_hoodie(warehouse.hoodie, problems)
+    refuse(bare.name, problems)
+    values = {key: setting for key, setting in warehouse.hoodie.items() if key not in target.OWN_KEYS}
+    values |= {key: _said(config.properties[key]) for key in _KEPT if key in config.properties}
+    spec = TableSpec(
+        ref=ref,
+        file=_WHERE,
+        columns=columns,
+        partition_by=config.partition_by,
+        record_key=config.record_key,
+        ordering_field=config.ordering_field,
+        table_type=cast(TableType, config.table_type),
+        properties={},
+        column_lines={},
+    )
+    return replace(
+        bare, target=spec, write_options=_write_options(values), index=IndexSpec(recorded["type"], dict(recorded["parameters"]))
+    )
+
+
+def landing_commit(
+    spec: PipelineSpec,
+    state: StateReader,
+    table: TableState | None,
+    landed: Mapping[str, object],
+) -> tuple[Commit, tuple[Notice, ...]]:
+    """Return the commit that publishes what changed, and why cleaning is left, where it is.
+
+    Args:
+        spec: The table.
+        state: Reader of the tables: how far the pipelines that read this one have come.
+        table: Its state; None where it is made.
+        landed: What the commit says of the files.
+    """
+    held = held_back(spec, state, table, 1)
+    metadata = {
+        PIPELINE_KEY: spec.name,
+        INDEX_KEY: index_record(spec),
+        COLUMNS_KEY: columns_record(spec.target.columns),
+        ORIGIN_KEY: ORIGIN,
+        LANDED_KEY: json.dumps(landed, sort_keys=True),
+    }
+    options = {**writer_options(spec, creates=table is None), **(HELD if held else {})}
+    found = Commit(table=spec.target.ref, operation=spec.operation, options=dict(sorted(options.items())), metadata=metadata)
+    return found, held
+
+
+def _declared(name: str, asked: TableAsked, columns: Sequence[Column], problems: Problems) -> DdlTable | None:
+    def named(names: Sequence[str]) -> str:
+        return ",".join(names)
+
+    listed = ", ".join(f"`{c.name.replace('`', '``')}` {c.type}" for c in columns)
+    ddl = parse_ddl(f"CREATE TABLE {quoted_name(name)} ({listed}) USING hudi", _WHERE, problems)
+    if ddl is None:
+        return None
+    settings = {
+        "primaryKey": _said(named(asked.key)),
+        "preCombineField": _said(asked.ordering),
+        "type": _said(asked.table_type or "cow"),
+        _CDC: _said("true"),
+    }
+    partition_by = _said(named(asked.partition_by)) if asked.partition_by else None
+    return replace(ddl, settings=settings, partition_by=partition_by)
+
+
+def _said(value: str) -> Setting:
+    return Setting(value=value, file=_WHERE, line=0)
+
+
+def _write_options(values: Mapping[str, Setting]) -> dict[str, str]:
+    own = target.OWN_KEYS | source.OWN_KEYS
+    return {
+        key: value.value
+        for key, value in sorted(values.items())
+        if key not in own and not key.startswith(options.STREAMER_PREFIX)
+    }
+
+
+def _recorded(bare: PipelineSpec, table: TableState) -> tuple[dict[str, Any], str]:
+    ref = bare.target.ref
+    for _, info in table.newest_first():
+        if PIPELINE_KEY in info.extra and info.extra.get(ORIGIN_KEY) != ORIGIN:
+            raise _of_a_pipeline(ref, info.extra[PIPELINE_KEY])
+        if info.extra.get(INDEX_KEY) and info.extra.get("schema"):
+            return json.loads(info.extra[INDEX_KEY]), info.extra["schema"]
+    raise StateError(
+        "TABLE_NOT_LANDED",
+        f"{ref.name}: another program has made the table at {ref.path}, and nobody says which index finds "
+        "its rows: an update would leave two of one key.",
+        UNTOUCHED,
+        f"Write it with what made it, or land the files in another table of {ref.name.partition('.')[0]}.",
+        path=ref.path,
+    )
+
+
+def _refuse_other(ref: TableRef, asked: TableAsked, table: TableState, columns: Sequence[Column], buckets: str) -> None:
+    stands, types = table.config, {c.name.lower(): str(c.type) for c in columns}
+    long = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}.get(asked.table_type, stands.table_type)
+    partition_by = stands.partition_by if asked.partition_by is None else asked.partition_by
+    for code, option, before, after in (
+        ("KEY_CHANGED", "--key", ",".join(stands.record_key), ",".join(asked.key or stands.record_key)),
+        ("ORDERING_CHANGED", "--ordering", stands.ordering_field, asked.ordering or stands.ordering_field),
+        ("PARTITIONING_CHANGED", "--partition-by", ",".join(stands.partition_by), ",".join(partition_by)),
+        ("TABLE_TYPE_CHANGED", "--type", stands.table_type, long),
+        ("INDEX_CHANGED", "buckets (--partition-size)", buckets, str(asked.buckets) if asked.exactly and buckets else buckets),
+        *(
+            ("COLUMN_CHANGED", f"--columns {c.name}", types.get(c.name.lower(), "no such column"), str(c.type))
+            for c in asked.columns
+        ),
+    ):
+        if after.lower() != before.lower():
+            raise StateError(
+                code,
+                f"{ref.name}: the table {ref.path} was made with {option} '{before}', and here it is '{after}'.",
+                UNTOUCHED,
+                f"Say '{before}', or nothing; or land the files in another table. Of a table that was made by "
+                f"mistake, and that no pipeline has read: remove {ref.path}, and land the files again.",
+                before=before,
+                after=after,
+            )
+
+
+def _of_a_pipeline(ref: TableRef, pipeline: str) -> StateError:
+    return StateError(
+        "TABLE_OF_A_PIPELINE",
+        f"{ref.name} is written by the pipeline {pipeline}, and by it alone: a row that was landed "
+        "there would be in no source, and lost with the next backfill.",
+        UNTOUCHED,
+        "Land the files in a table of their own, and let the pipeline read that.",
+        pipeline=pipeline,
+    )
+
+
+def _as_recorded(column: Column, narrow: Mapping[str, str]) -> Column:
+    recorded = narrow.get(column.name.lower())
+    if recorded is None:
+        return column
+    # sqlglot costs 0.15 s to import.
+    from freshet.types.from_sql import parse_type
+
+    return replace(column, type=parse_type(recorded))

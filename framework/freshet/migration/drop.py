@@ -1,0 +1,236 @@
+"""Delete a table of a migration: the old one when the new one is in its place, or the new one when it is given up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from freshet.errors import StateError
+from freshet.events.event import Event, Listener
+from freshet.hudi.table import StateReader
+from freshet.lease.local import Lease, hold_lease
+from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, waits_for
+from freshet.project.model.paths import next_place, places_before, quarantine_of, same_place
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.run.runner import new_run_id
+from freshet.sources.hudi.reads import counted
+from freshet.storage.files import is_local, local_path, storage_for
+
+_KEPT = "Nothing was deleted."
+
+
+def drop_old(
+    spec: PipelineSpec,
+    pipelines: Sequence[PipelineSpec],
+    root: str,
+    state: StateReader,
+    listen: Listener,
+    sure: bool,
+) -> tuple[str, ...]:
+    """Delete the tables whose places the target has taken, each with its quarantine.
+
+    Args:
+        spec: The pipeline.
+        pipelines: Those of the project.
+        root: The project's folder.
+        state: Reader of the tables.
+        listen: Told what happens.
+        sure: Delete it though it was written after the new table was loaded, or rows wait in its quarantine.
+
+    Returns:
+        The paths deleted; none where there is nothing left.
+
+    Raises:
+        StateError: NOT_MIGRATED, MIGRATION_NOT_DONE, OLD_TABLE_READ, OLD_TABLE_WRITTEN or QUARANTINE_NOT_EMPTY.
+        RetryableError: ALREADY_RUNNING.
+    """
+    target = state.table(spec.target.ref)
+    note = note_of(target)
+    if note is None or note.is_of(spec.target.ref.path):
+        raise StateError(
+            "NOT_MIGRATED",
+            f"{spec.name}: no migration has made {spec.target.ref.path}, which {spec.target.file} names.",
+            _KEPT,
+            f"See what stands: freshet migrate {spec.name} --dry-run",
+        )
+    refuse_unmigrated(spec, state, target)
+    line = _line(spec, note, state)
+    for old, _ in line:
+        used = sorted({one.name for one in pipelines for path in _paths(one) if same_place(path) == same_place(old.path)})
+        if used:
+            raise StateError(
+                "OLD_TABLE_READ",
+                f"{spec.name}: {', '.join(used)} still reads or writes {old.path}.",
+                _KEPT,
+                f"Point it to {spec.target.ref.path}, then run the same command.",
+                pipelines=used,
+            )
+    done: list[str] = []
+    # The oldest first: it is found by the one that took its place.
+    for old, made in reversed(line):
+        with _held(old, listen, spec.name):
+            stands = state.table(old)
+            later = [i.completed for i in stands.commits_between(made.commit)] if stands is not None else []
+            if later and not sure:
+                raise StateError(
+                    "OLD_TABLE_WRITTEN",
+                    f"{spec.name}: {old.path} was written after its successor was loaded, last at "
+                    f"{later[-1]}: another checkout of the project may still use it.",
+                    f"Deleted: {', '.join(done)}." if done else _KEPT,
+                    f"Where it does not: freshet migrate {spec.name} --drop-old --yes",
+                    commits=later,
+                )
+            if made.copied and not sure:
+                _refuse_waiting(spec, old, root, state, done)
+            done += _deleted(spec, old, state, listen)
+    return tuple(done)
+
+
+def _refuse_waiting(spec: PipelineSpec, old: TableRef, root: str, state: StateReader, done: Sequence[str]) -> None:
+    place = quarantine_of(spec.name, old)
+    if state.table(place) is None:
+        return
+    # PySpark costs a second to import, and hardly any deletion needs it.
+    from freshet.migration.load import rows_waiting
+
+    rows = rows_waiting(spec, old, root, state)
+    if rows:
+        raise StateError(
+            "QUARANTINE_NOT_EMPTY",
+            f"{spec.name}: {counted(rows, 'row')} wait in {place.path}, and the copy of {old.path} has none of them.",
+            f"Deleted: {', '.join(done)}." if done else _KEPT,
+            f"Publish them by the files that {old.path} was made by; or give them up: freshet migrate {spec.name} --drop-old "
+            "--yes",
+            rows=rows,
+        )
+
+
+def _line(spec: PipelineSpec, note: Note | None, state: StateReader) -> list[tuple[TableRef, Note]]:
+    """Return the tables whose places were taken, one after the other, each with what its successor says of it."""
+    path = spec.target.ref.path
+    found, seen = [], {same_place(path)}
+    while note is not None:
+        path = next(filter(note.is_of, places_before(path)), "") if note.digest else note.before
+        if not path:
+            raise StateError(
+                "NOT_MIGRATED",
+                f"{spec.name}: where the table lies that {spec.target.ref.path} has taken the place of is not "
+                f"known any more: {note.before} held another secret then.",
+                _KEPT,
+                "Delete it by hand.",
+            )
+        if same_place(path) in seen:
+            break
+        old = TableRef(spec.target.ref.name, path)
+        seen.add(same_place(path))
+        found.append((old, note))
+        note = note_of(state.table(old))
+    return found
+
+
+def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[str, ...]:
+    """Delete what a migration has made that is not in the old table's place yet.
+
+    Args:
+        spec: The pipeline; its files name the old table, or the new one that was not compared yet.
+        state: Reader of the tables.
+        listen: Told what happens.
+
+    Returns:
+        The paths deleted; none where there is nothing.
+
+    Raises:
+        StateError: NEW_PLACE_TAKEN or NEW_TABLE_IN_USE.
+        RetryableError: ALREADY_RUNNING.
+    """
+    new, old = places = _unsettled(spec, state)
+    with _held(new, listen, spec.name):
+        there = state.table(new)
+        if _unsettled(spec, state) != places:
+            raise _in_use(spec, new, "another command has put it in the old table's place.")
+        if there is None and storage_for(new.path).names(new.path):
+            raise StateError(
+                "NEW_PLACE_TAKEN",
+                f"{spec.name}: {new.path} is no table, so that no migration has made it.",
+                _KEPT,
+                "Look whose it is.",
+                path=new.path,
+            )
+        if there is not None and there.commits:
+            note = note_of(there)
+            if note is None or not note.is_of(old.path):
+                raise StateError(
+                    "NEW_PLACE_TAKEN",
+                    f"{spec.name}: a table stands at {new.path} that no migration of {old.path} has made.",
+                    _KEPT,
+                    "Look whose it is.",
+                    path=new.path,
+                )
+            if any(is_run(info) for _, info in there.newest_first()):
+                raise _in_use(spec, new, "it has commits of runs: another checkout of the project has switched to it.")
+        return _deleted(spec, new, state, listen)
+
+
+def _unsettled(spec: PipelineSpec, state: StateReader) -> tuple[TableRef, TableRef]:
+    """Return the new and the old table: the files may name the new one before it was compared, as where they were deployed."""
+    ref = spec.target.ref
+    waits = waits_for(ref, state, state.table(ref))
+    return (TableRef(ref.name, next_place(ref.path)), ref) if waits is None else (ref, waits.ref)
+
+
+def _in_use(spec: PipelineSpec, new: TableRef, why: str) -> StateError:
+    return StateError(
+        "NEW_TABLE_IN_USE",
+        f"{spec.name}: {new.path}: {why}",
+        _KEPT,
+        f"Take its files: LOCATION in {spec.target.file}",
+        path=new.path,
+    )
+
+
+def _paths(spec: PipelineSpec) -> tuple[str, ...]:
+    return (spec.target.ref.path, spec.source.table.path, *(one.table.path for one in spec.inputs))
+
+
+def _held(table: TableRef, listen: Listener, name: str) -> AbstractContextManager[Lease]:
+    return hold_lease(
+        table, new_run_id(), 0, lambda words: listen(Event(name="waiting", pipeline=name, message=words)), what="migration"
+    )
+
+
+def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Listener) -> tuple[str, ...]:
+    quarantine = quarantine_of(spec.name, table)
+    done = []
+    for one in (table, quarantine):
+        if one == quarantine and state.table(one) is None:
+            continue
+        listen(Event(name="phase", pipeline=spec.name, message=f"deleting {one.path}"))
+        if _delete(one.path, spec):
+            done.append(one.path)
+    return tuple(done)
+
+
+def _delete(path: str, spec: PipelineSpec) -> bool:
+    """Delete a table's folder; of a local one what is left after a kill is no table, and is deleted by the same command."""
+    if is_local(path):
+        place = Path(local_path(path))
+        aside = place.with_name(f".{place.name}.dropped")
+        there = aside.exists() or place.exists()
+        shutil.rmtree(aside, ignore_errors=True)
+        if place.exists():
+            os.rename(place, aside)
+            shutil.rmtree(aside)
+        return there
+    if not storage_for(path).names(path):
+        return False
+    # Of a remote store whatever Hadoop can write to.
+    from freshet.jvm.session import start_session
+
+    spark = start_session(spec.spark_conf)
+    jvm = spark._jvm
+    assert jvm is not None
+    place_ = jvm.org.apache.hadoop.fs.Path(path)
+    return bool(place_.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).delete(place_, True))

@@ -1,0 +1,301 @@
+"""Give a table a successor: loaded beside it, compared with it, and put in its place by one change of the DDL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from freshet.errors import FreshetError, StateError
+from freshet.events.event import Event, Listener
+from freshet.hudi.checkpoint import FINGERPRINT_KEY
+from freshet.hudi.table import StateReader, TableState
+from freshet.migration.files import ddl_text, not_written, text_after
+from freshet.migration.plan import Difference, check_renames, compile_copy, compile_load, differences, is_bulk, needs_migration
+from freshet.plan.migrated import Note, a_note, note_of, waits_for
+from freshet.plan.positions import checkpoint_of, is_at
+from freshet.plan.stages import Notice, Plan
+from freshet.plan.target import made_otherwise
+from freshet.project.model.paths import next_place, same_place
+from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.types.from_json import from_avro
+
+#: Loads the pipeline with other texts than its files'.
+Reload = Callable[[Mapping[str, str]], Project]
+_UNTOUCHED = "Nothing was read or written."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migration:
+    """A table, its successor, and what is to be done.
+
+    Args:
+        spec: The pipeline as its files declare it.
+        project, after: The pipeline as it will be, alone in its project.
+        old: The table that stands.
+        differences: In what that differs from the files.
+        copy: True where its rows are copied.
+        renames: New name of a column by its old one.
+        loaded: True where the new table is loaded already.
+        texts: The DDL before and after; equal where it names the new table already.
+        location: What it will say behind LOCATION.
+    """
+
+    spec: PipelineSpec
+    project: Project
+    after: PipelineSpec
+    old: TableState
+    differences: tuple[Difference, ...]
+    copy: bool
+    renames: Mapping[str, str]
+    loaded: bool
+    texts: tuple[str, str]
+    location: str
+
+    @property
+    def stays(self) -> str:
+        """Return what an error after the load leaves."""
+        if self.texts[0] != self.texts[1]:
+            return "The new table is loaded, and the files name the old one."
+        return "The new table is loaded and the files name it; runs are refused until this is settled."
+
+    def plan(self, state: StateReader) -> Plan:
+        """Return the plan of the load.
+
+        Raises:
+            StateError: See ``compile_load`` and ``compile_copy``.
+        """
+        note = a_note(self.after, self.old.ref.path, self.old.commits[-1].completed, self.copy)
+        if self.copy:
+            return compile_copy(self.after, self.old, note, self.renames)
+        before = checkpoint_of(self.after, self.old)
+        main = before.main if before else None
+        same = main is not None and main.basis == "completed" and is_at(main, self.after.source.table.path)
+        return compile_load(self.after, state, note, main.instant if main is not None and same else "")
+
+
+def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
+    """Return what a person should know before the load.
+
+    Args:
+        one: The migration.
+        plan: The plan of its load.
+    """
+    found = list(plan.notices)
+    before = checkpoint_of(one.after, one.old)
+    read = before.main.instant if before and before.main else "nothing that is known"
+    if not one.copy and plan.window.end_inclusive != read:
+        found.append(
+            Notice(
+                "OTHER_POSITION",
+                f"the old table has read {read}, and the new one reads the source as of "
+                f"{plan.window.end_inclusive}: rows that changed in between will differ",
+            )
+        )
+    if one.after.index.hbase is not None:
+        found.append(
+            Notice(
+                "INDEX_TABLE",
+                f"the index table {one.after.index.hbase.table} must be no other table's, nor the "
+                "old one's: hoodie.index.hbase.table names it",
+            )
+        )
+    return tuple(found)
+
+
+def prepare(
+    project: Project,
+    state: StateReader,
+    reload: Reload,
+    *,
+    copy: bool = False,
+    anyway: bool = False,
+    renames: Mapping[str, str] | None = None,
+) -> Migration | None:
+    """Look at a table and its files.
+
+    Args:
+        project: The project with the pipeline alone.
+        state: Reader of the tables.
+        reload: Loads it with other texts.
+        copy: Copy the rows that stand, and do not compute them.
+        anyway: Make the table anew though nothing differs.
+        renames: New name of a column by its old one.
+
+    Returns:
+        What is to be done; None where there is nothing.
+
+    Raises:
+        StateError: TARGET_MISSING, WRITTEN_BY_SEVERAL, LOCATION_NOT_WRITTEN, NEW_PLACE_TAKEN, MIGRATION_OF_OTHER_FILES or
+            UNKNOWN_COLUMN.
+    """
+    spec = project.pipelines[0]
+    ref, text = spec.target.ref, ddl_text(project.root, spec.target.file)
+    # Files that were switched elsewhere came here with the project, and name the new table before it is made and compared.
+    waits = waits_for(ref, state, state.table(ref))
+    stands = waits or state.table(ref)
+    after, location, changed = project, "", text
+    if stands is None or not stands.commits:
+        raise StateError(
+            "TARGET_MISSING",
+            f"{spec.name}: there is no row at {ref.path} yet.",
+            _UNTOUCHED,
+            f"Make the table: freshet run {spec.name}",
+        )
+    if spec.partners:
+        raise StateError(
+            "WRITTEN_BY_SEVERAL",
+            f"{spec.name}: {', '.join(spec.partners)} writes {ref.path} too: a table that one of them "
+            "loads would lack what the others own.",
+            _UNTOUCHED,
+            "Declare the new table in a DDL of its own, and move one pipeline after the other to it.",
+            partners=list(spec.partners),
+        )
+    found = differences(spec, stands)
+    if waits is None:
+        if not (needs_migration(found) or anyway):
+            return None
+        changed, location = text_after(project.root, spec, text)
+        after = reload({spec.target.file: changed.removeprefix("\ufeff").replace("\r\n", "\n")})
+        if same_place(after.pipelines[0].target.ref.path) != same_place(next_place(ref.path)):
+            raise not_written(spec, location)
+    new = after.pipelines[0]
+    names = {c.name.lower(): c.name for c in from_avro(stands.latest_extra("schema") or '{"type": "record", "fields": []}')}
+    check_renames(new, names, renames or {})
+    made = _made(new, stands, state.table(new.target.ref), copy)
+    return Migration(
+        spec=spec,
+        project=after,
+        after=new,
+        old=stands,
+        differences=found,
+        copy=made.copied if made is not None else copy,
+        renames=renames or {},
+        loaded=made is not None,
+        texts=(text, changed),
+        location=location,
+    )
+
+
+def _made(new: PipelineSpec, old: TableState, there: TableState | None, copy: bool) -> Note | None:
+    """Return what the new table says of itself; None where it is not loaded yet."""
+    if there is None:
+        return None
+    abandon = f"To begin anew: freshet migrate {new.name} --abandon"
+    if not there.commits:
+        if next(made_otherwise(new, there), None) is not None:
+            raise StateError(
+                "MIGRATION_OF_OTHER_FILES",
+                f"{new.name}: {there.ref.path} was begun by other files than these.",
+                _UNTOUCHED,
+                abandon,
+            )
+        return None
+    note = note_of(there)
+    if note is None or not note.is_of(old.ref.path):
+        raise StateError(
+            "NEW_PLACE_TAKEN",
+            f"{new.name}: a table stands at {there.ref.path} that no migration of {old.ref.path} has made.",
+            _UNTOUCHED,
+            f"Move it away; or name another place: LOCATION in {new.target.file}",
+            path=there.ref.path,
+        )
+    if there.latest_extra(FINGERPRINT_KEY) != new.fingerprint or (copy and not note.copied):
+        raise StateError(
+            "MIGRATION_OF_OTHER_FILES",
+            f"{new.name}: {there.ref.path} was loaded by other files, or in another way.",
+            _UNTOUCHED,
+            abandon,
+        )
+    return note
+
+
+@dataclass(frozen=True, kw_only=True)
+class MigrationResult:
+    """What a migration has done.
+
+    Args:
+        pipeline: The pipeline.
+        before, after: Base paths of both tables.
+        compared: What the comparison found, in words.
+        differs: True where they differ, and that was accepted.
+        switched: True where the DDL names the new table now by this command.
+    """
+
+    pipeline: str
+    before: str
+    after: str
+    compared: str
+    differs: bool
+    switched: bool
+
+    def as_json(self) -> dict[str, object]:
+        """Return the result as a JSON-serialisable mapping."""
+        return dict(vars(self))
+
+
+def migrate(one: Migration, root: str, state: StateReader, listen: Listener, accept: bool) -> MigrationResult:
+    """Load the new table, compare it with the old one, and have the DDL name it.
+
+    What is done already, by the new table's own account, is not done again: the same command goes on where it was killed.
+
+    Args:
+        one: What is to be done.
+        root: The project's folder.
+        state: Reader of the tables.
+        listen: Told what happens.
+        accept: Switch though rows differ.
+
+    Raises:
+        CheckError: MIGRATION_DIFFERS.
+        StateError: What the load is refused for, QUARANTINE_NOT_EMPTY, OLD_TABLE_WRITTEN, DDL_CHANGED or DDL_NOT_WRITABLE.
+        RetryableError: ALREADY_RUNNING.
+        FreshetError: The load failed.
+    """
+    # PySpark costs a second to import, and a refusal needs none of it.
+    from freshet.migration.load import load
+    from freshet.migration.settle import settle
+
+    _load_missing(one, state, listen, load)
+    found = settle(one, root, state, listen, accept)
+    return MigrationResult(
+        pipeline=one.spec.name,
+        before=one.old.ref.path,
+        after=one.after.target.ref.path,
+        compared=found.words,
+        differs=found.differs,
+        switched=one.texts[0] != one.texts[1],
+    )
+
+
+def _load_missing(
+    one: Migration,
+    state: StateReader,
+    listen: Listener,
+    load: Callable[[Migration, StateReader, Listener, Callable[[], Plan]], None],
+) -> None:
+    # Of one that is loaded by a bulk insert the index may be missing still.
+    follows = one.after.index.is_global and (one.copy or is_bulk(one.after))
+    if one.loaded and not follows:
+        return
+    if not one.loaded:
+        listen(
+            Event(
+                name="phase",
+                pipeline=one.spec.name,
+                message="loading the new table",
+                fields={"unit": "step", "number": 1, "of": 2},
+            )
+        )
+    try:
+        load(one, state, listen, lambda: one.plan(state))
+    except FreshetError as error:
+        if error.code == "INDEX_OF_ANOTHER_TABLE":
+            raise StateError(
+                error.code,
+                error.message,
+                error.effect,
+                "An index table in HBase belongs to one table: name another one for "
+                f"the new table, hoodie.index.hbase.table in {one.spec.file}; the old table keeps its own.",
+                **error.details,
+            ) from error
+        raise

@@ -1,0 +1,109 @@
+"""The end of a migration: compare both tables, note it in the new one, and have the DDL name it, while nobody writes either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+
+from freshet.errors import RetryableError, StateError
+from freshet.events.event import Event, Listener
+from freshet.hudi.table import StateReader, TableState
+from freshet.lease.local import Lease, backfill_lease, hold_lease
+from freshet.migration.files import switch_ddl
+from freshet.migration.load import compare
+from freshet.migration.plan import compile_verdict
+from freshet.migration.run import Migration
+from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of
+from freshet.plan.target import evolved
+from freshet.run.executor import execute
+from freshet.run.runner import new_run_id
+from freshet.sources.hudi.reads import counted
+
+# A run or a chunk of the old table that is at work ends; a load of hours is not to be in vain for it.
+_WAIT_SECONDS = 600.0
+
+
+def settle(one: Migration, root: str, state: StateReader, listen: Listener, accept: bool) -> Verdict:
+    """Put a loaded table in the place of the old one.
+
+    Args:
+        one: The migration.
+        root: The project's folder.
+        state: Reader of the tables.
+        listen: Told what happens.
+        accept: Do it though rows differ.
+
+    Returns:
+        What the comparison found, now or before this command was killed.
+
+    Raises:
+        CheckError: MIGRATION_DIFFERS.
+        StateError: NEW_TABLE_GONE, OLD_TABLE_WRITTEN, DDL_CHANGED or DDL_NOT_WRITABLE.
+        RetryableError: ALREADY_RUNNING.
+    """
+
+    def phase(words: str, progress: Mapping[str, object] | None = None) -> None:
+        listen(Event(name="phase", pipeline=one.after.name, message=words, fields=progress or {}))
+
+    with _all_held(one, listen) as lease:
+        old, new = state.table(one.old.ref), state.table(one.after.target.ref)
+        note, verdict = note_of(new), verdict_of(new)
+        if old is None or new is None or note is None:
+            raise StateError(
+                "NEW_TABLE_GONE",
+                f"{one.after.name}: another command has deleted {one.after.target.ref.path} or "
+                f"{one.old.ref.path} since this one began.",
+                "The files are as they were.",
+                f"See what stands: freshet migrate {one.after.name} --dry-run",
+            )
+        if not accept:
+            _refuse_unseen(one, old, note)
+        if verdict is None:
+            phase("comparing the new table with the old one", {"unit": "step", "number": 2, "of": 2})
+            found = compare(one, state, phase, accept)
+            verdict = Verdict(found.in_words(), not found.agrees)
+            record(one, new, verdict, state, lease)
+        if one.texts[0] != one.texts[1]:
+            switch_ddl(root, one.spec, *one.texts, one.location)
+    return verdict
+
+
+def record(one: Migration, new: TableState, verdict: Verdict, state: StateReader, lease: Lease) -> None:
+    """Have the new table say that it was compared; runs are refused until it does, where the files name it already."""
+    spec = evolved(one.after, new)
+    plan = compile_verdict(spec, new, verdict)
+    execute(plan, spec, one.project.root, one.project.env, state, lease.writer_file, new_run_id(), lambda words: None)
+
+
+@contextmanager
+def _all_held(one: Migration, listen: Listener) -> Iterator[Lease]:
+    def waiting(words: str) -> None:
+        listen(Event(name="waiting", pipeline=one.after.name, message=words))
+
+    seconds = max(one.after.lease_wait_seconds, _WAIT_SECONDS)
+    with ExitStack() as stack:
+        try:
+            # In the order of a backfill, whose chunks take the table's own lease under that of the backfill.
+            for table in (backfill_lease(one.old.ref), one.old.ref, one.after.target.ref):
+                lease = stack.enter_context(hold_lease(table, new_run_id(), seconds, waiting, what="migration"))
+        except RetryableError as error:
+            raise RetryableError(
+                error.code, error.message, one.stays, "Run the same command again.", **error.details
+            ) from error
+        yield lease
+
+
+def _refuse_unseen(one: Migration, old: TableState, note: Note) -> None:
+    found = unseen_writes(old, note)
+    if found:
+        name = one.after.name
+        raise StateError(
+            "OLD_TABLE_WRITTEN",
+            f"{name}: {counted(len(found), 'commit')} came to {old.ref.path} after the load of "
+            f"{one.after.target.ref.path} was planned, last at {found[-1]}, that no run reads again, such as of a backfill, a "
+            "replay or another writer: the new table lacks what they wrote.",
+            one.stays,
+            f"Load it anew: freshet migrate {name} --abandon, then the same command; or do without: freshet migrate {name} "
+            "--accept-differences",
+            commits=list(found),
+        )

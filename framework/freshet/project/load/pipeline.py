@@ -1,0 +1,350 @@
+"""One pipeline from its files: first a draft that knows its tables, then the checked and frozen spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from freshet.hudi.keys import options
+from freshet.problems import Problems, did_you_mean
+from freshet.project.load import layers
+from freshet.project.load.lineage import Neighbour
+from freshet.project.model import logic
+from freshet.project.model.paths import normal_path, places_before, quarantine_of, same_place
+from freshet.project.model.pipeline import PipelineSpec, Reader, TableRef
+from freshet.project.rules import source, target
+from freshet.project.rules.checks import read_checks
+from freshet.project.rules.fingerprint import fingerprint_of
+from freshet.project.rules.hoodie import agreed, check_hoodie
+from freshet.project.rules.index import IndexRules
+from freshet.project.rules.inputs import read_inputs
+from freshet.project.rules.shares import Shares
+from freshet.project.rules.sync import check_sync
+from freshet.project.rules.transforms import read_chain
+from freshet.project.rules.write import check_ordering, check_overwrites, read_backfill, read_write
+from freshet.project.shape.files import validate_settings
+from freshet.project.syntax.ddl import DdlTable, Setting, ddl_header, parse_ddl
+from freshet.project.syntax.files import Place, ProjectFiles
+from freshet.project.syntax.template import TemplateContext, render, text_of
+from freshet.project.syntax.yaml_text import ListNode, MapNode, ScalarNode
+from freshet.secrets import Redactor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A pipeline whose settings are merged and rendered, and whose tables are known by name and path.
+
+    Args:
+        name: The pipeline.
+        file: Its YAML.
+        tree: Merged, rendered settings.
+        context: What its SQL may see.
+        warehouse: Normal root path of each database.
+        ddl_text: The DDL, rendered; None where it cannot be read.
+        target: The table written; None where it is not known.
+        secrets: The secrets that its own files read.
+        windowed: Texts of settings that a backfill renders otherwise.
+    """
+
+    name: str
+    file: str
+    tree: MapNode
+    context: TemplateContext
+    warehouse: Mapping[str, str]
+    ddl_text: str | None
+    target: TableRef | None
+    secrets: Redactor
+    windowed: tuple[str, ...]
+
+    def place(self, *path: str) -> Place:
+        """Return the place of a path of keys in the pipeline's merged settings."""
+        return layers.place_in(self.tree, self.file, path)
+
+
+def draft(
+    name: str,
+    file: str,
+    tree: MapNode,
+    context: TemplateContext,
+    variables: Mapping[str, object],
+    files: ProjectFiles,
+    secrets: Redactor,
+    problems: Problems,
+) -> Draft:
+    """Render a pipeline's settings and find the table it writes.
+
+    Args:
+        name: The pipeline.
+        file: Its YAML.
+        tree: Merged settings, ``vars`` among them.
+        context: What settings may see.
+        variables: The values of ``vars``.
+        files: The project's files.
+        secrets: Collects what the context's ``env`` gives away.
+        problems: Receives what is wrong.
+    """
+    rendered = MapNode(
+        {key: node if key == "vars" else layers.render_node(node, context, problems) for key, node in tree.entries.items()},
+        tree.file,
+        tree.line,
+    )
+    warehouse = {
+        database: normal_path(setting.value, files.root)
+        for database, setting in layers.text_settings(rendered, "warehouse").items()
+        if setting.value.strip()
+    }
+    sql = TemplateContext(
+        var=variables,
+        env=None,
+        names=context.names,
+        on_secret=context.on_secret,
+        unknown_hints={
+            **context.unknown_hints,
+            "env": "SQL is printed by plan, so it cannot read env.*: read it in 'vars:' and use var.*.",
+        },
+        origin=context.origin,
+    )
+    ddl_text = None
+    named = rendered.entries.get("ddl")
+    if isinstance(named, ScalarNode) and isinstance(named.value, str) and named.value:
+        raw = files.read(named.value, Place(named.file, named.line), "DDL file", problems)
+        ddl_text = None if raw is None else render(raw, sql, named.value, 1, problems)
+    header = ddl_header(ddl_text) if ddl_text is not None else None
+    ref = None
+    if header is not None:
+        table, location = header
+        database, _, short = table.rpartition(".")
+        root = warehouse.get(database)
+        path = normal_path(location, files.root) if location else f"{root}/{short}" if root else ""
+        ref = TableRef(table, path) if path else None
+    return Draft(
+        name=name,
+        file=file,
+        tree=rendered,
+        context=sql,
+        warehouse=warehouse,
+        ddl_text=ddl_text,
+        target=ref,
+        secrets=secrets,
+        windowed=tuple(sorted(set(logic.windowed(tree)))),
+    )
+
+
+def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
+    """Say what lineage needs of a draft, as far as it is known.
+
+    Args:
+        one: The draft.
+        root: The project's folder.
+        targets: Paths of the project's own tables, by name.
+    """
+    settings = layers.text_settings(one.tree, "hoodie")
+    reads = {source.source_path(settings, root)}
+    inputs = one.tree.entries.get("inputs")
+    for entry in inputs.entries.values() if isinstance(inputs, MapNode) else ():
+        table = entry.entries.get("table") if isinstance(entry, MapNode) else None
+        if isinstance(table, ScalarNode):
+            found = source.table_by_name(table.text, Place("", 0), targets, one.warehouse, Problems())
+            reads.add(found.path if found else None)
+    setting = settings.get(options.SOURCE_PATH)
+    place = Place(setting.file, setting.line) if setting and setting.file == one.file else Place(one.file, 1)
+    target_path = same_place(one.target.path) if one.target else ""
+    others = frozenset(same_place(path) for path in reads if path)
+    main = source.source_path(settings, root)
+    # A join with the target as it stands is no circle; reading one's own changes is.
+    return Neighbour(
+        name=one.name,
+        place=place,
+        target=target_path,
+        reads=others if main and same_place(main) == target_path else others - {target_path},
+        owns=_owned(one.tree),
+    )
+
+
+def _owned(tree: MapNode) -> frozenset[str] | None:
+    write = tree.entries.get("write")
+    columns = write.entries.get("columns") if isinstance(write, MapNode) else None
+    if not isinstance(columns, ListNode):
+        return None
+    return frozenset(item.text.lower() for item in columns.items if isinstance(item, ScalarNode))
+
+
+def build(
+    one: Draft,
+    files: ProjectFiles,
+    targets: Mapping[str, str],
+    partners: tuple[str, ...],
+    readers: tuple[Reader, ...],
+    shares: Shares,
+    problems: Problems,
+) -> PipelineSpec | None:
+    """Check everything about a pipeline and freeze it.
+
+    Args:
+        one: Its draft.
+        files: The project's files.
+        targets: Paths of the project's own tables, by name.
+        partners: Names of the other pipelines that write the same table.
+        readers: The pipelines that read it.
+        shares: Who shares which HBase cluster.
+        problems: Receives what is wrong.
+
+    Returns:
+        The pipeline, or None where something is wrong with it.
+    """
+    before = len(problems)
+    settings = validate_settings(layers.plain_settings(one.tree), problems, lambda path: one.place(*path))
+    _check_spark(layers.text_settings(one.tree, "spark"), problems)
+    hoodie = layers.text_settings(one.tree, "hoodie")
+    check_hoodie(hoodie, problems)
+    chain = read_chain(_named_files(one.tree), files, one.context, problems)
+    main = source.read_source(hoodie, one.place("hoodie"), files.root, targets, one.warehouse, problems)
+    declared = settings.inputs if settings is not None else {}
+    inputs = read_inputs(
+        {name: (item, one.place("inputs", name)) for name, item in declared.items()},
+        main.table if main else None,
+        targets,
+        one.warehouse,
+        problems,
+    )
+    at_ddl = one.place("ddl")
+    ddl = parse_ddl(one.ddl_text, ddl_file(one.tree), problems) if one.ddl_text is not None else None
+    if ddl is None:
+        return None
+    values = agreed(hoodie, ddl, problems)
+    rules = target.TargetRules(ddl, values, at_ddl, problems)
+    ref = _target(ddl, one, files.root, problems)
+    table = rules.table(ref or TableRef(ddl.name, ""))
+    operation = rules.operation(reads_partitions=any(item.read == "affected_partitions" for item in inputs))
+    stable = settings.partition_is_stable if settings is not None else True
+    spark = {key: setting.value for key, setting in layers.text_settings(one.tree, "spark").items()}
+    check_sync(values, spark, problems)
+    index = IndexRules(ddl, values, at_ddl, problems).index(one.name, table, shares, spark, partition_is_stable=stable)
+    rules.types(table, index)
+    mode = rules.concurrency(table, index, operation)
+    write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
+    check_ordering(write, table, partners, one.place("write"), problems)
+    names = tuple(item.name for item in inputs)
+    backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, one.place, problems)
+    checks = read_checks(
+        settings.checks if settings else (),
+        table,
+        files,
+        targets,
+        one.warehouse,
+        one.place,
+        problems,
+        operation,
+        write.strategy,
+    )
+    if index.is_global:
+        check_overwrites(operation, write, backfill, index, one.place("hoodie"), problems, partition_is_stable=stable)
+    if len(problems) > before or settings is None or main is None or ref is None:
+        return None
+    own = target.OWN_KEYS | source.OWN_KEYS
+    write_options = {
+        key: value.value
+        for key, value in sorted(values.items())
+        if key not in own and not key.startswith(options.STREAMER_PREFIX)
+    }
+    columns = [(c.name, str(c.type), c.nullable) for c in table.columns]
+    located = [table.record_key, table.ordering_field, table.partition_by]
+    written = [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering]
+    variables = {name: text_of(value) for name, value in (one.context.var or {}).items()}
+    matters = {
+        ddl.file: [*located, columns],
+        **{
+            f"{one.file} ({matter})": value
+            for matter, value in (
+                ("source", [main.table.name, main.incremental_format]),
+                ("inputs", logic.of_inputs(inputs)),
+                ("write", [operation, *written]),
+                ("checks", logic.of_checks(checks)),
+                ("vars", variables if any(step.kind == "python" for step, _ in chain) else {}),
+                ("schema_contract", settings.schema_contract),
+                ("start and end", one.windowed),
+            )
+        },
+    }
+    kept = (
+        ref.path,
+        *places_before(ref.path),
+        main.table.path,
+        *(item.table.path for item in inputs),
+        *(index.parameters.values() if index.hbase else ()),
+    )
+    spec = PipelineSpec(
+        name=one.name,
+        file=one.file,
+        owner=settings.owner,
+        description=settings.description,
+        tags=tuple(settings.tags),
+        schedule=settings.schedule,
+        target=table,
+        source=main,
+        inputs=inputs,
+        transform=tuple(step for step, _ in chain),
+        operation=operation,
+        write=write,
+        backfill=backfill,
+        partners=partners,
+        readers=readers,
+        index=index,
+        checks=checks,
+        evolution=settings.schema_contract,
+        quarantine=quarantine_of(one.name, ref),
+        write_options=write_options,
+        spark_conf=dict(sorted(settings.spark.items())),
+        variables=variables,
+        lease_wait_seconds=settings.lease.wait_seconds,
+        limits=settings.run.limits(),
+        fingerprint="",
+        logic=logic.logic_of(files.root, chain, matters, one.secrets),
+        hidden={text: shown for text in kept if (shown := one.secrets.hidden(text)) != text},
+    )
+    return replace(spec, fingerprint=fingerprint_of(spec, [text for _, text in chain], files.root, one.secrets))
+
+
+def _target(ddl: DdlTable, one: Draft, root: Path, problems: Problems) -> TableRef | None:
+    if ddl.location is not None:
+        if not ddl.location.value.strip():
+            problems.add(
+                ddl.file,
+                ddl.location.line,
+                "BAD_VALUE",
+                "LOCATION is empty.",
+                "Write the table's base path, or remove it.",
+            )
+            return None
+        return TableRef(ddl.name, normal_path(ddl.location.value, root))
+    return source.table_by_name(ddl.name, Place(ddl.file, ddl.line), {}, one.warehouse, problems)
+
+
+def _named_files(tree: MapNode) -> list[tuple[str, Place]]:
+    node = tree.entries.get("transform")
+    items = node.items if isinstance(node, ListNode) else (node,)
+    return [
+        (item.value, Place(item.file, item.line))
+        for item in items
+        if isinstance(item, ScalarNode) and isinstance(item.value, str) and item.value
+    ]
+
+
+def ddl_file(tree: MapNode) -> str:
+    """Return the name of the DDL file that a pipeline's settings give."""
+    node = tree.entries["ddl"]
+    return node.text if isinstance(node, ScalarNode) else ""
+
+
+def _check_spark(settings: Mapping[str, Setting], problems: Problems) -> None:
+    for key, setting in settings.items():
+        if not key.startswith("spark."):
+            hint = (
+                "Hudi's properties belong under 'hoodie:'."
+                if key.startswith("hoodie.")
+                else did_you_mean(f"spark.{key}", [f"spark.{key}"])
+            )
+            problems.add(setting.file, setting.line, "UNKNOWN_KEY", f"'{key[:80]}' is not a setting of Spark.", hint)
+        if key == "spark.sql.parquet.datetimeRebaseModeInWrite":
+            problems.add(setting.file, setting.line, "RESERVED_KEY", f"'{key}' cannot be set: Hudi has one calendar.")

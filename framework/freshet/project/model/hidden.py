@@ -1,0 +1,55 @@
+"""Texts that hold a secret, as a table keeps them: what is shown of one, and a digest that tells whether another is the same.
+
+Equal digests mean the same text. Of a secret that was drawn at random a digest tells nothing; one that is short enough to be
+guessed costs whoever can read the table ``_ROUNDS`` rounds of SHA-256 a guess, and, since what is shown is the salt, no guess
+serves for another path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+from itertools import takewhile
+
+from freshet.project.model.paths import same_place
+
+#: What stands for a text that nobody knows the secrets of.
+NOT_SHOWN = "..."
+# About 1 ms, which an idle run pays for each path that holds a secret: 100 pipelines below a root out of `env` pay 0.2 s.
+# Digests that were kept were made with it.
+_ROUNDS = 1_000
+
+
+@lru_cache(maxsize=256)
+def digest_of(path: str, shown: str) -> str:
+    """Return the digest of a path that holds a secret, 32 hexadecimal digits.
+
+    Args:
+        path: The path; Hadoop's names of one place give one digest.
+        shown: What is kept of it in words.
+    """
+    text, salt = (part.encode("utf-8", "surrogatepass") for part in (same_place(path), shown))
+    return hashlib.pbkdf2_hmac("sha256", text, salt, _ROUNDS, 16).hex()
+
+
+def beside(text: str, shown: str) -> str:
+    """Return what may be shown of a path that was kept in clear, where the path in its place holds a secret by now.
+
+    Args:
+        text: The path; it may hold a secret that nobody knows any more.
+        shown: What is shown of the other one.
+
+    Returns:
+        The folders that both begin and end with, and dots for the others.
+    """
+    theirs, ours = text.split("/"), shown.split("/")
+    begin = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(theirs, ours, strict=False)))
+    theirs, ours = theirs[begin:], ours[begin:]
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(reversed(theirs), reversed(ours), strict=False)))
+    return "/".join([*text.split("/")[:begin], NOT_SHOWN, *theirs[len(theirs) - end :]])
+
+
+def without_paths(text: str) -> str:
+    """Return the begin of a kept JSON text that cannot be read, without its paths: nobody knows what they hold."""
+    return re.sub(r'[^"]*/[^"]*', NOT_SHOWN, text[:2000])

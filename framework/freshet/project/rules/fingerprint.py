@@ -1,0 +1,82 @@
+"""Fingerprint of a pipeline: one digest over all that its result follows from.
+
+It is derived from the specification: a new field is part of it, unless it is named below with the reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from freshet.project.model.checks import CheckSpec
+from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
+from freshet.secrets import Redactor
+
+#: Fields that the result does not follow from.
+APART: Mapping[type, frozenset[str]] = {
+    PipelineSpec: frozenset(
+        {
+            # For people and schedulers.
+            *("name", "file", "owner", "description", "tags", "schedule"),
+            # Of other pipelines.
+            *("partners", "readers"),
+            # How long and by what means, and not what.
+            *("spark_conf", "lease_wait_seconds", "limits"),
+            # How a range is computed again: a chunk's commit says it by itself.
+            "backfill",
+            # Follows from the name.
+            "quarantine",
+            # For Python steps; added where there is one.
+            "variables",
+            # The chain's text says more than its statements.
+            "transform",
+            # How a path that holds a secret is shown.
+            "hidden",
+            *("fingerprint", "logic"),
+        }
+    ),
+    # The path is the table.
+    TableRef: frozenset({"name"}),
+    # Where it is written, and what stands among the write options.
+    TableSpec: frozenset({"file", "properties", "column_lines"}),
+    # How much at a time, and what a run without a checkpoint does.
+    SourceSpec: frozenset({"max_commits", "missing_checkpoint", "full_scan_when_expired"}),
+    InputSpec: frozenset({"line"}),
+    # Where an index lies decides about no row.
+    IndexSpec: frozenset({"hbase"}),
+    HBaseSpec: frozenset(),
+    CheckSpec: frozenset({"line"}),
+}
+
+
+def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets: Redactor) -> str:
+    """Return the fingerprint of a pipeline, 16 hexadecimal digits of a SHA-256.
+
+    Args:
+        spec: The pipeline.
+        chain: The text of each step: a SQL's after Jinja, a Python step's with those of its helpers.
+        root: The project's root: the same project in another folder is the same pipeline.
+        secrets: Of this pipeline alone: the process's redactor knows more or less of them by what else is loaded.
+    """
+    python = any(step.kind == "python" for step in spec.transform)
+    told = {"spec": _plain(spec), "chain": list(chain), "variables": dict(spec.variables) if python else {}}
+    text = json.dumps(secrets.whole_tree(told), sort_keys=True, ensure_ascii=False)
+    text = text.replace(json.dumps(str(root), ensure_ascii=False)[1:-1], ".")
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        kind, apart = type(value), APART.get(type(value), frozenset())
+        return {"": kind.__name__, **{f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in apart}}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)

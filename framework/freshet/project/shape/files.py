@@ -1,0 +1,249 @@
+"""The shape of a pipeline file and of a config file: what keys there are, of what type, and what they mean.
+
+The same models validate the files and give the JSON Schema that editors complete from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+
+from freshet.hudi.keys.streamer_options import advice_for
+from freshet.problems import Problems, did_you_mean, nearest
+from freshet.project.model.limits import RunLimits
+from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
+from freshet.project.shape.strategies import Backfill, Duration, Input, Model, Name, Write, one_as_list, seconds_of
+from freshet.project.syntax.files import Place
+
+Scalar = bool | int | float | str
+
+
+def _text_of_cron(value: str) -> str:
+    if value and len(value.split()) != 5:
+        raise ValueError(
+            'BAD_VALUE|a schedule has five fields: minute, hour, day, month, weekday.|Write for instance "*/30 * * * *".'
+        )
+    return value
+
+
+class Lease(Model):
+    """How two runs of one pipeline at the same moment treat each other."""
+
+    wait_seconds: float = Field(
+        0.0,
+        ge=0,
+        le=86400,
+        strict=False,
+        description="Seconds that a run waits for another run of the same pipeline; 0 ends at once.",
+    )
+
+
+class Run(Model):
+    """What becomes of a run that hangs."""
+
+    timeout: Duration | None = Field(
+        None,
+        description="A run that takes longer is ended: RUN_TIMEOUT. Waiting for another run does not count. [default: none]",
+    )
+    stalled_after: Duration = Field(
+        "30m",
+        description="A run without a sign of life for so long is logged with its threads; where it does nothing at all, it is "
+        "ended: RUN_STALLED. 0s turns it off.",
+    )
+
+    def limits(self) -> RunLimits:
+        """Return the limits in seconds."""
+        return RunLimits(seconds_of(self.timeout or ""), seconds_of(self.stalled_after) or 0)
+
+
+class Shared(Model):
+    """Keys that configs and pipelines both may hold; a pipeline's value wins."""
+
+    vars: dict[str, Scalar] = Field(default_factory=dict, description="Variables for templates: {{ var.name }}.")
+    lease: Lease = Field(Lease(wait_seconds=0.0), description="How long a run waits for another run of the same pipeline.")
+    run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
+    hoodie: dict[str, str] = Field(
+        default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."
+    )
+    spark: dict[str, str] = Field(default_factory=dict, description="Settings of the Spark session: spark.*.")
+
+
+class ConfigFile(Shared):
+    """A file in configs/: what differs between environments."""
+
+    warehouse: dict[str, str] = Field(
+        default_factory=dict, description="Folder or URI of each database, by its name: raw.trips lies in <raw>/trips."
+    )
+
+
+class PipelineFile(Shared):
+    """A file in pipelines/: one target table and how it is computed."""
+
+    ddl: Name = Field(description="DDL file of the target table, relative to the project.")
+    transform: Annotated[list[Name], Field(min_length=1), BeforeValidator(one_as_list)] = Field(
+        description="SQL and Python files, relative to the project, applied in this order."
+    )
+    owner: str = Field("", description="Who answers for the table.")
+    description: str = Field("", description="What the table holds, in one sentence.")
+    schedule: Annotated[str, AfterValidator(_text_of_cron)] = Field(
+        "",
+        examples=["*/30 * * * *"],
+        description="When a scheduler should run the pipeline: cron text with five fields, UTC.",
+    )
+    tags: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
+        default_factory=list, description="Labels that select pipelines on the command line."
+    )
+    inputs: dict[str, Input] = Field(
+        default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
+    )
+    write: Write | None = Field(
+        None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
+    )
+    backfill: Backfill | None = Field(None, description="How `freshet backfill` computes a range of dates again.")
+    checks: list[Check] = Field(
+        default_factory=list, description="What must hold before anything is published; see docs/checks.md."
+    )
+    schema_contract: Literal["nothing", "add_columns", "widen"] = Field(
+        "nothing",
+        description="What a batch may change about the table beyond the DDL: nothing; add_columns: add nullable columns; "
+        "widen: that, and widen int to bigint or double and float to double.",
+    )
+    partition_is_stable: bool = Field(
+        False,
+        strict=False,
+        description="A promise: a key's partition never changes. A bucket index on a partitioned table needs it.",
+    )
+
+
+class Settings(PipelineFile):
+    """A pipeline after its configs were laid below it."""
+
+    warehouse: dict[str, str] = Field(default_factory=dict, description="Folder or URI of each database.")
+
+
+PlaceOf = Callable[[tuple[str, ...]], Place]
+
+
+def validate_settings(values: Mapping[str, Any], problems: Problems, place_of: PlaceOf) -> Settings | None:
+    """Validate a pipeline's merged settings.
+
+    Args:
+        values: Plain values by key.
+        problems: Receives what does not fit.
+        place_of: Gives the place of a path of keys, of the nearest place that exists.
+
+    Returns:
+        The settings, or None where something did not fit.
+    """
+    try:
+        return Settings.model_validate(dict(values))
+    except ValidationError as error:
+        # include_input is off: a value may hold a secret.
+        seen: set[tuple[str, ...]] = set()
+        errors = [
+            (tuple(str(part) for part in found["loc"]), found["type"], found["msg"])
+            for found in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        unknown = [path for path, kind, _ in errors if kind == "extra_forbidden"]
+        for path, kind, message in errors:
+            misspelt = any(other[:-1] == path[:-1] and nearest(other[-1], path[-1:]) for other in unknown)
+            # A key that is there but misspelt is one mistake, not an unknown key and a missing one.
+            if not (kind == "missing" and misspelt):
+                _note(path, kind, message, problems, place_of, seen)
+        return None
+
+
+def check_keys(entries: Mapping[str, int], model: type[Model], file: str, problems: Problems) -> None:
+    """Report top-level keys that a file of this kind cannot have.
+
+    Args:
+        entries: Line of each key.
+        model: ConfigFile or PipelineFile.
+        file: The file.
+        problems: Receives UNKNOWN_KEY, or MISPLACED_KEY where another kind of file may hold it.
+    """
+    known = model.model_fields
+    for key, line in entries.items():
+        if key in known:
+            continue
+        if key in Settings.model_fields:
+            other = "configs/base.yml or configs/<env>.yml" if key == "warehouse" else "a file in pipelines/"
+            problems.add(file, line, "MISPLACED_KEY", f"'{key}' cannot stand in this file.", f"It belongs in {other}.")
+        else:
+            problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{key[:80]}'.", unknown_key_hint(key, known))
+
+
+def unknown_key_hint(key: str, known: Mapping[str, Any]) -> str:
+    """Say where a key belongs that stands in the wrong place, or which one is meant."""
+    if key.startswith("hoodie."):
+        return "Hudi's properties belong under 'hoodie:'."
+    if key.startswith("-"):
+        return advice_for(key)
+    if key.startswith("spark."):
+        return "Spark's settings belong under 'spark:'."
+    return did_you_mean(key, known)
+
+
+def _note(
+    path: tuple[str, ...],
+    kind: str,
+    message: str,
+    problems: Problems,
+    place_of: PlaceOf,
+    seen: set[tuple[str, ...]],
+) -> None:
+    place = place_of(path)
+    file, line = place.file, place.line
+    dotted = ".".join(path)
+    if kind == "missing":
+        problems.add(file, line, "MISSING_KEY", f"The key '{dotted}' is missing.", _example(path[-1]))
+    elif kind == "extra_forbidden":
+        nested: dict[str, type[BaseModel]] = {
+            "inputs": Input,
+            "lease": Lease,
+            "run": Run,
+            "write": Write,
+            "backfill": Backfill,
+            "checks": Check,
+        }
+        in_checks: dict[str, type[BaseModel]] = {
+            "expect": Compared,
+            "references": Reference,
+            "freshness": Freshness,
+            "volume": Volume,
+        }
+        owner: type[BaseModel] = nested.get(path[0], Settings)
+        if owner is Check and len(path) > 3:
+            owner = in_checks.get(path[2], Check)
+        known = owner.model_fields
+        near = nearest(path[-1], known)
+        problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
+    elif kind == "value_error" and "|" in message:
+        code, text, hint = message.removeprefix("Value error, ").split("|")
+        problems.add(file, line, code, f"{dotted}: {text}", hint)
+    else:
+        # A union reports one error per member; one sentence is enough for one value.
+        shown = path[:2] if path[0] == "vars" else path
+        if shown not in seen:
+            seen.add(shown)
+            message = "must be one value" if path[0] == "vars" else message[:1].lower() + message[1:]
+            problems.add(file, line, "WRONG_TYPE", f"{'.'.join(shown)}: {message}.", _example(path[0]))
+
+
+def _example(key: str) -> str:
+    return {
+        "ddl": "Write 'ddl: ddl/<table>.sql'.",
+        "transform": "Write 'transform: transformers/<name>.sql' or a list.",
+        "table": "Write 'table: <database>.<table>'.",
+        "inputs": "Write '<name>: {table: <database>.<table>}'.",
+        "vars": "Write '<name>: <text or number>'.",
+        "checks": f"Write '- {{name: ..., severity: fail|warn|drop, ...}}' with one of {', '.join(RULES)}.",
+        "name": "Write 'name: <what the report calls it>'.",
+        "strategy": "Write 'strategy: merge'.",
+        "columns": "Write 'columns: [<column>, ...]'.",
+        "event_time": "Write 'event_time: <column of the main source>'.",
+        "schedule": 'Write it in quotes, as "*/30 * * * *".',
+        "partition_is_stable": "Write 'partition_is_stable: true'.",
+    }.get(key, "")

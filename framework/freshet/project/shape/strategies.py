@@ -1,0 +1,120 @@
+"""The shape of the strategies in a pipeline file: how inputs are read, how rows are written, how dates are repaired."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+
+Name = Annotated[str, StringConstraints(min_length=1)]
+_DURATION = re.compile(r"(\d{1,6})\s*([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def one_as_list(value: Any) -> Any:
+    """Let a list of one be written as the one."""
+    return [value] if isinstance(value, str) else value
+
+
+def seconds_of(text: str) -> int | None:
+    """Return a duration such as ``24h`` or ``7d`` in seconds, None where it is none."""
+    match = _DURATION.fullmatch(text.strip())
+    return int(match[1]) * _SECONDS[match[2]] if match else None
+
+
+def _duration(value: str) -> str:
+    if seconds_of(value) is None:
+        raise ValueError("BAD_VALUE|a duration is a number and s, m, h, d or w.|Write for instance 24h or 7d.")
+    return value
+
+
+Duration = Annotated[str, AfterValidator(_duration)]
+_TEXT = {"type": "string", "minLength": 1}
+OneOrMore = Annotated[
+    list[Name],
+    Field(min_length=1),
+    BeforeValidator(one_as_list),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}),
+]
+
+
+class Model(BaseModel):
+    """Base of all models: nothing unknown, nothing changed, nothing of the input in an error's text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, strict=True)
+
+
+class Input(Model):
+    """Another table that the transformation names."""
+
+    table: Name = Field(description="Table as database.table; the database is one of the warehouse's.")
+    read: Literal["snapshot", "incremental", "affected_partitions"] = Field(
+        "snapshot",
+        description="How the table is read: snapshot is the whole table; incremental is what changed within the look-back; "
+        "affected_partitions is only the partitions that the rows of <SRC> need.",
+    )
+    lookback: Duration | None = Field(
+        None,
+        description="read: incremental: how far back before the present window commits are read, by completion time. "
+        "[default: 24h]",
+    )
+    drives: dict[str, Name] = Field(
+        default_factory=dict,
+        description="read: incremental: a change in this table brings the main source's rows of the same key into <SRC>, "
+        "though they did not change; this table's column to the main source's column.",
+    )
+    on: dict[str, OneOrMore] = Field(
+        default_factory=dict,
+        description="read: affected_partitions: this table's partition column to an SQL expression over the columns of <SRC>, "
+        "or several.",
+    )
+    as_of: Literal["latest", "run_start", "checkpoint"] = Field(
+        "latest",
+        description="run_start reads the version that stood when the run was planned; checkpoint, for the main source's own "
+        "table, the version that the target has seen so far: the rows as they were before this change.",
+    )
+
+
+class Write(Model):
+    """How the batch reaches the target, where that is more than Hudi's write operation says."""
+
+    strategy: Literal["merge", "partial_update", "full_outer_join"] = Field(
+        description="merge sets the named columns and leaves every other as it is; partial_update sets those of them that a "
+        "row carries; full_outer_join joins the whole non-partitioned target and overwrites it.",
+    )
+    columns: Annotated[list[Name], Field(min_length=1)] = Field(
+        description="The columns that this pipeline owns; it leaves every other column as it is.",
+    )
+    when_not_matched: Literal["insert", "ignore"] = Field(
+        "insert",
+        description="What becomes of a row whose key is not in the target: insert leaves the other columns null.",
+    )
+    ordering: Name | None = Field(
+        None,
+        description="The owned column by which an older update loses. [default: the table's ordering field]",
+    )
+    changed_columns: Name | None = Field(
+        None,
+        description="partial_update: a column of the batch, array<string>, that names the columns a row carries, so that null "
+        "can be a value; without it null means unchanged.",
+    )
+
+
+class Backfill(Model):
+    """How a range of dates is computed again."""
+
+    event_time: Name = Field(description="Column of the main source that says when a row happened; cuts the range.")
+    inputs: dict[str, Name] = Field(
+        default_factory=dict,
+        description="Event-time columns of inputs that are to be cut by the same range, by input.",
+    )
+    partition: Name | None = Field(
+        None,
+        description="The target's partition column that follows from the event time; chunks are whole partitions.",
+    )
+    granularity: Literal["hour", "day", "month"] = Field("day", description="What one such partition holds.")
+    write: Literal["upsert", "insert_overwrite"] = Field(
+        "upsert",
+        description="upsert the chunk's rows, or replace the chunk's partitions by them.",
+    )

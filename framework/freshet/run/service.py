@@ -1,0 +1,259 @@
+"""Run a table's services beside its writers: compaction, clustering, cleaning, archiving, by Hudi's own write client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from freshet.errors import FreshetError, StateError
+from freshet.events.event import Event, Listener
+from freshet.hudi.options import INDEX_CLASS, excludes_runs, writer_options
+from freshet.hudi.shares import rate_options
+from freshet.hudi.table import StateReader, TableState
+from freshet.index.hbase.opening import open_index
+from freshet.jvm.at_work import at_work
+from freshet.jvm.session import ALWAYS, start_session
+from freshet.lease.local import hold_lease, service_lease
+from freshet.plan.retention import held_back
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.run.executor import jvm_lock, name_jobs
+from freshet.run.pending import (
+    MADE_BY,
+    carry_out,
+    pending_clusterings,
+    pending_compactions,
+    schedule_clustering,
+    schedule_compaction,
+)
+from freshet.run.records import remember_killed, remembered
+from freshet.run.runner import new_run_id
+from freshet.run.watchdog import watched
+from freshet.sinks.failures import in_words
+
+Service = Literal["compact", "cluster", "clean", "archive"]
+SERVICES: tuple[Service, ...] = ("compact", "cluster", "clean", "archive")
+#: Of a service that found nothing to do.
+NOTHING = "nothing to do"
+_IN_WORDS: dict[Service, str] = {"compact": "compacting", "cluster": "clustering", "clean": "cleaning", "archive": "archiving"}
+
+
+@dataclass(frozen=True)
+class ServiceResult:
+    """What the services of one table did.
+
+    Args:
+        pipeline: The pipeline that writes the table.
+        done: What was done, by service: the request time of its instant, or ``nothing to do``.
+        held: Why cleaning and archiving were left, one sentence per reader that they would have cut off.
+    """
+
+    pipeline: str
+    done: dict[str, str]
+    held: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the result as a JSON-serialisable mapping."""
+        return {**vars(self), "held": list(self.held)}
+
+
+def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, ...], listen: Listener) -> ServiceResult:
+    """Run services of a pipeline's target.
+
+    Args:
+        spec: The pipeline.
+        state: Reader of the tables.
+        wanted: Which services, run in the order of ``SERVICES``; compaction is left out for COPY_ON_WRITE.
+        listen: Told what happens.
+
+    Raises:
+        StateError: TARGET_MISSING, or what a run through its HBASE index is refused for.
+        FreshetError: A service failed; what the ones before it did stands.
+    """
+    target = state.table(spec.target.ref)
+    if target is None:
+        raise StateError(
+            "TARGET_MISSING",
+            f"{spec.name}: there is no table at {spec.target.ref.path} yet.",
+            "Nothing was done.",
+            f"Make it first: freshet run {spec.name}",
+        )
+    with remembered(spec.target.ref, spec.name, "service") as record:
+        result = _under_lease(spec, state, wanted, listen)
+        busy = any(done not in (NOTHING, "left") for done in result.done.values())
+        record.update(outcome="done" if busy else "idle", done=result.done, reason="; ".join(result.held))
+    return result
+
+
+def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, ...], listen: Listener) -> ServiceResult:
+    result = ServiceResult(spec.name, {})
+
+    def waiting(words: str) -> None:
+        listen(Event(name="waiting", pipeline=spec.name, message=words))
+
+    lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
+    with (
+        hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting, what="table services", pipeline=spec.name) as held,
+        watched(spec, held.noting(listen)) as listen,
+    ):
+        remember_killed(spec.target.ref, held.left)
+        listen(Event(name="phase", pipeline=spec.name, message="starting Spark"))
+        spark = start_session(spec.spark_conf).newSession()
+        name_jobs(spark, spec.name)
+        # A service whose Python is killed goes on in its JVM: what comes next waits for that one's lock, as after a run.
+        with at_work(), jvm_lock(spark, held.writer_file):
+            spec = _at_its_rate(spark, spec, state, listen)
+            # COPY_ON_WRITE has nothing to compact.
+            now = [one for one in SERVICES if one in wanted and (one != "compact" or spec.target.table_type != "COPY_ON_WRITE")]
+            for number, service in enumerate(now, 1):
+                kept = _held(spec, state) if service in ("clean", "archive") else ()
+                code = "RETENTION_HELD"
+                if service == "clean" and not kept:
+                    kept, code = _needed(spark, spec), "COMPACTION_PENDING"
+                if kept:
+                    result = replace(result, held=kept, done={**result.done, service: "left"})
+                    listen(Event(name="notice", pipeline=spec.name, message=f"{code}: {kept[0]}"))
+                    continue
+                listen(
+                    Event(
+                        name="phase",
+                        pipeline=spec.name,
+                        message=f"{_IN_WORDS[service]} {spec.target.ref.name}",
+                        fields={"unit": "service", "number": number, "of": len(now)},
+                    )
+                )
+                done = _run(spark, spec, state, service, listen)
+                result = replace(result, done={**result.done, service: done})
+                listen(
+                    Event(
+                        name="done",
+                        pipeline=spec.name,
+                        message=service,
+                        fields={"commits": [] if done == NOTHING else [f"{service} {done}"]},
+                    )
+                )
+    return result
+
+
+def _at_its_rate(spark: SparkSession, spec: PipelineSpec, state: StateReader, listen: Listener) -> PipelineSpec:
+    # A clustering writes the entry of each row anew, and whoever finds a failed commit takes its entries back.
+    if spec.index.hbase is None:
+        return spec
+    opened = open_index(
+        spark, spec, spec.index.hbase, state, lambda words: listen(Event(name="phase", pipeline=spec.name, message=words))
+    )
+    return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.jvms)})
+
+
+def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
+    return tuple(notice.message for notice in held_back(spec, state, state.table(spec.target.ref), 0))
+
+
+def _needed(spark: SparkSession, spec: PipelineSpec) -> tuple[str, ...]:
+    """Say which compactions are planned and not done: a cleaner may delete the logs that they are to read."""
+    found = pending_compactions(spark, spec.target.ref) if spec.target.table_type == "MERGE_ON_READ" else []
+    return tuple(f"{spec.name}: cleaning is left this time: the compaction of {one} is planned and not done." for one in found)
+
+
+def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service, listen: Listener) -> str:
+    before = _instants(state.table(spec.target.ref))
+    try:
+        with service_client(spark, spec) as (client, none):
+            match service:
+                case "compact":
+                    for pending in pending_compactions(spark, spec.target.ref, MADE_BY):
+                        carry_out(client, none, pending)
+                        listen(
+                            Event(
+                                name="notice",
+                                pipeline=spec.name,
+                                message=f"COMPACTION_RESUMED: the compaction of {pending} was left unfinished, and is done now",
+                            )
+                        )
+                    planned = schedule_compaction(spark, spec, client)
+                    if planned:
+                        carry_out(client, none, planned)
+                case "cluster":
+                    for pending in pending_clusterings(spark, spec.target.ref, MADE_BY):
+                        _finish_clustering(client, spec, pending, listen)
+                    planned = schedule_clustering(spark, spec, client)
+                    if planned:
+                        _cluster(client, planned)
+                case "clean":
+                    client.clean()
+                case "archive":
+                    client.archive()
+    except Py4JJavaError as error:
+        raise _failed(spec, service, error) from error
+    after = _instants(state.table(spec.target.ref))
+    if service == "archive":
+        gone = len(before - after)
+        return f"{gone} instants archived" if gone else NOTHING
+    made = sorted(after - before)
+    return ", ".join(made) if made else NOTHING
+
+
+def _finish_clustering(client: Any, spec: PipelineSpec, instant: str, listen: Listener) -> None:
+    try:
+        _cluster(client, instant)
+        words = "was left unfinished, and is done now"
+    except Py4JJavaError as error:
+        words = f"was left unfinished, and is given up: {in_words(spec.target.ref, str(error)).message}"
+    listen(Event(name="notice", pipeline=spec.name, message=f"CLUSTERING_RESUMED: the clustering of {instant} {words}"))
+
+
+def _cluster(client: Any, instant: str) -> None:
+    try:
+        client.cluster(instant, True)
+    except Py4JJavaError:
+        # What a writer changed since the plan was made can never be clustered by it; left behind, the plan would keep its
+        # files from every later one, and the timeline from being archived.
+        client.purgePendingClustering(instant)
+        raise
+
+
+@contextmanager
+def service_client(spark: SparkSession, spec: PipelineSpec) -> Iterator[tuple[Any, Any]]:
+    """Give Hudi's write client of a pipeline's target, and the option that is empty."""
+    jvm: Any = spark._jvm
+    for key, value in ALWAYS.items():
+        # A session's settings reach the tasks of its queries only, and a service's jobs are none.
+        spark.sparkContext.setLocalProperty(key, value)
+    options = jvm.java.util.HashMap()
+    # Every option of the table's writer: without those of its index, a service would drop the record index (Hudi 1.0.2).
+    for key, value in {**writer_options(spec), "hoodie.compact.inline.max.delta.commits": "1"}.items():
+        # A service moves no row from one partition to another.
+        if key != INDEX_CLASS:
+            options.put(key, value)
+    scala_options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(options)
+    nothing = jvm.scala.Option.empty()
+    client = jvm.org.apache.hudi.HoodieCLIUtils.createHoodieWriteClient(
+        spark._jsparkSession,
+        spec.target.ref.path,
+        scala_options,
+        nothing,
+    )
+    try:
+        yield client, jvm.org.apache.hudi.common.util.Option.empty()
+    finally:
+        client.close()
+
+
+def _instants(table: TableState | None) -> set[str]:
+    return {instant.requested for instant in table.instants} if table else set()
+
+
+def _failed(spec: PipelineSpec, service: Service, error: Py4JJavaError) -> FreshetError:
+    found = in_words(spec.target.ref, str(error))
+    if found.code != "WRITE_FAILED":
+        return found
+    return FreshetError(
+        "SERVICE_FAILED",
+        f"{spec.name}: {service}: {found.message}",
+        "The table's rows are as they were.",
+        "Run the same command again; FRESHET_JVM_LOG=warn in front of it shows what Hudi logs.",
+    )

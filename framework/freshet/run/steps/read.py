@@ -1,0 +1,29 @@
+"""Handlers of the stages that read."""
+
+from __future__ import annotations
+
+from freshet.hudi.checkpoint import MAIN
+from freshet.run.steps.work import Work
+from freshet.sources.hudi.read.inputs import drive_rows, read_partitions
+from freshet.sources.hudi.read.reader import IDENTITY, read_identified
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadPartitions, counted
+
+
+def read_main(work: Work, stage: ReadIncrement) -> None:
+    """Read the window of the main source."""
+    work.source = read_identified(work.spark, stage)
+    work.view(MAIN, work.source.drop(*IDENTITY))
+
+
+def add_driven(work: Work, stage: DriveRows) -> None:
+    """Add the main source's rows of the keys that another input has changed."""
+    assert work.source is not None, "the plan reads the main source first"
+    work.source = drive_rows(work.spark, stage, work.source)
+    work.view(MAIN, work.source.drop(*IDENTITY))
+
+
+def read_needed_partitions(work: Work, stage: ReadPartitions) -> None:
+    """Read the partitions of another input that the batch needs."""
+    rows, names = read_partitions(work.spark, stage, work.batch)
+    work.view(stage.view, rows)
+    work.phase(f"reading {counted(len(names), 'partition')} of {stage.table.name} as {stage.view}")

@@ -1,0 +1,198 @@
+"""Where every pipeline stands, from the timelines alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from freshet.backfill.record import chunk_commits
+from freshet.errors import FreshetError
+from freshet.hudi.buckets import bucket_advice
+from freshet.hudi.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.hudi.instants import zone_of
+from freshet.hudi.table import StateReader, TableState
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.migrated import refuse_unmigrated
+from freshet.plan.positions import checkpoint_of
+from freshet.plan.stages import Plan
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.quarantine.table import lost_words
+from freshet.secrets import redact_tree
+from freshet.sources.hudi.look.late import completion_of, late_commits
+from freshet.sources.hudi.look.window import horizon
+from freshet.sources.hudi.reads import counted
+from freshet.status.logic_report import LogicReport
+
+# A run's commit has one of these, or one of HoodieStreamer's that a pipeline goes on from; those of others have none.
+_OF_A_RUN = frozenset((RUN_ID_KEY, CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineStatus:
+    """One pipeline's standing.
+
+    Args:
+        pipeline: Its name.
+        state: ``new`` (no target yet), ``waiting`` (for the first run of another), ``up_to_date``, ``behind``, or an error's
+            code such as CHECKPOINT_EXPIRED.
+        last_commit: Completion time of the last commit that the pipeline made, or that it goes on from.
+        checkpoint: The main source's position, as a completion time.
+        commits_behind: Source commits since the checkpoint.
+        rows_behind: Rows of those commits.
+        minutes_behind: Minutes from the checkpoint to the source's last commit; 0 where nothing waits.
+        horizon: Completion time of the oldest commit that the source can still be read from.
+        minutes_to_horizon: Minutes from the horizon to the checkpoint: how much history is left before it expires;
+            None where the source was never cleaned or archived.
+        message: The error, where ``state`` is one.
+        advice: What should be changed about the table, each on a line with a code before it.
+        backfill: The newest backfill, where it is unfinished: its range and how many of its chunks are done.
+        backfill_running: True where a backfill goes on now; the caller asks its lease.
+        source_zone: Zone by which the source names instants, UTC or LOCAL.
+        running: What its lease's holder has written of itself, where a run or a service is at work; the caller asks.
+        waits_for: Pipelines whose first run it waits for; the caller knows them.
+        logic: Which of the target's partitions hold rows of an older logic: see ``LogicReport``; None before the first run.
+    """
+
+    pipeline: str
+    state: str
+    last_commit: str = ""
+    checkpoint: str = ""
+    commits_behind: int = 0
+    rows_behind: int = 0
+    minutes_behind: float = 0.0
+    horizon: str = ""
+    minutes_to_horizon: float | None = None
+    message: str = ""
+    advice: str = ""
+    backfill: str = ""
+    backfill_running: bool = False
+    source_zone: str = ""
+    running: Mapping[str, Any] | None = None
+    waits_for: tuple[str, ...] = ()
+    logic: LogicReport | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the standing as a JSON-serialisable mapping, without secrets."""
+        found: dict[str, Any] = redact_tree(asdict(self))
+        return found
+
+
+class _OneLook:
+    """A ``StateReader`` that asks another one once for each table, so that all who ask it see the same moment.
+
+    Args:
+        state: The other.
+    """
+
+    def __init__(self, state: StateReader) -> None:
+        self._state, self._seen = state, dict[TableRef, TableState | None]()
+
+    def table(self, ref: TableRef) -> TableState | None:
+        """Return the table's state when it was first asked for, None where there was no table."""
+        if ref not in self._seen:
+            self._seen[ref] = self._state.table(ref)
+        return self._seen[ref]
+
+
+def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
+    """Return the newest backfill in words where chunks of it are missing; empty where none is, or none was ever made.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables; only the active timeline is looked at.
+    """
+    target = state.table(spec.target.ref) if spec.backfill is not None else None
+    found = chunk_commits(target, spec.name, archived=False) if target else []
+    if not found:
+        return ""
+    newest = found[0].record
+    latest = {c.record.start: c.record.state for c in reversed(found) if c.record.backfill == newest.backfill}
+    done = sum(state == "done" for state in latest.values())
+    start, end, _ = newest.backfill.split("/")
+    return "" if done == newest.chunks else f"{start[:10]} to {end[:10]}: {done} of {counted(newest.chunks, 'chunk')} done"
+
+
+def pipeline_status(
+    spec: PipelineSpec,
+    state: StateReader,
+    hold: Callable[[Plan], None] = lambda plan: None,
+) -> PipelineStatus:
+    """Look at a pipeline's target and source.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        hold: Raises what forbids the plan of the next run besides the timelines.
+
+    Returns:
+        Its standing; an error becomes its ``state``.
+    """
+    last = position = zone = ""
+    state = _OneLook(state)
+    try:
+        target = state.table(spec.target.ref)
+        refuse_unmigrated(spec, state, target)
+        last = _last_commit(spec, target) if target else ""
+        checkpoint = checkpoint_of(spec, target) if target else None
+        source = state.table(spec.source.table)
+        if source is None:
+            return PipelineStatus(
+                pipeline=spec.name,
+                state="SOURCE_MISSING",
+                last_commit=last,
+                message=f"no Hudi table at {spec.source.table.path}",
+            )
+        zone = zone_of(source)
+        main = checkpoint.main if checkpoint else None
+        position = completion_of(spec.name, source, main) if main else ""
+        late = late_commits(source, main, position) if main else ()
+        waiting = (*late, *source.commits_between(begin_exclusive=position))
+        oldest = horizon(source)
+        trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
+        # By what a run plans, so that it is no second opinion.
+        plan = compile_plan(spec, state, RunRequest())
+        hold(plan)
+        lost = lost_words(spec, state, target)
+        advice = (f"QUARANTINE_LOST: {lost}" if lost else "", bucket_advice(spec, target))
+    except FreshetError as error:
+        return PipelineStatus(
+            pipeline=spec.name, state=error.code, last_commit=last, checkpoint=position, message=str(error), source_zone=zone
+        )
+    return PipelineStatus(
+        pipeline=spec.name,
+        state="new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
+        last_commit=last,
+        checkpoint=position,
+        commits_behind=len(waiting),
+        rows_behind=sum(source.info(i).rows for i in waiting),
+        minutes_behind=max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
+        horizon=oldest,
+        minutes_to_horizon=_minutes(oldest, position) if trimmed and oldest and position else None,
+        advice="\n".join(filter(None, advice)),
+        source_zone=zone,
+    )
+
+
+def _last_commit(spec: PipelineSpec, target: TableState) -> str:
+    return next(
+        (
+            instant.completed
+            for instant, info in target.newest_first()
+            if info.extra.get(PIPELINE_KEY, spec.name) == spec.name and not _OF_A_RUN.isdisjoint(info.extra)
+        ),
+        "",
+    )
+
+
+def _minutes(begin: str, end: str) -> float:
+    try:
+        return round((_moment(end) - _moment(begin)).total_seconds() / 60, 1)
+    except ValueError:
+        # HoodieStreamer's start of all time ("000", "00000000000000") is no date to count from.
+        return 0.0
+
+
+def _moment(instant: str) -> datetime:
+    return datetime.strptime(instant[:14], "%Y%m%d%H%M%S")

@@ -1,0 +1,109 @@
+"""Another table at the path of a target: a run would write beside its rows, go on from its checkpoint, or fail within Hudi."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freshet.errors import StateError
+from freshet.hudi.checkpoint import PIPELINE_KEY, STREAMER_V2_KEY
+from freshet.hudi.table import MemoryState, TableState
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.stages import Plan
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.sources.hudi.read.held import hold_plan
+from freshet.status.status import pipeline_status
+from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target, at
+
+OTHERS = {PIPELINE_KEY: "refunds"}
+
+
+def planned(target: TableState | None, spec: PipelineSpec | None = None, **request: Any) -> Plan:
+    held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)])} | ({TARGET.path: target} if target else {})
+    return compile_plan(spec or a_spec(inputs=()), MemoryState(held), RunRequest(**request))
+
+
+def refusal(target: TableState, **request: Any) -> StateError:
+    with pytest.raises(StateError) as refused:
+        planned(target, **request)
+    held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)]), TARGET.path: target}
+    assert pipeline_status(a_spec(inputs=()), MemoryState(held)).state == refused.value.code
+    return refused.value
+
+
+def named(name: str) -> dict[str, Any]:
+    return {"properties": {"hoodie.table.name": name}}
+
+
+@pytest.mark.parametrize("full_refresh", [False, True])
+@pytest.mark.parametrize("read_upto", [10, 20], ids=["news", "idle"])
+def test_a_table_of_another_name_is_refused(read_upto: int, full_refresh: bool) -> None:
+    """Kind: what Hudi refuses within a write, with no word on what to do; of a run that finds nothing to do, too."""
+    error = refusal(a_target((30, a_checkpoint(read_upto)), **named("trips")), full_refresh=full_refresh)
+    assert (error.code, error.details) == ("TABLE_NAME_CHANGED", {"before": "trips", "after": "earnings"})
+    assert planned(a_target((30, a_checkpoint(read_upto)), **named("EARNINGS")), full_refresh=full_refresh)
+
+
+@pytest.mark.parametrize("full_refresh", [False, True])
+def test_a_table_with_another_pipelines_checkpoint_is_refused(full_refresh: bool) -> None:
+    """Kind: a copy of another pipeline's table, made from the same source with the same columns, or one that it still writes:
+    this one would pass over what the other has read. By `checkpoint set` a pipeline takes it over that got another name.
+    """
+    target = a_target((30, a_checkpoint(10)), extra=OTHERS)
+    error = refusal(target, full_refresh=full_refresh)
+    assert (error.code, error.details["pipeline"]) == ("TARGET_OF_ANOTHER_PIPELINE", "refunds")
+    assert f"freshet checkpoint set earnings {at(10)}" in error.next_step
+    override = compile_override(a_spec(inputs=()), MemoryState({TARGET.path: target}), at(10))
+    assert override.stages[-1].metadata[PIPELINE_KEY] == "earnings"  # type: ignore[union-attr]
+
+
+def test_tables_that_a_pipeline_may_go_on_with() -> None:
+    """Its own, whoever wrote between; one of HoodieStreamer's or of a plain writer's; and one that partners write, too."""
+    own = a_target((30, a_checkpoint(10)), extra={PIPELINE_KEY: "earnings"}, **named("earnings"))
+    planned(own)
+    planned(a_table_state([a_commit(5, extra={STREAMER_V2_KEY: at(10)})], ref=TARGET))
+    planned(a_table_state([a_commit(5)], ref=TARGET))
+    commits = [(i, own.info(i)) for i in own.commits]
+    planned(a_table_state([*commits, a_commit(40, extra=OTHERS)], ref=TARGET))
+    partner = a_commit(40, extra={**OTHERS, STREAMER_V2_KEY: at(20)})
+    plan = planned(a_table_state([*commits, partner], ref=TARGET), a_spec(inputs=(), partners=("refunds",)))
+    assert plan.window.requested == (at(19),)
+    with pytest.raises(StateError):
+        planned(a_table_state([*commits, partner], ref=TARGET))
+
+
+@pytest.mark.parametrize(
+    ("there", "is_foreign"),
+    [
+        (("part-0.snappy.parquet",), True),
+        (("_SUCCESS", "part-00000"), True),
+        (("day=2026-01-05/a.parquet",), True),
+        (("_delta_log/0.json",), True),
+        (("data/a.parquet", "metadata/v1.json"), True),
+        (("2026.csv.gz",), True),
+        ((), False),
+        ((".hoodie/timeline/x",), False),
+        ((".freshet/copy.lease",), False),
+        ((".part-0.parquet.crc",), False),
+    ],
+    ids=str,
+)
+def test_a_place_where_something_else_lies_is_refused(tmp_path: Path, there: tuple[str, ...], is_foreign: bool) -> None:
+    """Kind: files that are no Hudi table's, of Spark, Delta or Iceberg, or of a table whose .hoodie is gone: the first run
+    would make a table among them.
+    """
+    for name in there:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    ref = TableRef(TARGET.name, str(tmp_path))
+    plan = planned(None, a_spec(inputs=(), target=a_table_spec(ref=ref)))
+    plan = replace(plan, stages=plan.stages[-1:])
+    if not is_foreign:
+        hold_plan(plan, MemoryState({}))
+        return
+    with pytest.raises(StateError) as refused:
+        hold_plan(plan, MemoryState({}))
+    assert refused.value.code == "TARGET_OCCUPIED"
