@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from freshet.cases.case import Case, FixtureText, Shape, fixture_file
 from freshet.cases.load import build_cases, check_owners, read_fixture
@@ -16,9 +15,6 @@ from freshet.errors import SpecError
 from freshet.hudi.timeline import TimelineState
 from freshet.problems import Problems
 from freshet.project.model.pipeline import PipelineSpec, Project, TableSpec
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, kw_only=True)
