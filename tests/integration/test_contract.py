@@ -162,7 +162,7 @@ NO_TEXT = "cast(x'fffe' AS string)"
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"),
+    ("kind", "value", "code"),
     [
         ("bigint", "'ten'", "NOT_OF_TYPE"),
         ("decimal(10,2)", "'1e400'", "OVERFLOW"),
