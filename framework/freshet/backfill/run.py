@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from freshet.backfill.chunks import BackfillRequest
 from freshet.backfill.plan import BackfillPlan, PlannedChunk, compile_chunk, compile_failure, plan_backfill
 from freshet.errors import DataError, FreshetError, RetryableError, SpecError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import ChunkDone, Conflict, Failed, Notice, Phase, Waiting
 from freshet.hudi.table import StateReader
 from freshet.lease.local import Lease, backfill_lease, hold_lease, is_running
 from freshet.lease.stale_lock import clear_stale_lock
@@ -19,7 +21,8 @@ from freshet.plan.stages import Plan
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.records import error_of, remember_killed, remembered
-from freshet.run.runner import CONFLICTS, new_run_id
+from freshet.run.runner import CONFLICTS
+from freshet.run.telling import stage_teller, tell_plan, tell_started
 from freshet.run.watchdog import watched
 from freshet.sources.hudi.reads import counted
 
@@ -149,17 +152,15 @@ def _under_lease(
     max_conflicts: int,
 ) -> BackfillResult:
     started = time.monotonic()
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
+    waiting = teller(listen, Waiting, spec.name)
+    run_id = tell_started(listen, spec.name, "backfill", new_run_id())
     with hold_lease(
-        backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill", pipeline=spec.name
+        backfill_lease(spec.target.ref), run_id, spec.lease_wait_seconds, waiting, what="backfill", pipeline=spec.name
     ) as lease:
         remember_killed(spec.target.ref, lease.left)
         listen = lease.noting(listen)
         if clear_stale_lock(spec.target.ref, lease, waiting):
-            listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
+            listen(Notice(pipeline=spec.name, code="STALE_LOCK", message="STALE_LOCK: a killed writer's lock was removed"))
         plan = plan_backfill(spec, state, request, logic_of_runs(load))
         wanted = [one for one in plan.chunks if one.wanted]
         result = BackfillResult(
@@ -173,11 +174,14 @@ def _under_lease(
         left: float | None = None
         for number, one in enumerate(wanted, 1):
             listen(
-                Event(
-                    name="phase",
+                Phase(
                     pipeline=spec.name,
                     message=one.label,
-                    fields={"unit": "chunk", "number": number, "of": len(wanted), "seconds_left": left},
+                    run_id=run_id,
+                    unit="chunk",
+                    number=number,
+                    of=len(wanted),
+                    seconds_left=left,
                 )
             )
             before = result.commits
@@ -185,24 +189,21 @@ def _under_lease(
                 result = _chunk(load, plan, one, state, listen, lease, max_conflicts, result)
             except FreshetError as error:
                 result = replace(result, error=error)
-                listen(Event(name="failed", pipeline=spec.name, message=f"chunk {one.label}: {error}", fields=error.as_json()))
+                listen(Failed(pipeline=spec.name, message=f"chunk {one.label}: {error}", error=error.as_json()))
                 break
             left = (time.monotonic() - started) / number * (len(wanted) - number)
             expected = f", about {_in_words(left)} left" if number < len(wanted) else ""
             listen(
-                Event(
-                    name="chunk",
+                ChunkDone(
                     pipeline=spec.name,
                     message=f"chunk {number}/{len(wanted)} {one.label}: {counted(result.rows, 'row')} so far, "
                     f"{counted(result.conflicts, 'conflict')}{expected}",
-                    fields={
-                        "number": number,
-                        "of": len(wanted),
-                        "rows": result.rows,
-                        "conflicts": result.conflicts,
-                        "seconds_left": round(left),
-                        "commits": list(result.commits[len(before) :]),
-                    },
+                    number=number,
+                    of=len(wanted),
+                    rows=result.rows,
+                    conflicts=result.conflicts,
+                    seconds_left=round(left),
+                    commits=result.commits[len(before) :],
                 )
             )
     return replace(result, seconds=round(time.monotonic() - started, 3))
@@ -221,31 +222,26 @@ def _chunk(
     project = load(window_of(one.chunk.start, one.chunk.end))
     spec = project.pipelines[0]
     for attempt in range(max_conflicts + 1):
+        run_id = tell_started(listen, spec.name, "chunk", new_run_id())
         _yield_to_the_run(spec, plan, listen)
         try:
             with _beside_the_run(spec, lease, listen) as held:
-                done = _execute(compile_chunk(spec, state, plan, one.chunk), spec, project, state, listen, held)
+                done = _execute(compile_chunk(spec, state, plan, one.chunk), spec, project, state, listen, held, run_id)
         except DataError as error:
             if error.code not in _OF_THE_DATA:
                 raise
-            listen(
-                Event(name="notice", pipeline=spec.name, message=f"chunk {one.label} failed: {error}", fields=error.as_json())
-            )
-            _execute(compile_failure(spec, state, plan, one.chunk, error.code), spec, project, state, listen, lease)
+            listen(Notice(pipeline=spec.name, message=f"chunk {one.label} failed: {error}", error=error.as_json()))
+            record = compile_failure(spec, state, plan, one.chunk, error.code)
+            run_id = tell_started(listen, spec.name, "chunk", new_run_id())
+            _execute(record, spec, project, state, listen, lease, run_id)
             return replace(result, failed={**result.failed, one.label: error.code})
         except RetryableError as error:
             if error.code not in _REPEATED or attempt == max_conflicts:
                 raise
             result = replace(result, conflicts=result.conflicts + 1)
             pause = min(_LONGEST_PAUSE_SECONDS, 0.5 * 2**attempt) * random.uniform(0.5, 1.0)
-            listen(
-                Event(
-                    name="conflict",
-                    pipeline=spec.name,
-                    message=f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s",
-                    fields=error.as_json(),
-                )
-            )
+            words = f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s"
+            listen(Conflict(pipeline=spec.name, message=words, error=error.as_json()))
             time.sleep(pause)
         else:
             # Each chunk's commit syncs the whole table: what the last one failed at is what is left.
@@ -262,9 +258,11 @@ def _execute(
     state: StateReader,
     listen: Listener,
     lease: Lease,
+    run_id: str,
 ) -> tuple[str, int, FreshetError | None]:
     from freshet.run.executor import execute
 
+    tell_plan(listen, spec, plan, state)
     with watched(spec, listen) as told:
         done = execute(
             plan,
@@ -273,11 +271,12 @@ def _execute(
             project.env,
             state,
             lease.writer_file,
-            new_run_id(),
-            lambda words: told(Event(name="phase", pipeline=spec.name, message=words)),
+            run_id,
+            teller(told, Phase, spec.name),
+            finished=stage_teller(told, spec.name),
         )
     if done.sync_error is not None:
-        listen(Event(name="notice", pipeline=spec.name, message=str(done.sync_error), fields=done.sync_error.as_json()))
+        listen(Notice(pipeline=spec.name, message=str(done.sync_error), error=done.sync_error.as_json()))
     return done.instant.completed, done.info.rows, done.sync_error
 
 
@@ -289,10 +288,7 @@ def _beside_the_run(spec: PipelineSpec, lease: Lease, listen: Listener) -> Itera
     if not alone:
         yield lease
         return
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
+    waiting = teller(listen, Waiting, spec.name)
     with hold_lease(spec.target.ref, new_run_id(), _ALONE_SECONDS, waiting, chunk=True) as held:
         yield held
 
@@ -303,7 +299,7 @@ def _yield_to_the_run(spec: PipelineSpec, plan: BackfillPlan, listen: Listener) 
     deadline, told = time.monotonic() + _YIELD_SECONDS, False
     while is_running(spec.target.ref) and time.monotonic() < deadline:
         if not told:
-            listen(Event(name="waiting", pipeline=spec.name, message="the incremental run goes first"))
+            listen(Waiting(pipeline=spec.name, message="the incremental run goes first"))
             told = True
         time.sleep(0.1)
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, progress, reporting, table
+from freshet.cli.output import Output, reporting, table
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
+from freshet.events.kinds import Phase
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.checks import kind_of
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -22,7 +24,7 @@ _name = click.argument("name")
 
 
 def _telling(listen: Listener, name: str) -> Callable[[str], None]:
-    return lambda words: listen(Event(name="phase", pipeline=name, message=words))
+    return lambda words: listen(Phase(pipeline=name, message=words))
 
 
 _where = click.option("--where", default="", metavar="SQL", help="Only rows for which this is true.")
@@ -141,7 +143,7 @@ def show(
 @click.option("--repair", "repairs", multiple=True, metavar="COLUMN=SQL", help="Set a column of these rows first; repeatable.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def replay(
     output: Output,
     name: str,
@@ -180,7 +182,7 @@ def replay(
 @_where
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @project_options
-@reporting
+@reporting_events
 def drop(
     output: Output,
     name: str,

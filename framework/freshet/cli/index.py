@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import click
 
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output, reporting
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import HBaseSpec
@@ -67,7 +68,7 @@ def index() -> None:
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def bootstrap(
     output: Output,
     name: str,
@@ -112,7 +113,7 @@ def bootstrap(
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def rebuild(
     output: Output,
     name: str,
@@ -156,7 +157,7 @@ def rebuild(
 @click.option("--repair", is_flag=True, help="Mend the entries that differ.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def verify(
     output: Output,
     name: str,
@@ -196,7 +197,7 @@ def verify(
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def migrate(
     output: Output,
     name: str,

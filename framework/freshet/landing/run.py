@@ -11,7 +11,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, RetryableError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import Committed, Idle, Notice, Phase, Waiting
 from freshet.hudi.buckets import buckets_for
 from freshet.hudi.checkpoint import RUN_ID_KEY
 from freshet.hudi.options import concurrency_of
@@ -33,7 +35,6 @@ from freshet.quality.kept import keep_rows, use_few_tasks
 from freshet.run.catalogue import sync_if_due
 from freshet.run.executor import jvm_lock, name_jobs
 from freshet.run.fence import check_clock
-from freshet.run.runner import new_run_id
 from freshet.run.sync_due import mark_due
 from freshet.run.watchdog import watched
 from freshet.sinks.commit import empty_batch, write_commit
@@ -74,17 +75,15 @@ def land(
     files = find_files(landing.files, landing.format, landing.delimiter)
     said = parse_columns(bare.name, landing.columns)
     wait = bare.lease_wait_seconds if wait_seconds is None else wait_seconds
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=bare.name, message=words))
-
+    waiting = teller(listen, Waiting, bare.name)
     with (
         hold_lease(bare.target.ref, run_id, wait, waiting, what="landing") as lease,
         watched(bare, lease.noting(listen)) as told,
     ):
         landed = _Work(warehouse, landing, state, files, bare, told, lease, run_id).done(said)
     landed = replace(landed, seconds=round(time.monotonic() - begun, 3))
-    listen(Event(name=landed.outcome, pipeline=bare.name, message=in_words(landed), fields=landed.as_json()))
+    told_as = Committed if landed.outcome == "committed" else Idle
+    listen(told_as(pipeline=bare.name, message=in_words(landed), result=landed.as_json()))
     return landed
 
 
@@ -274,9 +273,9 @@ class _Work:
         return buckets_for(size if size is not None else 0 if self.landing.partition_by else self.files.size)
 
     def _phase(self, words: str) -> None:
-        self.listen(Event(name="phase", pipeline=self.bare.name, message=words))
+        self.listen(Phase(pipeline=self.bare.name, message=words))
 
     def _tell(self, *notices: str) -> None:
         for words in notices:
             self.notices.append(words)
-            self.listen(Event(name="notice", pipeline=self.bare.name, message=words))
+            self.listen(Notice(pipeline=self.bare.name, code=words.partition(":")[0], message=words))

@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from freshet.errors import StateError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener
+from freshet.events.kinds import Phase, Waiting
 from freshet.hudi.table import StateReader
 from freshet.lease.local import Lease, hold_lease
 from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, waits_for
 from freshet.project.model.paths import next_place, places_before, quarantine_of, same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
-from freshet.run.runner import new_run_id
 from freshet.sources.hudi.reads import counted
 from freshet.storage.files import is_local, local_path, storage_for
 
@@ -196,9 +197,7 @@ def _paths(spec: PipelineSpec) -> tuple[str, ...]:
 
 
 def _held(table: TableRef, listen: Listener, name: str) -> AbstractContextManager[Lease]:
-    return hold_lease(
-        table, new_run_id(), 0, lambda words: listen(Event(name="waiting", pipeline=name, message=words)), what="migration"
-    )
+    return hold_lease(table, new_run_id(), 0, lambda words: listen(Waiting(pipeline=name, message=words)), what="migration")
 
 
 def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Listener) -> tuple[str, ...]:
@@ -207,7 +206,7 @@ def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Li
     for one in (table, quarantine):
         if one == quarantine and state.table(one) is None:
             continue
-        listen(Event(name="phase", pipeline=spec.name, message=f"deleting {one.path}"))
+        listen(Phase(pipeline=spec.name, message=f"deleting {one.path}"))
         if _delete(one.path, spec):
             done.append(one.path)
     return tuple(done)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from freshet.errors import RetryableError, StateError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import Phase, Waiting
 from freshet.hudi.table import StateReader, TableState
 from freshet.lease.local import Lease, backfill_lease, hold_lease
 from freshet.migration.files import switch_ddl
@@ -16,7 +18,6 @@ from freshet.migration.run import Migration
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of
 from freshet.plan.target import evolved
 from freshet.run.executor import execute
-from freshet.run.runner import new_run_id
 from freshet.sources.hudi.reads import counted
 
 # A run or a chunk of the old table that is at work ends; a load of hours is not to be in vain for it.
@@ -41,10 +42,7 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
         StateError: NEW_TABLE_GONE, OLD_TABLE_WRITTEN, DDL_CHANGED or DDL_NOT_WRITABLE.
         RetryableError: ALREADY_RUNNING.
     """
-
-    def phase(words: str, progress: Mapping[str, object] | None = None) -> None:
-        listen(Event(name="phase", pipeline=one.after.name, message=words, fields=progress or {}))
-
+    phase = teller(listen, Phase, one.after.name)
     with _all_held(one, listen) as lease:
         old, new = state.table(one.old.ref), state.table(one.after.target.ref)
         note, verdict = note_of(new), verdict_of(new)
@@ -59,7 +57,8 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
         if not accept:
             _refuse_unseen(one, old, note)
         if verdict is None:
-            phase("comparing the new table with the old one", {"unit": "step", "number": 2, "of": 2})
+            words = "comparing the new table with the old one"
+            listen(Phase(pipeline=one.after.name, message=words, unit="step", number=2, of=2))
             found = compare(one, state, phase, accept)
             verdict = Verdict(found.in_words(), not found.agrees)
             record(one, new, verdict, state, lease)
@@ -77,9 +76,7 @@ def record(one: Migration, new: TableState, verdict: Verdict, state: StateReader
 
 @contextmanager
 def _all_held(one: Migration, listen: Listener) -> Iterator[Lease]:
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=one.after.name, message=words))
-
+    waiting = teller(listen, Waiting, one.after.name)
     seconds = max(one.after.lease_wait_seconds, _WAIT_SECONDS)
     with ExitStack() as stack:
         try:

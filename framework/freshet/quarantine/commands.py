@@ -9,6 +9,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, foreign_text
+from freshet.events.bus import new_run_id
 from freshet.hudi.table import StateReader
 from freshet.lease.local import hold_lease
 from freshet.plan.compile import RunRequest, compile_plan
@@ -18,7 +19,6 @@ from freshet.quarantine import table as q
 from freshet.quarantine.write import removed_rows, waiting_rows, write_quarantine
 from freshet.run.batch import make_batch
 from freshet.run.executor import session_for
-from freshet.run.runner import new_run_id
 
 _SHOWN_COLUMNS = (q.ID, q.RULE, q.REASON, q.RUN, q.POSITION, q.ROW)
 

@@ -31,6 +31,7 @@ from freshet.run.fence import check_clock, fence, guard
 from freshet.run.steps.check import standing
 from freshet.run.steps.work import Phase
 from freshet.run.sync_due import mark_due
+from freshet.run.telling import Finished
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.held import hold_target
 from freshet.sources.hudi.reads import counted
@@ -73,6 +74,7 @@ def execute(
     run_id: str,
     phase: Phase,
     short: bool = False,
+    finished: Finished = lambda stage, seconds, rows: None,
 ) -> Committed:
     """Run a plan that has stages.
 
@@ -86,6 +88,7 @@ def execute(
         run_id: Of this run; stands in the commit.
         phase: Told what goes on, in words.
         short: True where the process will not do more than this small job.
+        finished: Told of each stage that is over.
 
     Returns:
         The commit.
@@ -98,6 +101,7 @@ def execute(
     with _timed(seconds, "session"):
         phase("starting Spark")
         spark = session_for(spec, root, phase, short)
+    finished("session", seconds["session"], None)
     with at_work(), jvm_lock(spark, writer_file):
         # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
         opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.index_follows) if spec.index.hbase else None
@@ -106,6 +110,7 @@ def execute(
             batch = make_batch(plan, spec, spark, root, env, phase)
             refuse_failed(spec, batch.outcomes)
             refuse_empty_replay(plan, spec, batch)
+        finished("transform", seconds["transform"], batch.gated.count if batch.gated is not None else None)
         target = state.table(plan.target)
         fence(plan, spec, target, batch.commit)
         if target is not None and target.commits:
@@ -142,6 +147,8 @@ def execute(
                     release_earlier(spec, spark, state, run_id, phase)
             except Exception as error:  # the rows are published, whatever becomes of this
                 quarantine_error = unforeseen(error, spec.name)
+        if found is not None:
+            finished("write", seconds["write"], found[1].rows)
         sync_error = sync_if_due(spec, spark, phase) if found is not None else None
     if found is None:
         raise FreshetError(

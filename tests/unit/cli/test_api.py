@@ -22,6 +22,7 @@ import pytest
 import freshet as api
 from freshet.api.aside import run_aside
 from freshet.events.event import Event
+from freshet.events.kinds import Notice
 from freshet.hudi.checkpoint import CHECKS_KEY, PIPELINE_KEY
 from freshet.jvm.unfit import what_is_unfit
 from freshet.run.result import RunResult
@@ -302,7 +303,7 @@ def test_secrets_stay_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = [repr(project), repr(project.pipelines), repr(plan), str(plan), json.dumps(plan.as_json())]
 
     def broken(*arguments: Any) -> Any:
-        arguments[2](Event(name="notice", pipeline="payments", message=f"said {SECRET}", fields={"x": [SECRET]}))
+        arguments[2](Notice(pipeline="payments", message=f"said {SECRET}", fields={"x": [SECRET]}))
         try:
             raise ValueError(f"the server knows {SECRET}")
         except ValueError as cause:

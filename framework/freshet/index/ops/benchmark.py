@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import StateError
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
+from freshet.events.kinds import Phase
 from freshet.index.hbase.cluster import HBase, connect, new_generation
 from freshet.index.hbase.opening import parallel_tasks
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec, Project
@@ -80,7 +81,7 @@ def benchmark_cluster(
     with watched(spec, listen) as told:
 
         def phase(words: str) -> None:
-            told(Event(name="phase", pipeline=spec.name, message=words))
+            told(Phase(pipeline=spec.name, message=words))
 
         spark = session_for(spec, project.root, phase)
         with connect(spark, scratch) as cluster:

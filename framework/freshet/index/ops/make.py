@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, StateError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import Phase, Waiting
 from freshet.hudi.checkpoint import INDEX_KEY
 from freshet.hudi.table import StateReader, TableState
 from freshet.index.hbase.building import Built, Layout, build_index
@@ -24,7 +26,7 @@ from freshet.plan.parts import commit_stage
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec, Project
 from freshet.run.executor import jvm_lock, session_for
-from freshet.run.runner import new_run_id, run_once
+from freshet.run.runner import run_once
 from freshet.run.watchdog import watched
 from freshet.sinks.commit import empty_batch, write_commit
 from freshet.sources.hudi.reads import Window
@@ -79,7 +81,7 @@ class Work:
 
     def phase(self, words: str) -> None:
         """Tell what goes on."""
-        self.listen(Event(name="phase", pipeline=self.spec.name, message=words))
+        self.listen(Phase(pipeline=self.spec.name, message=words))
 
 
 @contextmanager
@@ -90,16 +92,13 @@ def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen:
         RetryableError: ALREADY_RUNNING.
         FreshetError: RUN_TIMEOUT or RUN_STALLED.
     """
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
+    waiting = teller(listen, Waiting, spec.name)
     with (
         hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease,
         watched(spec, lease.noting(listen)) as listen,
     ):
-        listen(Event(name="phase", pipeline=spec.name, message="starting Spark"))
-        spark = session_for(spec, project.root, lambda words: listen(Event(name="phase", pipeline=spec.name, message=words)))
+        listen(Phase(pipeline=spec.name, message="starting Spark"))
+        spark = session_for(spec, project.root, teller(listen, Phase, spec.name))
         yield Work(project, spec, state, listen, lease, spark)
 
 

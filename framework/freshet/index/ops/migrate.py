@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from freshet.errors import StateError
+from freshet.events.bus import new_run_id
 from freshet.events.event import Listener
 from freshet.hudi.checkpoint import INDEX_KEY
 from freshet.hudi.keys.options import BUCKET_COUNT
@@ -17,7 +18,6 @@ from freshet.plan.index_record import is_index
 from freshet.plan.parts import commit_stage
 from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project
 from freshet.run.executor import jvm_lock
-from freshet.run.runner import new_run_id
 from freshet.run.service import service_client
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.reader import load_table
