@@ -95,14 +95,9 @@ def bootstrap(
     from freshet.index.ops.make import bootstrap_index
 
     project = load(root, env, overrides, (name,))
+    layout = Layout(hfile_mb << 20, compression.upper(), encoding.upper())
     with progress(output) as listen:
-        found = bootstrap_index(
-            project,
-            project.pipelines[0],
-            TimelineState(),
-            listen,
-            Layout(hfile_mb << 20, compression.upper(), encoding.upper()),
-        )
+        found = bootstrap_index(project, project.pipelines[0], TimelineState(), listen, layout)
     output.result(_made(found.as_json()), found.as_json())
     return Exit.OK
 

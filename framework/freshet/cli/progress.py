@@ -16,7 +16,7 @@ from freshet.cli.output import Output, message, reporting
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED
 from freshet.cli.terminal import are_one_place, can_be_drawn_on
 from freshet.events.bus import Bus
-from freshet.events.event import Event, Listener
+from freshet.events.event import Event, Listener, teller
 from freshet.events.kinds import Failed, Phase
 from freshet.events.lines import json_lines
 
@@ -66,6 +66,11 @@ def _put_away(event: Event) -> None:
     if isinstance(event, Failed) and event.process_ends:
         for put_away in BEFORE_LAST_WORDS:
             put_away()
+
+
+def phases(listen: Listener, pipeline: str) -> Callable[[str], None]:
+    """Return what tells the phases of a pipeline's work, in words."""
+    return teller(listen, Phase, pipeline)
 
 
 def reporting_events(command: Command) -> Command:

@@ -10,8 +10,8 @@ from freshet.secrets import redact_tree
 
 Level = Literal["info", "warning", "error"]
 # Names that freshet gives itself, and numbers.
-_NO_TEXTS = ("pipeline", "run_id", "time", "level", "code")
-_OF_ALL = ("message", *_NO_TEXTS)
+_NO_TEXTS = ("pipeline", "run_id", "time", "level")
+_OF_ALL = ("message", "code", *_NO_TEXTS)
 Kind = TypeVar("Kind", bound="Event")
 
 

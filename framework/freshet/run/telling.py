@@ -12,9 +12,9 @@ from freshet.events.event import Listener
 from freshet.events.kinds import CheckEvaluated, CheckPassed, LagObserved, Notice, RunStarted, StageFinished, WindowPlanned
 from freshet.hudi.instants import UTC_ZONE, zone_of
 from freshet.hudi.table import StateReader
-from freshet.plan.stages import DriveRows, Plan
+from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.sources.hudi.reads import Window, counted
+from freshet.sources.hudi.reads import DriveRows, Window, counted
 
 if TYPE_CHECKING:
     from freshet.run.executor import Committed

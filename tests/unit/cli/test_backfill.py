@@ -176,7 +176,7 @@ def doing(result: BackfillResult, monkeypatch: pytest.MonkeyPatch) -> list[tuple
 
     def run(load: Any, request: Any, state: Any, listen: Callable[[Event], None], max_conflicts: int) -> BackfillResult:
         called.append((request, max_conflicts))
-        listen(ChunkDone(pipeline="payments", message="chunk 1/2", fields={"number": 1, "of": 2}))
+        listen(ChunkDone(pipeline="payments", message="chunk 1/2", number=1, of=2))
         return result
 
     monkeypatch.setattr("freshet.cli.backfill.run_backfill", run)

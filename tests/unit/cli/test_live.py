@@ -20,8 +20,7 @@ from freshet.cli.output import Output, message, table
 from freshet.cli.progress import progress
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
 from freshet.cli.terminal import wrapped
-from freshet.events.event import Event
-from freshet.events.kinds import ChunkDone, Committed, Failed, Notice, Phase
+from freshet.events.kinds import ChunkDone, Committed, Failed, Idle, Notice, Phase, Skipped
 from freshet.jvm.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
 
@@ -102,7 +101,7 @@ def test_the_region_stays_one_whatever_the_terminals_width(
             assert [one.split()[0] for one in screen.until(drawn)[:2]] == ["a:", "●"]
         counts["a"] = Counts(doing="Doing partition and writing data", done=18, of=24)
         assert "━━━━━━━━━━━━────" in screen.until(_has("18 of 24 tasks"))[2], "it moves"
-        listen(Committed(pipeline="a", message="committed 1: 3 inserted"))
+        listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
     print(DONE_LINE, flush=True)
     assert screen.until(_has(DONE_LINE)) == ["a: STALE_LOCK", DONE_LINE], "one result, once"
 
@@ -122,7 +121,10 @@ def test_what_is_told_of_a_step_is_what_fits(terminal: Sized, counts: dict[str, 
             Phase(
                 pipeline="a",
                 message="2026-01-02",
-                fields={"unit": "chunk", "number": 2, "of": 5, "seconds_left": 600},
+                unit="chunk",
+                number=2,
+                of=5,
+                seconds_left=600,
             )
         )
         screen.until(_has("a: chunk 2 of 5, 2026-01-02", "about 10 min left", without=("stage",)))
@@ -136,8 +138,11 @@ def test_several_pipelines(terminal: Sized, counts: dict[str, Counts]) -> None:
         counts["b"] = HALF
         screen.until(_has("0 of 8 pipelines are through", "● a: reading", "lines more"))
         assert len(screen.shown()) == 6, "a region that is higher than the terminal could not be drawn over"
-        for name, how in zip("aefgh", ("committed", "idle", "committed", "skipped", "failed"), strict=True):
-            listen(Event(name=how, pipeline=name, message="words", fields={"code": "CHECK_FAILED"} if how == "failed" else {}))
+        for name in "af":
+            listen(Committed(pipeline=name, message="words", result={}))
+        listen(Idle(pipeline="e", message="words"))
+        listen(Skipped(pipeline="g", message="words"))
+        listen(Failed(pipeline="h", message="words", error={"code": "CHECK_FAILED"}))
         lines = screen.until(_has("5 of 8", "12 of 24 tasks", without=("● a",)))
         assert lines[0].startswith("5 of 8 pipelines are through: failed: h (CHECK_FAILED), 2 committed, 1 nothing")
         assert "12 of 24 tasks" in lines[2]
@@ -203,7 +208,7 @@ def test_lines_where_nothing_can_be_drawn(
     screen = terminal(80)
     with progress(Output(False)) as listen:
         listen(Phase(pipeline="a", message="reading"))
-        listen(Committed(pipeline="a", message="committed 1: 3 inserted"))
+        listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
     print(DONE_LINE, flush=True)
     lines = screen.until(_has(DONE_LINE))
     assert [line[10:] if line[:1].isdigit() else line for line in lines] == ["a: reading", DONE_LINE]
@@ -225,7 +230,7 @@ def test_a_log_is_told_how_far_a_step_is(
             while "of 24 tasks" not in (tmp_path / "log").read_text("utf-8"):
                 log.flush()
                 time.sleep(0.02)
-            listen(Committed(pipeline="a", message="committed 1: 3 inserted"))
+            listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
     lines = [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
     assert lines[0] == "a: reading"
     assert re.fullmatch(
@@ -289,8 +294,8 @@ def test_a_log_that_holds_the_results_too_says_each_once(
         monkeypatch.setattr(sys, "stderr", log)
         monkeypatch.setattr(sys, "stdout", log)
         with progress(Output(False), total=2) as listen:
-            listen(Committed(pipeline="a", message="committed 1: 3 inserted"))
-            listen(Failed(pipeline="b", message="X: no", fields={"code": "X"}))
+            listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
+            listen(Failed(pipeline="b", message="X: no", error={"code": "X"}))
     assert [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()] == [
         "a: committed. 1 of 2 pipelines are through: 1 committed",
         "b: failed. 2 of 2 pipelines are through: failed: b (X), 1 committed",
@@ -331,8 +336,8 @@ def test_whoever_is_stopped_is_told_what_was_published_and_what_repeats(terminal
     """Also by a signal that comes while the region is drawn: it is taken off the screen first, and not drawn again."""
     screen = terminal(80)
     with progress(Output(False)) as listen:
-        listen(Committed(pipeline="a", message="words", fields={"commits": ["20260801101500000"]}))
-        listen(ChunkDone(pipeline="b", message="words", fields={"commits": ["20260801101500001"]}))
+        listen(Committed(pipeline="a", message="words", result={"commits": ["20260801101500000"]}))
+        listen(ChunkDone(pipeline="b", message="words", number=1, of=2, commits=("20260801101500001",)))
         listen(Phase(pipeline="b", message="writing derived.b"))
         screen.until(_has("● b: writing"))
         found = stopped("the keyboard")
@@ -354,7 +359,7 @@ def test_a_process_that_is_about_to_end_itself_says_why(terminal: Sized, counts:
     screen = terminal(80)
     with progress(Output(False)) as listen:
         listen(Phase(pipeline="a", message="reading"))
-        listen(Failed(pipeline="a", message="RUN_TIMEOUT: no", fields={"code": "RUN_TIMEOUT", "process_ends": True}))
+        listen(Failed(pipeline="a", message="RUN_TIMEOUT: no", error={"code": "RUN_TIMEOUT"}, process_ends=True))
         assert screen.until(_has("RUN_TIMEOUT", without=("●",))) == ["a: RUN_TIMEOUT: no"]
 
 
