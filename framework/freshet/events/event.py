@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
 from freshet.secrets import redact_tree
 
 Level = Literal["info", "warning", "error"]
 # Names that freshet gives itself, and numbers.
-_NO_TEXTS = ("pipeline", "run_id", "time", "level")
+_NO_TEXTS = ("pipeline", "run_id", "time")
 _OF_ALL = ("message", "code", *_NO_TEXTS)
 Kind = TypeVar("Kind", bound="Event")
 
@@ -24,7 +24,6 @@ class Event:
         message: The same in words.
         run_id: Of the run it happened in: the one in the run's commit. The bus fills it in.
         time: When, in seconds since 1970. The bus fills it in.
-        level: How much it matters.
         code: Stable code of an error or a notice; empty where it has none.
     """
 
@@ -32,11 +31,12 @@ class Event:
     message: str
     run_id: str = ""
     time: float = 0.0
-    level: Level = "info"
     code: str = ""
 
     #: Stable name of the kind.
     name: ClassVar[str]
+    #: How much it matters.
+    level: ClassVar[Level] = "info"
     #: True where people are shown the same in another way.
     for_machines: ClassVar[bool] = False
 
@@ -62,13 +62,13 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class OfError(Event):
-    """An event that an error makes.
+    """An event that an error makes, or may make.
 
     Args:
         error: The error; its code is the event's, where that has none of its own.
     """
 
-    error: Mapping[str, object]
+    error: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.code:
@@ -77,6 +77,21 @@ class OfError(Event):
     @property
     def fields(self) -> Mapping[str, object]:
         return self.error
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfResult(Event):
+    """An event that ends something.
+
+    Args:
+        result: What became of it; empty where the message says it all.
+    """
+
+    result: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        return self.result
 
 
 Listener = Callable[[Event], None]

@@ -69,24 +69,23 @@ def _inputs(spec: PipelineSpec, plan: Plan, state: StateReader) -> Iterator[tupl
     """Yield the inputs that have a position: name, what waits of it, and the zone by which it names commits."""
     if plan.window.kind not in _WAITS or not plan.source_zone:
         return
-    driven = {stage.changes.table: stage.changes.window for stage in plan.stages if isinstance(stage, DriveRows)}
+    driven = [stage.changes for stage in plan.stages if isinstance(stage, DriveRows)]
     # The plan's window counts what all of them leave.
     yield (
         spec.source.table.name,
         replace(
             plan.window,
-            waiting_commits=plan.window.waiting_commits - sum(one.waiting_commits for one in driven.values()),
-            waiting_rows=plan.window.waiting_rows - sum(one.waiting_rows for one in driven.values()),
+            waiting_commits=plan.window.waiting_commits - sum(one.window.waiting_commits for one in driven),
+            waiting_rows=plan.window.waiting_rows - sum(one.window.waiting_rows for one in driven),
         ),
         plan.source_zone,
     )
-    for one in spec.inputs:
-        if not one.drives:
-            continue
-        window = driven.get(one.table, Window(kind="idle"))
-        table = state.table(one.table) if window.kind == "increment" else None
+    windows = {one.table: one.window for one in driven}
+    for table in dict.fromkeys(one.table for one in spec.inputs if one.drives):
+        window = windows.get(table, Window(kind="idle"))
+        found = state.table(table) if window.kind == "increment" else None
         if window.kind in _WAITS:
-            yield one.table.name, window, zone_of(table) if table is not None else ""
+            yield table.name, window, zone_of(found) if found is not None else ""
 
 
 def _age(instant: str, zone: str, now: float) -> float | None:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from freshet.events import kinds
-from freshet.events.event import Event, OfError, redacted
+from freshet.events.event import Event, OfError, OfResult, redacted
 from freshet.events.lines import line_of
 from freshet.secrets import Redactor
 
@@ -56,7 +56,7 @@ def _all() -> list[type[Event]]:
     while left:
         below = left.pop().__subclasses__()
         left += below
-        found += [one for one in below if one is not OfError]
+        found += [one for one in below if one not in (OfError, OfResult)]
     return found
 
 

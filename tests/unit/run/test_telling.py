@@ -13,6 +13,7 @@ from freshet.hudi.table import MemoryState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.run.telling import stage_teller, tell_plan
 from tests.kit.memory import SOURCE, a_checkpoint, a_commit, a_source_spec, a_spec, a_table_state, a_target
+from tests.unit.plan.test_inputs import DRIVING, TIPS, a_lake, stood
 
 UTC_NAMED = {"hoodie.table.timeline.timezone": "UTC"}
 # A minute after the tests' commits.
@@ -77,6 +78,24 @@ def test_no_lag_is_told_of_what_is_no_window_of_the_source() -> None:
     events, spec, state = list[Event](), a_spec(inputs=()), _state(50)
     tell_plan(events.append, spec, compile_override(spec, state, None), state, NOW)
     assert [(event.name, event.fields["kind"]) for event in events] == [("window_planned", "override")]
+
+
+def test_each_input_with_a_position_has_its_own_lag(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the plan's window leaves is that of all inputs together; here each has what waits of it alone."""
+    monkeypatch.setattr("time.timezone", 0)
+    monkeypatch.setattr("time.daylight", 0)
+    spec = a_spec(inputs=(DRIVING,), source=a_source_spec(max_commits=1))
+    state, events = a_lake(None, None, stood(10, 5)), list[Event]()
+    plan = compile_plan(spec, state, RunRequest())
+    tell_plan(events.append, spec, plan, state, NOW)
+    found = [(one.input, one.commits, one.seconds) for one in events if isinstance(one, LagObserved)]
+    assert found == [(SOURCE.name, 1, 59.5), (TIPS.name, 2, 59.7)]
+    assert plan.window.waiting_commits == 1
+    events.clear()
+    state = a_lake(None, None, stood(500, 600))
+    tell_plan(events.append, spec, compile_plan(spec, state, RunRequest()), state, NOW)
+    found = [(one.input, one.commits, one.seconds) for one in events if isinstance(one, LagObserved)]
+    assert found == [(SOURCE.name, 0, 0.0), (TIPS.name, 0, 0.0)]
 
 
 def test_a_stage_says_whether_its_rows_were_computed() -> None:
