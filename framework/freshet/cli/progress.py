@@ -15,10 +15,12 @@ from freshet.cli.live import logged_progress, region_progress
 from freshet.cli.output import Output, message, reporting
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED
 from freshet.cli.terminal import are_one_place, can_be_drawn_on
+from freshet.errors import unforeseen
 from freshet.events.bus import Bus
 from freshet.events.event import Event, Listener, teller
-from freshet.events.kinds import Failed, Phase
+from freshet.events.kinds import CommandFailed, Failed, Phase
 from freshet.events.lines import json_lines
+from freshet.jvm.java_end import java_ended
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -48,7 +50,14 @@ def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]
     with region_progress(board, said) if can_be_drawn_on(sys.stderr) else logged_progress(board, said, message) as show:
         bus.subscribe("the display", lambda event: None if event.for_machines else show(event))
         bus.subscribe("the display's end", _put_away)
-        yield bus.tell
+        try:
+            yield bus.tell
+        except click.ClickException:
+            raise
+        except Exception as error:
+            found = java_ended(error) or unforeseen(error)
+            bus.tell(CommandFailed(pipeline="", message=str(found), error=found.as_json()))
+            raise
     UNFINISHED.clear()
 
 

@@ -194,6 +194,14 @@ class Failed(OfError):
         return {**self.error, "process_ends": True} if self.process_ends else self.error
 
 
+class CommandFailed(OfError):
+    """A command ended with an error that no pipeline's ``failed`` tells, as of a table service or a landing."""
+
+    name: ClassVar[str] = "command_failed"
+    level: ClassVar[Level] = "error"
+    for_machines: ClassVar[bool] = True
+
+
 class Conflict(OfError):
     """Another writer was faster, and the work is repeated."""
 

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from freshet.cli.main import main
+from freshet.errors import Exit
 from tests.kit.timeline import a_table, a_target
 from tests.unit.cli.conftest import Freshet
 
@@ -39,7 +40,7 @@ def test_what_a_run_tells_is_in_the_file_and_nothing_else_is_printed(freshet: Fr
     a_target(root, (15, 10))
     file = tmp_path / "events.jsonl"
     before, found = freshet("run", "payments"), freshet("run", "payments", "--events", str(file))
-    assert (found.exit_code, found.stdout, found.stderr) == (0, before.stdout, before.stderr)
+    assert (found.exit_code, found.stdout, found.stderr[9:]) == (0, before.stdout, before.stderr[9:]), "but for the time"
     lines = _lines(file)
     assert [one["name"] for one in lines] == ["run_started", "window_planned", "lag_observed", "idle"]
     assert {one["pipeline"] for one in lines} == {"payments"}
@@ -64,6 +65,16 @@ def test_a_failure_has_its_code(freshet: Freshet, root: Path, tmp_path: Path) ->
     assert found.exit_code != 0
     last = _lines(file)[-1]
     assert (last["name"], last["level"], last["code"]) == ("failed", "error", "SOURCE_MISSING")
+
+
+def test_a_command_that_fails_beside_any_run_says_so(freshet: Freshet, root: Path, tmp_path: Path) -> None:
+    """Of a service that has no table; and by the same way of a landing, a migration, work on an index."""
+    file = tmp_path / "events.jsonl"
+    found = freshet("service", "payments", "--events", str(file))
+    assert found.exit_code == Exit.STATE
+    (last,) = _lines(file)
+    assert (last["name"], last["level"], last["code"]) == ("command_failed", "error", "TARGET_MISSING")
+    assert found.stderr.count("TARGET_MISSING") == 1
 
 
 def test_a_file_that_cannot_be_written_ends_the_command_first(freshet: Freshet, root: Path) -> None:

@@ -44,6 +44,7 @@ SAMPLES: dict[type[Event], tuple[dict[str, object], dict[str, object]]] = {
     kinds.Committed: ({"result": {"commits": ["1"], "inserts": 2}}, {"commits": ["1"], "inserts": 2}),
     kinds.Idle: ({}, {}),
     kinds.Failed: ({"error": ERROR, "process_ends": True}, {**ERROR, "process_ends": True}),
+    kinds.CommandFailed: ({"error": ERROR}, ERROR),
     kinds.Conflict: ({"error": ERROR}, ERROR),
     kinds.Notice: ({"code": "SERVICE_FAILED", "error": ERROR}, ERROR),
     kinds.Skipped: ({}, {}),
