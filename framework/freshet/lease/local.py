@@ -21,10 +21,10 @@ from typing import IO, Any
 
 from freshet.errors import RetryableError
 from freshet.events.event import Event, Listener
-from freshet.events.kinds import Phase
 from freshet.jvm.jars import jar_dir
-from freshet.lease.text import holder_in, note, record_in, sign
+from freshet.lease.text import holder_in, record_in, sign
 from freshet.project.model.pipeline import TableRef
+from freshet.secrets import redact
 from freshet.storage.failures import failure_of, not_writable
 from freshet.storage.files import is_local, local_path
 
@@ -53,7 +53,7 @@ class Lease:
         """Return a listener that writes each phase into the lease, too."""
 
         def heard(event: Event) -> None:
-            if isinstance(event, Phase):
+            if event.name == "phase":
                 self.note(event.message)
             listen(event)
 
@@ -116,7 +116,7 @@ def hold_lease(
                 on_wait,
                 lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds),
             )
-            yield Lease(writer, left, lambda words: note(file, mine, words))
+            yield Lease(writer, left, lambda words: sign(file, json.dumps({**mine, "doing": redact(words)})))
         except BaseException:
             # Its JVM may be gone without having given Hudi's lock back: see ``stale_lock``.
             sign(file, json.dumps({**mine, "ended": time.time(), "failed": True}))

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import suppress
 from typing import IO, Any
-
-from freshet.secrets import redact
 
 _TEXTS = ("run_id", "what", "pipeline", "host", "since", "doing")
 # The end of the year 9999, in seconds since 1970: no moment lies behind it.
@@ -30,12 +26,6 @@ def sign(file: IO[str], text: str) -> None:
     file.truncate()
     file.write(text)
     file.flush()
-
-
-def note(file: IO[str], record: Mapping[str, Any], words: str) -> None:
-    """Write into a lease what its holder does now; where the disk is full, the run goes on all the same."""
-    with suppress(OSError):
-        sign(file, json.dumps({**record, "doing": redact(words)}))
 
 
 def holder_in(file: IO[str]) -> str:
