@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -20,7 +21,8 @@ from freshet.cli.output import Output, message, table
 from freshet.cli.progress import progress
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
 from freshet.cli.terminal import wrapped
-from freshet.events.kinds import ChunkDone, Committed, Failed, Idle, Notice, Phase, Skipped
+from freshet.events.kinds import ChunkDone, Committed, Failed, Idle, Notice, Phase, RunStarted, Skipped
+from freshet.events.lines import json_lines
 from freshet.jvm.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
 
@@ -146,6 +148,19 @@ def test_several_pipelines(terminal: Sized, counts: dict[str, Counts]) -> None:
         lines = screen.until(_has("5 of 8", "12 of 24 tasks", without=("● a",)))
         assert lines[0].startswith("5 of 8 pipelines are through: failed: h (CHECK_FAILED), 2 committed, 1 nothing")
         assert "12 of 24 tasks" in lines[2]
+
+
+def test_what_machines_are_told_is_not_drawn_and_their_lines_stand_above(terminal: Sized) -> None:
+    """``--events -`` where stderr is a terminal, and every kind that says to machines what people see in another way."""
+    screen, output = terminal(400), Output(False)
+    with json_lines("-") as lines:
+        output.listeners["--events"] = lines
+        with progress(output) as listen:
+            listen(RunStarted(pipeline="a", message="run 1 begins", run_id="1", what="run"))
+            listen(Phase(pipeline="a", message="writing derived.a"))
+            found = screen.until(_has('"name": "phase"', "● a: writing derived.a"))
+    assert [json.loads(line)["name"] for line in found[:2]] == ["run_started", "phase"]
+    assert len(found) == 3
 
 
 def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Counts]) -> None:
