@@ -81,6 +81,7 @@ NO_SPARK = (
     "run.records",
     "run.result",
     "run.runner",
+    "run.write_session",
 )
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 # Longer ones: grammars (DDL, YAML), the model and the target's rules are one thing each, and are read as a whole.
@@ -88,7 +89,7 @@ MOST_LINES = 250
 LONGER: dict[str, int] = {
     "api/project.py": 274,
     "backfill/plan.py": 296,
-    "backfill/run.py": 312,
+    "backfill/run.py": 301,
     "cases/load.py": 284,
     "cli/index.py": 297,
     "cli/init.py": 264,
@@ -99,11 +100,11 @@ LONGER: dict[str, int] = {
     "hudi/checkpoint.py": 269,
     "hudi/keys/key_table.py": 251,
     "index/hbase/opening.py": 270,
-    "index/ops/make.py": 302,
+    "index/ops/make.py": 299,
     "landing/files.py": 283,
     "landing/plan.py": 313,
     "landing/rows.py": 331,
-    "landing/run.py": 282,
+    "landing/run.py": 274,
     "lease/local.py": 257,
     "migration/plan.py": 259,
     "migration/run.py": 301,
@@ -122,10 +123,9 @@ LONGER: dict[str, int] = {
     "project/syntax/template_sandbox.py": 260,
     "project/syntax/yaml_text.py": 292,
     "quality/expectation_metrics.py": 255,
-    "run/executor.py": 280,
     "run/records.py": 254,
-    "run/runner.py": 307,
-    "run/service.py": 259,
+    "run/runner.py": 297,
+    "run/service.py": 254,
     "secrets.py": 258,
     "sources/hudi/read/missing.py": 271,
     "sources/hudi/reads.py": 251,

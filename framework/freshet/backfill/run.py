@@ -13,14 +13,14 @@ from freshet.backfill.plan import BackfillPlan, PlannedChunk, compile_chunk, com
 from freshet.errors import DataError, FreshetError, RetryableError, SpecError
 from freshet.events.event import Event, Listener
 from freshet.hudi.table import StateReader
-from freshet.lease.local import Lease, backfill_lease, hold_lease, is_running
-from freshet.lease.stale_lock import clear_stale_lock
+from freshet.lease.local import backfill_lease, is_running
 from freshet.plan.stages import Plan
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.records import error_of, remember_killed, remembered
+from freshet.run.records import error_of, remembered
 from freshet.run.runner import CONFLICTS, new_run_id
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
 
 #: Gives the project with the pipeline alone, rendered with ``start`` and ``end``; for None as its runs have it.
@@ -119,7 +119,7 @@ def run_backfill(
         What was done; ``error`` where the backfill ended early.
 
     Raises:
-        FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``hold_lease``.
+        FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``write_session``.
     """
     spec = load(window_of(request.start, request.end)).pipelines[0]
     with remembered(spec.target.ref, spec.name, "backfill") as record:
@@ -149,17 +149,10 @@ def _under_lease(
     max_conflicts: int,
 ) -> BackfillResult:
     started = time.monotonic()
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
-    with hold_lease(
-        backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill", pipeline=spec.name
-    ) as lease:
-        remember_killed(spec.target.ref, lease.left)
-        listen = lease.noting(listen)
-        if clear_stale_lock(spec.target.ref, lease, waiting):
-            listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
+    with write_session(
+        spec, listen, new_run_id(), lease=backfill_lease(spec.target.ref), what="backfill", pipeline=spec.name
+    ) as session:
+        listen = session.listen
         plan = plan_backfill(spec, state, request, logic_of_runs(load))
         wanted = [one for one in plan.chunks if one.wanted]
         result = BackfillResult(
@@ -182,7 +175,7 @@ def _under_lease(
             )
             before = result.commits
             try:
-                result = _chunk(load, plan, one, state, listen, lease, max_conflicts, result)
+                result = _chunk(load, plan, one, state, listen, session, max_conflicts, result)
             except FreshetError as error:
                 result = replace(result, error=error)
                 listen(Event(name="failed", pipeline=spec.name, message=f"chunk {one.label}: {error}", fields=error.as_json()))
@@ -214,7 +207,7 @@ def _chunk(
     one: PlannedChunk,
     state: StateReader,
     listen: Listener,
-    lease: Lease,
+    session: WriteSession,
     max_conflicts: int,
     result: BackfillResult,
 ) -> BackfillResult:
@@ -223,7 +216,7 @@ def _chunk(
     for attempt in range(max_conflicts + 1):
         _yield_to_the_run(spec, plan, listen)
         try:
-            with _beside_the_run(spec, lease, listen) as held:
+            with _beside_the_run(spec, session, listen) as held:
                 done = _execute(compile_chunk(spec, state, plan, one.chunk), spec, project, state, listen, held)
         except DataError as error:
             if error.code not in _OF_THE_DATA:
@@ -231,7 +224,7 @@ def _chunk(
             listen(
                 Event(name="notice", pipeline=spec.name, message=f"chunk {one.label} failed: {error}", fields=error.as_json())
             )
-            _execute(compile_failure(spec, state, plan, one.chunk, error.code), spec, project, state, listen, lease)
+            _execute(compile_failure(spec, state, plan, one.chunk, error.code), spec, project, state, listen, session)
             return replace(result, failed={**result.failed, one.label: error.code})
         except RetryableError as error:
             if error.code not in _REPEATED or attempt == max_conflicts:
@@ -261,7 +254,7 @@ def _execute(
     project: Project,
     state: StateReader,
     listen: Listener,
-    lease: Lease,
+    session: WriteSession,
 ) -> tuple[str, int, FreshetError | None]:
     from freshet.run.executor import execute
 
@@ -272,7 +265,7 @@ def _execute(
             project.root,
             project.env,
             state,
-            lease.writer_file,
+            session,
             new_run_id(),
             lambda words: told(Event(name="phase", pipeline=spec.name, message=words)),
         )
@@ -282,18 +275,14 @@ def _execute(
 
 
 @contextmanager
-def _beside_the_run(spec: PipelineSpec, lease: Lease, listen: Listener) -> Iterator[Lease]:
+def _beside_the_run(spec: PipelineSpec, session: WriteSession, listen: Listener) -> Iterator[WriteSession]:
     # Two cases in which two writers at once lose or double rows, and Hudi does not see it: rows that are joined with the
     # target as it stands, and a key that is new to both, under a global index.
     alone = spec.write.strategy != "rows" or bool(spec.partners) or spec.index.is_global
     if not alone:
-        yield lease
+        yield session
         return
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
-    with hold_lease(spec.target.ref, new_run_id(), _ALONE_SECONDS, waiting, chunk=True) as held:
+    with write_session(spec, listen, new_run_id(), wait_seconds=_ALONE_SECONDS, chunk=True, clears_lock=False) as held:
         yield held
 
 

@@ -9,18 +9,17 @@ from contextlib import nullcontext
 
 from freshet.errors import FreshetError, RetryableError, unforeseen
 from freshet.events.event import Event, Listener
-from freshet.hudi.options import compaction_is_due, concurrency_of
+from freshet.hudi.options import compaction_is_due
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
-from freshet.lease.local import Lease, hold_lease
-from freshet.lease.stale_lock import clear_stale_lock
 from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.records import of_run, remember_killed, remembered
+from freshet.run.records import of_run, remembered
 from freshet.run.result import RunResult, in_words, row_counts, summed
 from freshet.run.sync_due import is_due
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.read.held import hold_plan
 
 # Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
@@ -90,7 +89,7 @@ def leased(
     what: str,
     drain: bool = False,
     wait_seconds: float | None = None,
-    then: Callable[[Lease, Listener], None] = lambda lease, listen: None,
+    then: Callable[[WriteSession], None] = lambda session: None,
 ) -> RunResult:
     """Run what is planned under the target's lease, and leave a record of it; failures become the result.
 
@@ -103,7 +102,7 @@ def leased(
         what: What the history calls it.
         drain: Repeat until the source has nothing left.
         wait_seconds: How long to wait for another run of the target; None takes the pipeline's own setting.
-        then: Called after a commit, while the lease is held.
+        then: Called after a commit, while the target is held.
     """
     with remembered(spec.target.ref, spec.name, what) as record:
         result = _under_lease(project, spec, state, listen, planned, drain, wait_seconds, then)
@@ -119,25 +118,16 @@ def _under_lease(
     planned: Callable[[], Plan],
     drain: bool,
     wait_seconds: float | None,
-    then: Callable[[Lease, Listener], None],
+    then: Callable[[WriteSession], None],
 ) -> RunResult:
     start = time.monotonic()
-    wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
     result = RunResult(pipeline=spec.name, outcome="idle")
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
     try:
-        with hold_lease(spec.target.ref, new_run_id(), wait, waiting, pipeline=spec.name) as lease:
-            remember_killed(spec.target.ref, lease.left)
-            listen = lease.noting(listen)
-            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
-                listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
-            conflicts = 0
+        with write_session(spec, listen, new_run_id(), wait_seconds=wait_seconds, pipeline=spec.name) as session:
+            listen, conflicts = session.listen, 0
             while True:
                 try:
-                    done = run_once(project, spec, state, listen, planned, lease)
+                    done = run_once(project, spec, state, listen, planned, session)
                 except RetryableError as lost:
                     conflicts += 1
                     if lost.code not in CONFLICTS or conflicts > _MOST_CONFLICTS:
@@ -154,7 +144,7 @@ def _under_lease(
                     continue
                 result = summed(result, done)
                 if done.outcome == "committed":
-                    then(lease, listen)
+                    then(session)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
@@ -171,10 +161,10 @@ def run_once(
     state: StateReader,
     listen: Listener,
     planned: Callable[[], Plan],
-    lease: Lease,
+    session: WriteSession,
     is_watched: bool = False,
 ) -> RunResult:
-    """Run one plan under a lease that is held.
+    """Run one plan on a target that is held.
 
     Args:
         project: The project.
@@ -182,7 +172,7 @@ def run_once(
         state: Reader of the tables.
         listen: Told what happens.
         planned: Makes the plan.
-        lease: The target's lease.
+        session: The target, held for writing.
         is_watched: True where this is a part of what the caller watches over.
 
     Raises:
@@ -215,7 +205,7 @@ def run_once(
             project.root,
             project.env,
             state,
-            lease.writer_file,
+            session,
             run_id,
             lambda words: told(Event(name="phase", pipeline=spec.name, message=words)),
             _is_short(project, spec, plan, state),
@@ -281,7 +271,7 @@ def run_once(
 def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> FreshetError | None:
     """Make up for a sync that failed, or that a killed run never came to."""
     from freshet.run.catalogue import sync_if_due
-    from freshet.run.executor import session_for
+    from freshet.run.spark import session_for
 
     with watched(spec, listen) as told:
 

@@ -1,0 +1,85 @@
+"""What every writer of a table takes, in one order, and what it does with what the last one left."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from freshet.errors import RetryableError
+from freshet.events.event import Event
+from freshet.hudi.options import CONCURRENCY
+from freshet.lease import stale_lock
+from freshet.lease.local import backfill_lease, hold_lease, service_lease, stem_of
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.run.records import read_records
+from freshet.run.write_session import write_session
+from tests.kit.memory import a_spec, a_table_spec
+
+OCC = {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"}
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> PipelineSpec:
+    return a_spec(target=a_table_spec(ref=TableRef("derived.earnings", str(tmp_path / "earnings"))), write_options=OCC)
+
+
+def killed(lease: TableRef, what: str = "run") -> None:
+    """Leave in a lease what a holder that is killed leaves."""
+    with hold_lease(lease, "run-1", 0, pytest.fail):
+        pass
+    record = {"run_id": "run-1", "what": what, "pipeline": "earnings", "pid": 1, "host": "here", "begun": time.time() - 5.0}
+    stem_of(lease).with_name(stem_of(lease).name + ".lease").write_text(json.dumps(record))
+
+
+def test_every_writer_records_the_run_that_was_killed(spec: PipelineSpec) -> None:
+    """Kind: whoever takes the lease after a run that was killed, and writes itself over what that left: work on an index, a
+    landing, a migration, a chunk of a backfill that runs alone. The services, a backfill and a run do it, too."""
+    target = spec.target.ref
+    for number, (lease, table) in enumerate(
+        [(target, None), (backfill_lease(target), target), (service_lease(target), target)], 1
+    ):
+        killed(lease)
+        with write_session(spec, [].append, "run-2", table=table, lease=lease, what="work on its index"):
+            pass
+        records, _ = read_records(target, "earnings", 10)
+        assert sum(int(str(one.get("count", 1))) for one in records if one["outcome"] == "killed") == number
+
+
+def test_every_writer_takes_away_hudis_lock_that_a_killed_one_left(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: a writer that takes Hudi's lock: a run, a backfill, and now the services and the work on an index, which waited for
+    Hudi to take it by its age. A table with one writer has no such lock."""
+    monkeypatch.setattr(stale_lock, "_HEARTBEAT_SECONDS", 0.0)
+    target, events = spec.target.ref, list[Event]()
+    lock = Path(target.path) / ".hoodie" / "lock"
+    lock.parent.mkdir(parents=True)
+    for lease, one, gone in [
+        (target, spec, True),
+        (service_lease(target), spec, True),
+        (target, replace(spec, write_options={}), False),
+    ]:
+        killed(lease)
+        lock.touch()
+        with write_session(one, events.append, "run-2", table=target, lease=lease, what="table services"):
+            assert lock.exists() is not gone
+    assert [event.message.partition(":")[0] for event in events if event.name == "notice"] == ["STALE_LOCK"] * 2
+
+
+def test_it_waits_tells_and_notes(spec: PipelineSpec) -> None:
+    events, words = list[Event](), list[str]()
+    with write_session(spec, events.append, "run-1", what="landing") as session:
+        session.listen(Event(name="phase", pipeline=spec.name, message="reading"))
+        with pytest.raises(RetryableError, match="ALREADY_RUNNING"), write_session(spec, events.append, "b", wait_seconds=0.1):
+            pass
+        with (
+            pytest.raises(RetryableError, match="landing run-1"),
+            write_session(spec, events.append, "c", wait_seconds=0.1, waiting=words.append),
+        ):
+            pass
+        lease = stem_of(spec.target.ref)
+        assert json.loads(lease.with_name(f"{lease.name}.lease").read_text())["doing"] == "reading"
+    assert [event.name for event in events] == ["phase", "waiting"]
+    assert len(words) == 1
