@@ -13,7 +13,8 @@ from freshet.backfill.plan import BackfillPlan, PlannedChunk, compile_chunk, com
 from freshet.errors import DataError, FreshetError, RetryableError, SpecError
 from freshet.events.event import Event, Listener
 from freshet.hudi.table import StateReader
-from freshet.lease.local import backfill_lease, is_running
+from freshet.lease.choice import leases_for
+from freshet.lease.local import backfill_lease
 from freshet.plan.stages import Plan
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -290,7 +291,8 @@ def _yield_to_the_run(spec: PipelineSpec, plan: BackfillPlan, listen: Listener) 
     if plan.concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
         return
     deadline, told = time.monotonic() + _YIELD_SECONDS, False
-    while is_running(spec.target.ref) and time.monotonic() < deadline:
+    leases = leases_for(spec.target.ref, spec.lease_across_machines)
+    while leases.is_held(spec.target.ref) and time.monotonic() < deadline:
         if not told:
             listen(Event(name="waiting", pipeline=spec.name, message="the incremental run goes first"))
             told = True

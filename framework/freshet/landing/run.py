@@ -160,6 +160,7 @@ class _Work:
         rows = written(compared, spec, landing.generated) if changed else empty_batch(spark, spec.target.columns)
         failed: FreshetError | None = None
         try:
+            self.session.confirm()
             write_commit(rows, commit, self.run_id)
         except FreshetError as error:
             failed = error

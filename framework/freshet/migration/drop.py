@@ -71,7 +71,7 @@ def drop_old(
     done: list[str] = []
     # The oldest first: it is found by the one that took its place.
     for old, made in reversed(line):
-        with _held(spec, old, listen):
+        with _held(spec, old, listen) as session:
             stands = state.table(old)
             later = [i.completed for i in stands.commits_between(made.commit)] if stands is not None else []
             if later and not sure:
@@ -85,6 +85,7 @@ def drop_old(
                 )
             if made.copied and not sure:
                 _refuse_waiting(spec, old, root, state, done)
+            session.confirm()
             done += _deleted(spec, old, state, listen)
     return tuple(done)
 
@@ -147,7 +148,7 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
         RetryableError: ALREADY_RUNNING.
     """
     new, old = places = _unsettled(spec, state)
-    with _held(spec, new, listen):
+    with _held(spec, new, listen) as session:
         there = state.table(new)
         if _unsettled(spec, state) != places:
             raise _in_use(spec, new, "another command has put it in the old table's place.")
@@ -171,6 +172,7 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
                 )
             if any(is_run(info) for _, info in there.newest_first()):
                 raise _in_use(spec, new, "it has commits of runs: another checkout of the project has switched to it.")
+        session.confirm()
         return _deleted(spec, new, state, listen)
 
 

@@ -116,10 +116,11 @@ def drop(
         return 0
     run_id = new_run_id()
     spark = session_for(spec, project.root, phase)
-    with held_quarantine(spec, spark, run_id, phase, 60.0):
+    with held_quarantine(spec, spark, run_id, phase, 60.0) as session:
         rows = _selected(spark, spec, state, where).persist()
         count = rows.count()
         if count:
+            session.confirm()
             write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
         rows.unpersist()
     return count

@@ -16,7 +16,7 @@ from freshet.quarantine.table import ID, RUN, hidden_runs, origin_of, runs_left,
 from freshet.quarantine.write import quarantined_rows, removed_rows, waiting_rows, write_quarantine
 from freshet.run.batch import Batch
 from freshet.run.steps.work import Phase
-from freshet.run.write_session import write_session
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
 
 _WAIT_SECONDS = 600.0
@@ -51,7 +51,7 @@ def keep_apart(
         return 0
     origin = origin_of(plan.window)
     # A backfill's chunk and a run may come to it at once.
-    with held_quarantine(spec, spark, run_id, phase):
+    with held_quarantine(spec, spark, run_id, phase) as session:
         quarantine = state.table(spec.quarantine)
         unfinished, left = unpublished_run(spec.name, quarantine, target, origin), runs_left(spec.name, quarantine, target)
         parts = []
@@ -61,6 +61,7 @@ def keep_apart(
             goes = (F.col(RUN) == unfinished) | (F.lit(False) if left is None else ~F.col(RUN).isin(sorted(left)))
             parts.append(removed_rows(spec, waiting_rows(spark, spec, ()).where(goes)))
         if parts:
+            session.confirm()
             write_quarantine(spec, parts, run_id, origin)
     return batch.gated.dropped_count
 
@@ -105,8 +106,9 @@ def release(
     """
     assert batch.gated is not None
     published = batch.gated.kept.select(ID)
-    with held_quarantine(spec, spark, run_id, phase):
+    with held_quarantine(spec, spark, run_id, phase) as session:
         rows = waiting_rows(spark, spec, hidden_runs(spec, state)).join(published, [ID], "left_semi")
+        session.confirm()
         write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
 
 
@@ -122,11 +124,12 @@ def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader,
     """
     if state.table(spec.quarantine) is None:
         return
-    with held_quarantine(spec, spark, run_id, phase):
+    with held_quarantine(spec, spark, run_id, phase) as session:
         # Of a chunk that is at work its rows stay: its commit is still to come.
         left = runs_left(spec.name, state.table(spec.quarantine), state.table(spec.target.ref))
         if left is not None:
             rows = waiting_rows(spark, spec, ()).where(~F.col(RUN).isin(sorted(left)))
+            session.confirm()
             write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
 
 
@@ -137,7 +140,7 @@ def held_quarantine(
     run_id: str,
     phase: Phase,
     wait_seconds: float = _WAIT_SECONDS,
-) -> Iterator[None]:
+) -> Iterator[WriteSession]:
     """Hold a pipeline's quarantine for writing."""
     with (
         write_session(
@@ -151,4 +154,4 @@ def held_quarantine(
         ) as session,
         session.writing(spark),
     ):
-        yield
+        yield session

@@ -113,6 +113,7 @@ def execute(
                 found_out = _results(batch, quarantined) | (opened.metadata() if opened is not None else {})
                 # A first load asks its index nothing, which is made afterwards.
                 rates = opened.options(batch.commit.options) if opened is not None and not plan.index_follows else {}
+                session.confirm()
                 write_commit(
                     batch.rows,
                     batch.commit,

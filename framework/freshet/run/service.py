@@ -124,6 +124,7 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
                         fields={"unit": "service", "number": number, "of": len(now)},
                     )
                 )
+                session.confirm()
                 done = _run(spark, spec, state, service, listen)
                 result = replace(result, done={**result.done, service: done})
                 listen(

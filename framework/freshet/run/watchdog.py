@@ -226,6 +226,12 @@ def _threads() -> str:
     return "\n".join(part for part in (python_threads(), jvm) if part)
 
 
+def end_for(pipeline: str) -> None:
+    """End the JVM for the sake of one pipeline; others of this process are told so."""
+    _ENDS.last = (time.monotonic(), pipeline)
+    end_jvm()
+
+
 def end_jvm() -> None:
     """End the JVM without asking any of its locks, and forget it, so that the next pipeline starts another."""
     context = _context()

@@ -6,7 +6,7 @@
 4. Spark, by whoever needs it: a tick without news never starts it.
 5. The JVM's lock, which outlives a Python that is killed.
 6. The HBASE index, opened.
-7. At the commit the fence (``run/fence.py``).
+7. At the commit the lease once more, and the fence (``run/fence.py``).
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING
 from freshet.events.event import Event, Listener
 from freshet.hudi.options import concurrency_of
 from freshet.hudi.table import StateReader
-from freshet.lease.local import Lease, hold_lease
+from freshet.lease.choice import leases_for
+from freshet.lease.protocol import HeldLease
 from freshet.lease.stale_lock import clear_stale_lock
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.run.records import remember_killed
+from freshet.run.watchdog import end_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,12 +37,14 @@ class WriteSession:
     """A table that is held for writing.
 
     Args:
+        spec: The pipeline.
         lease: Its lease.
         listen: Told what happens; writes each phase into the lease, too.
         waiting: Told in words what is waited for.
     """
 
-    lease: Lease
+    spec: PipelineSpec
+    lease: HeldLease
     listen: Listener
     waiting: Callable[[str], None]
 
@@ -49,14 +53,25 @@ class WriteSession:
         """Hold the JVM's lock while it writes; with the last writer of the process goes what the writers keep in memory.
 
         Raises:
-            RetryableError: ALREADY_RUNNING.
+            RetryableError: ALREADY_RUNNING, or LEASE_LOST where another machine took the lease meanwhile.
         """
         # PySpark costs a second to import, and what holds a lease may never need it.
         from freshet.jvm.at_work import at_work
         from freshet.jvm.lock import jvm_lock
 
-        with at_work(), jvm_lock(spark, self.lease.writer_file):
-            yield
+        try:
+            with (
+                at_work(),
+                jvm_lock(spark, self.lease.writer_file),
+                self.lease.ending(lambda: end_for(self.spec.name)),
+            ):
+                yield
+        except Exception as error:
+            # Whatever the work was doing when its JVM was ended.
+            lost = self.lease.lost()
+            if lost is None or error is lost:
+                raise
+            raise lost from error
 
     @contextmanager
     def indexed(
@@ -85,6 +100,14 @@ class WriteSession:
         with self.writing(spark):
             # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
             yield open_index(spark, spec, spec.index.hbase, state, phase, follows) if spec.index.hbase else None
+
+    def confirm(self) -> None:
+        """Make sure, just before a commit, that the lease is still this writer's.
+
+        Raises:
+            RetryableError: LEASE_LOST, or what the store of the lease answers.
+        """
+        self.lease.renew()
 
     def clear_lock(self, spec: PipelineSpec) -> bool:
         """Take Hudi's lock away where a writer that was killed left it; says whether it did."""
@@ -116,12 +139,12 @@ def write_session(
         waiting: Told once, in words, when there is something to wait for; None tells ``listen``.
         table: What is written; None for the pipeline's target.
         lease: What the lease is held on; None for the table itself.
-        what, pipeline, chunk: See ``hold_lease``.
+        what, pipeline, chunk: See ``lease.local.hold_lease``.
         clears_lock: False where Hudi's lock is not this writer's to look after, or not yet.
 
     Raises:
         RetryableError: ALREADY_RUNNING.
-        StateError: NOT_WRITABLE or STORAGE_FULL.
+        StateError: NOT_WRITABLE, STORAGE_FULL, LEASE_UNREADABLE or LEASE_UNSAFE.
     """
     table = table or spec.target.ref
     wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
@@ -130,9 +153,10 @@ def write_session(
         listen(Event(name="waiting", pipeline=spec.name, message=words))
 
     waiting = waiting or told
-    with hold_lease(lease or table, run_id, wait, waiting, chunk=chunk, what=what, pipeline=pipeline) as held:
+    leases, on = leases_for(table, spec.lease_across_machines), lease or table
+    with leases.hold(on, run_id, wait, waiting, chunk=chunk, what=what, pipeline=pipeline) as held:
         remember_killed(table, held.left)
-        session = WriteSession(lease=held, listen=held.noting(listen), waiting=waiting)
+        session = WriteSession(spec=spec, lease=held, listen=held.noting(listen), waiting=waiting)
         if clears_lock and session.clear_lock(spec):
             session.listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
         yield session

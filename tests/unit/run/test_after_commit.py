@@ -102,7 +102,19 @@ def test_before_the_commit_it_ends_the_run(spec: PipelineSpec, tables: MemorySta
 
     monkeypatch.setattr(executor, "keep_apart", fails)
     plan = compile_plan(spec, tables, RunRequest(full_refresh=True))
-    session = WriteSession(lease=Lease(Path("/w")), listen=[].append, waiting=[].append)
+    session = WriteSession(spec=spec, lease=Lease(Path("/w")), listen=[].append, waiting=[].append)
     with pytest.raises(FreshetError) as refused:
         run_once(Project("/p", "local", (spec,), {}), spec, tables, lambda event: None, lambda: plan, session)
     assert refused.value.code == "ALREADY_RUNNING"
+
+
+def test_a_lease_that_another_machine_has_is_no_commit(
+    spec: PipelineSpec, tables: MemoryState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kind: the last look before a commit. Each writer asks ``WriteSession.confirm``; here a run, after its work."""
+    lost = RetryableError("LEASE_LOST", "another machine has it.", "The run was ended.")
+    monkeypatch.setattr(WriteSession, "confirm", lambda session: (_ for _ in ()).throw(lost))
+    monkeypatch.setattr(executor, "write_commit", lambda *_, **__: pytest.fail("it is written"))
+    plan = compile_plan(spec, tables, RunRequest(full_refresh=True))
+    result = leased(Project("/p", "local", (spec,), {}), spec, tables, [].append, lambda: plan, "full refresh")
+    assert (result.outcome, result.error) == ("failed", lost)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from freshet.errors import RetryableError
-from freshet.events.event import Event
+from freshet.events.event import Event, Listener
 from freshet.hudi.options import CONCURRENCY
+from freshet.jvm import at_work, lock
 from freshet.lease import stale_lock
 from freshet.lease.local import backfill_lease, hold_lease, service_lease, stem_of
+from freshet.plan.notices import one_machine_only
 from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.run import write_session as write_session_module
 from freshet.run.records import read_records
-from freshet.run.write_session import write_session
+from freshet.run.write_session import WriteSession, write_session
+from freshet.storage import conditional
 from tests.kit.memory import a_spec, a_table_spec
 
 OCC = {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"}
@@ -83,3 +90,97 @@ def test_it_waits_tells_and_notes(spec: PipelineSpec) -> None:
         assert json.loads(lease.with_name(f"{lease.name}.lease").read_text())["doing"] == "reading"
     assert [event.name for event in events] == ["phase", "waiting"]
     assert len(words) == 1
+
+
+@dataclass
+class Held:
+    """A lease that is lost as soon as somebody says so."""
+
+    writer_file: Path
+    gone: RetryableError | None = None
+    epoch: int = 3
+    left: dict[str, str] = field(default_factory=dict)
+    ends: list[Callable[[], None]] = field(default_factory=list)
+
+    def noting(self, listen: Listener) -> Listener:
+        return listen
+
+    def renew(self) -> None:
+        if self.gone is not None:
+            raise self.gone
+
+    def lost(self) -> RetryableError | None:
+        return self.gone
+
+    @contextmanager
+    def ending(self, end: Callable[[], None]) -> Iterator[None]:
+        self.ends.append(end)
+        yield
+        self.ends.pop()
+
+
+LOST = RetryableError("LEASE_LOST", "another machine has it.", "The run was ended.")
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Held:
+    monkeypatch.setattr(lock, "jvm_lock", lambda *_: nullcontext())
+    monkeypatch.setattr(at_work, "at_work", nullcontext)
+    return Held(tmp_path / "writer")
+
+
+def test_a_lease_that_is_lost_ends_the_jvm_and_is_what_the_work_fails_with(
+    spec: PipelineSpec, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kind: whatever the work of any writer raises when its JVM is ended; an error that came before stays as it is."""
+    ended: list[str] = []
+    monkeypatch.setattr(write_session_module, "end_for", ended.append)
+    session = WriteSession(spec=spec, lease=held, listen=[].append, waiting=[].append)
+    spark: Any = None
+    with pytest.raises(ZeroDivisionError), session.writing(spark):
+        raise ZeroDivisionError
+    session.confirm()
+
+    def lose(error: Exception) -> None:
+        held.gone = LOST
+        held.ends[-1]()
+        raise error
+
+    for error in (ConnectionError("the JVM is gone"), LOST):
+        held.gone = None
+        with pytest.raises(RetryableError, match="LEASE_LOST"), session.writing(spark):
+            lose(error)
+    assert ended == [spec.name] * 2
+    with pytest.raises(RetryableError, match="LEASE_LOST"):
+        session.confirm()
+
+
+def test_of_a_table_on_a_shared_disk_the_lease_lies_beside_it(spec: PipelineSpec) -> None:
+    shared = replace(spec, lease_across_machines=True)
+    with write_session(shared, [].append, "run-1") as session:
+        session.confirm()
+        assert session.lease.epoch == 1
+    with write_session(spec, [].append, "run-2") as session:
+        session.confirm()
+        assert session.lease.epoch == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "across", "said"),
+    [
+        ("hdfs://name/t", None, "no conditional writes"),
+        ("s3a://bucket/t", None, "not installed"),
+        ("s3a://bucket/t", False, ""),
+        ("/data/t", None, ""),
+    ],
+)
+def test_a_plan_says_where_the_lease_holds_on_one_machine(
+    spec: PipelineSpec, path: str, across: bool | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conditional, "find_spec", lambda name: None)
+    there = replace(spec, target=replace(spec.target, ref=TableRef("t", path)), lease_across_machines=across)
+    found = one_machine_only(there)
+    assert [notice.code for notice in found] == (["ONE_MACHINE_ONLY"] if said else [])
+    assert all(said in notice.message for notice in found)
+    monkeypatch.setattr(conditional, "find_spec", lambda name: object())
+    assert bool(one_machine_only(there)) is path.startswith("hdfs")

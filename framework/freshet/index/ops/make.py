@@ -221,6 +221,7 @@ def make_record_index(work: Work, reason: str) -> None:
     # So the index of 4 million rows took 153 to 173 s, and takes 111 to 118 s (2 cores).
     commit = replace(commit, operation="insert")
     with work.session.writing(work.spark):
+        work.session.confirm()
         write_commit(empty_batch(work.spark, work.spec.target.columns), commit, new_run_id())
 
 
@@ -235,6 +236,7 @@ def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout)
         cluster.classes.Cluster.hudiTalksTo(hbase.cluster, (work.spark.sparkContext.master or "").startswith("local"))
         opened: Opened = replace(rates, rows=built.entries)
         commit = commit_stage(spec, Window(kind="index", reason="index made"), None, empty=True)
+        work.session.confirm()
         # Killed before this commit, the next run is refused: it knows another generation.
         write_commit(
             empty_batch(work.spark, spec.target.columns),

@@ -71,6 +71,7 @@ def migrate_index(
             options = {**commit.options, "hoodie.combine.before.insert": "false"}
             commit = replace(commit, operation=REPLACES_ALL, options=options)
             with work.session.writing(work.spark):
+                work.session.confirm()
                 write_commit(rows, commit, new_run_id())
         else:
             if spec.target.table_type == "MERGE_ON_READ":
@@ -96,4 +97,5 @@ def _compact(work: Work) -> None:
     with work.session.writing(work.spark), service_client(work.spark, plain) as (client, none):
         planned = client.scheduleCompaction(none)
         if planned.isPresent():
+            work.session.confirm()
             client.commitCompaction(planned.get(), client.compact(planned.get()).getCommitMetadata().get(), none)
