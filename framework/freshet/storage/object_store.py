@@ -33,9 +33,7 @@ class ObjectStore:
         # A package of an extra, and a table on the machine's own disk needs none of it.
         scheme, place, _ = split_uri(uri)
         # Where S3 is another server, as tests have it, the environment may name it without TLS.
-        plain = any(
-            os.environ.get(name, "").startswith("http:") for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")
-        )
+        plain = any(name.startswith("AWS_ENDPOINT") and value.lower().startswith("http:") for name, value in os.environ.items())
         self._do: Any = import_module("obstore")
         self._errors: Any = import_module("obstore.exceptions")
         self._store: Any = import_module("obstore.store").from_url(
@@ -73,7 +71,12 @@ class ObjectStore:
     def _put(self, path: str, data: bytes, mode: object) -> str | None:
         try:
             return _tag(self._do.put(self._store, _key(path), data, mode=mode, use_multipart=False))
-        except (self._errors.AlreadyExistsError, self._errors.PreconditionError, self._errors.NotFoundError):
+        except (self._errors.AlreadyExistsError, self._errors.PreconditionError):
+            return None
+        except (self._errors.NotFoundError, FileNotFoundError):
+            # Of a version there is none any more; to make an object the bucket must be there.
+            if mode == "create":
+                raise
             return None
 
 
