@@ -15,15 +15,16 @@ from freshet.events.bus import new_run_id
 from freshet.events.event import Listener, teller
 from freshet.events.kinds import ChunkDone, Conflict, Failed, Notice, Phase, Waiting
 from freshet.hudi.table import StateReader
-from freshet.lease.local import Lease, backfill_lease, hold_lease, is_running
-from freshet.lease.stale_lock import clear_stale_lock
+from freshet.lease.choice import leases_for
+from freshet.lease.local import backfill_lease
 from freshet.plan.stages import Plan
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.records import error_of, remember_killed, remembered
+from freshet.run.records import error_of, remembered
 from freshet.run.runner import CONFLICTS
 from freshet.run.telling import stage_teller, tell_plan, tell_started
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
 
 #: Gives the project with the pipeline alone, rendered with ``start`` and ``end``; for None as its runs have it.
@@ -122,7 +123,7 @@ def run_backfill(
         What was done; ``error`` where the backfill ended early.
 
     Raises:
-        FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``hold_lease``.
+        FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``write_session``.
     """
     spec = load(window_of(request.start, request.end)).pipelines[0]
     with remembered(spec.target.ref, spec.name, "backfill") as record:
@@ -152,15 +153,11 @@ def _under_lease(
     max_conflicts: int,
 ) -> BackfillResult:
     started = time.monotonic()
-    waiting = teller(listen, Waiting, spec.name)
     run_id = tell_started(listen, spec.name, "backfill", new_run_id())
-    with hold_lease(
-        backfill_lease(spec.target.ref), run_id, spec.lease_wait_seconds, waiting, what="backfill", pipeline=spec.name
-    ) as lease:
-        remember_killed(spec.target.ref, lease.left)
-        listen = lease.noting(listen)
-        if clear_stale_lock(spec.target.ref, lease, waiting):
-            listen(Notice(pipeline=spec.name, code="STALE_LOCK", message="STALE_LOCK: a killed writer's lock was removed"))
+    with write_session(
+        spec, listen, run_id, lease=backfill_lease(spec.target.ref), what="backfill", pipeline=spec.name
+    ) as session:
+        listen = session.listen
         plan = plan_backfill(spec, state, request, logic_of_runs(load))
         wanted = [one for one in plan.chunks if one.wanted]
         result = BackfillResult(
@@ -186,7 +183,7 @@ def _under_lease(
             )
             before = result.commits
             try:
-                result = _chunk(load, plan, one, state, listen, lease, max_conflicts, result)
+                result = _chunk(load, plan, one, state, listen, session, max_conflicts, result)
             except FreshetError as error:
                 result = replace(result, error=error)
                 listen(Failed(pipeline=spec.name, message=f"chunk {one.label}: {error}", error=error.as_json()))
@@ -215,7 +212,7 @@ def _chunk(
     one: PlannedChunk,
     state: StateReader,
     listen: Listener,
-    lease: Lease,
+    session: WriteSession,
     max_conflicts: int,
     result: BackfillResult,
 ) -> BackfillResult:
@@ -225,7 +222,7 @@ def _chunk(
         run_id = tell_started(listen, spec.name, "chunk", new_run_id())
         _yield_to_the_run(spec, plan, listen)
         try:
-            with _beside_the_run(spec, lease, listen) as held:
+            with _beside_the_run(spec, session, listen) as held:
                 done = _execute(compile_chunk(spec, state, plan, one.chunk), spec, project, state, listen, held, run_id)
         except DataError as error:
             if error.code not in _OF_THE_DATA:
@@ -233,7 +230,7 @@ def _chunk(
             listen(Notice(pipeline=spec.name, message=f"chunk {one.label} failed: {error}", error=error.as_json()))
             record = compile_failure(spec, state, plan, one.chunk, error.code)
             run_id = tell_started(listen, spec.name, "chunk", new_run_id())
-            _execute(record, spec, project, state, listen, lease, run_id)
+            _execute(record, spec, project, state, listen, session, run_id)
             return replace(result, failed={**result.failed, one.label: error.code})
         except RetryableError as error:
             if error.code not in _REPEATED or attempt == max_conflicts:
@@ -257,7 +254,7 @@ def _execute(
     project: Project,
     state: StateReader,
     listen: Listener,
-    lease: Lease,
+    session: WriteSession,
     run_id: str,
 ) -> tuple[str, int, FreshetError | None]:
     from freshet.run.executor import execute
@@ -270,7 +267,7 @@ def _execute(
             project.root,
             project.env,
             state,
-            lease.writer_file,
+            session,
             run_id,
             teller(told, Phase, spec.name),
             finished=stage_teller(told, spec.name),
@@ -281,15 +278,14 @@ def _execute(
 
 
 @contextmanager
-def _beside_the_run(spec: PipelineSpec, lease: Lease, listen: Listener) -> Iterator[Lease]:
+def _beside_the_run(spec: PipelineSpec, session: WriteSession, listen: Listener) -> Iterator[WriteSession]:
     # Two cases in which two writers at once lose or double rows, and Hudi does not see it: rows that are joined with the
     # target as it stands, and a key that is new to both, under a global index.
     alone = spec.write.strategy != "rows" or bool(spec.partners) or spec.index.is_global
     if not alone:
-        yield lease
+        yield session
         return
-    waiting = teller(listen, Waiting, spec.name)
-    with hold_lease(spec.target.ref, new_run_id(), _ALONE_SECONDS, waiting, chunk=True) as held:
+    with write_session(spec, listen, new_run_id(), wait_seconds=_ALONE_SECONDS, chunk=True, clears_lock=False) as held:
         yield held
 
 
@@ -297,7 +293,8 @@ def _yield_to_the_run(spec: PipelineSpec, plan: BackfillPlan, listen: Listener) 
     if plan.concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
         return
     deadline, told = time.monotonic() + _YIELD_SECONDS, False
-    while is_running(spec.target.ref) and time.monotonic() < deadline:
+    leases = leases_for(spec.target.ref, spec.lease_across_machines)
+    while leases.is_held(spec.target.ref) and time.monotonic() < deadline:
         if not told:
             listen(Waiting(pipeline=spec.name, message="the incremental run goes first"))
             told = True

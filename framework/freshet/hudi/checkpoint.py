@@ -73,7 +73,7 @@ class Position:
         table: Base path of the table it belongs to; empty where HoodieStreamer wrote it, which does not say.
         basis: ``completed``: a completion time; ``requested``: the request time that HoodieStreamer's V1 key holds.
         known: The commits up to there; none where HoodieStreamer set it.
-        digest: Of the path, where ``table`` is only what may be shown of it: see ``spec.hidden``.
+        digest: Of the path, where ``table`` is only what may be shown of it: see ``project.model.hidden``.
     """
 
     instant: str

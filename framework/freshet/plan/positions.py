@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.checkpoint import MAIN, PIPELINE_KEY, Checkpoint, Position
 from freshet.hudi.table import CommitInfo, Instant, TableState
 from freshet.project.model.hidden import NOT_SHOWN, beside, digest_of
 from freshet.project.model.paths import same_place
@@ -20,6 +20,9 @@ _Change = Callable[[PipelineSpec, Position, str], Position]
 def checkpoint_of(spec: PipelineSpec, target: TableState) -> Checkpoint | None:
     """Return a pipeline's newest checkpoint; None where no commit carries one.
 
+    Those of other pipelines are passed over, which may have written the same table: they tell how far these have read. One that
+    names no pipeline is of HoodieStreamer, whose tables are taken over as they are.
+
     Args:
         spec: The pipeline.
         target: Its target, or the table that it takes the place of.
@@ -27,13 +30,26 @@ def checkpoint_of(spec: PipelineSpec, target: TableState) -> Checkpoint | None:
     Raises:
         StateError: See ``TableState.checkpoints``.
     """
-    return next((checkpoint for _, _, checkpoint in checkpoints_of(spec, target)), None)
+    return next((found for _, info, found in checkpoints_of(spec, target) if maker_of(spec, info) == spec.name), None)
+
+
+def maker_of(spec: PipelineSpec, info: CommitInfo) -> str:
+    """Return the pipeline whose checkpoint a commit carries: the one that asks, where the commit names none."""
+    return info.extra.get(PIPELINE_KEY, spec.name)
 
 
 def checkpoints_of(spec: PipelineSpec, target: TableState) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
-    """Walk the commits that carry a checkpoint of a pipeline, newest first."""
+    """Walk the commits that carry a checkpoint, newest first; those of a pipeline's partners are passed over."""
     for instant, info, checkpoint in target.checkpoints(spec.partners, spec.name):
         yield instant, info, _with(checkpoint, spec, _in_clear)
+
+
+def of_own_tables(spec: PipelineSpec, checkpoint: Checkpoint) -> Checkpoint:
+    """Return what a checkpoint says of the tables that a pipeline reads, by the names that it gives them."""
+    paths = {MAIN: spec.source.table.path, **{one.name: one.table.path for one in spec.inputs}}
+    positions = {name: at for name, at in checkpoint.positions.items() if name in paths and is_at(at, paths[name])}
+    seen = checkpoint.seen
+    return Checkpoint(positions, seen if seen is not None and is_at(seen, paths[MAIN]) else None)
 
 
 def kept(spec: PipelineSpec, checkpoint: Checkpoint) -> Checkpoint:
@@ -66,5 +82,6 @@ def _in_clear(spec: PipelineSpec, position: Position, path: str) -> Position:
 
 
 def _hidden(spec: PipelineSpec, position: Position, path: str) -> Position:
-    shown = spec.hidden.get(position.table) if not position.digest else None
+    # Of an input that the pipeline has no more nobody can tell whether its path held a secret.
+    shown = (spec.hidden.get(position.table) if path else NOT_SHOWN) if not position.digest else None
     return replace(position, table=shown, digest=digest_of(position.table, shown)) if shown else position

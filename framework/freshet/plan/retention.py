@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.errors import FreshetError
-from freshet.hudi.checkpoint import Position
+from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint, Position
 from freshet.hudi.table import Instant, StateReader, TableState
 from freshet.plan.positions import is_at
 from freshet.plan.stages import Commit, Notice, Plan
-from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.pipeline import PipelineSpec, Reader
 from freshet.sources.hudi.look.late import late_commits
 from freshet.sources.hudi.look.versions import version_at
 
@@ -38,7 +38,7 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
     for reader in spec.readers:
         try:
             table = state.table(reader.target)
-            checkpoint = table.latest_checkpoint(reader.partners, reader.name) if table else None
+            checkpoint = _checkpoint_of(reader, table) if table else None
         except FreshetError as error:
             # It stops its own pipeline; this one goes on, and keeps what that may have to read yet.
             notices.append(
@@ -77,6 +77,16 @@ def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
         return plan
     stages = tuple(replace(one, options={**one.options, **HELD}) if isinstance(one, Commit) else one for one in plan.stages)
     return replace(plan, stages=stages, notices=(*plan.notices, *notices))
+
+
+def _checkpoint_of(reader: Reader, table: TableState) -> Checkpoint | None:
+    # Its own, and where there is none, the newest: of a pipeline that has got another name.
+    newest: Checkpoint | None = None
+    for _, info, checkpoint in table.checkpoints(reader.partners, reader.name):
+        if info.extra.get(PIPELINE_KEY, reader.name) == reader.name:
+            return checkpoint
+        newest = newest or checkpoint
+    return newest
 
 
 def _cuts_off(target: TableState, position: Position, first_kept: Instant) -> bool:

@@ -9,20 +9,19 @@ from contextlib import nullcontext
 from freshet.errors import FreshetError, RetryableError, unforeseen
 from freshet.events.bus import new_run_id
 from freshet.events.event import Listener, teller
-from freshet.events.kinds import Committed, Conflict, Failed, Idle, Notice, Phase, Waiting
-from freshet.hudi.options import compaction_is_due, concurrency_of
+from freshet.events.kinds import Committed, Conflict, Failed, Idle, Notice, Phase
+from freshet.hudi.options import compaction_is_due
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
-from freshet.lease.local import Lease, hold_lease
-from freshet.lease.stale_lock import clear_stale_lock
 from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.records import of_run, remember_killed, remembered
+from freshet.run.records import of_run, remembered
 from freshet.run.result import RunResult, in_words, row_counts, summed
 from freshet.run.sync_due import is_due
 from freshet.run.telling import stage_teller, tell_done, tell_plan, tell_started
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.read.held import hold_plan
 
 # Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
@@ -92,7 +91,7 @@ def leased(
     what: str,
     drain: bool = False,
     wait_seconds: float | None = None,
-    then: Callable[[Lease, Listener], None] = lambda lease, listen: None,
+    then: Callable[[WriteSession], None] = lambda session: None,
 ) -> RunResult:
     """Run what is planned under the target's lease, and leave a record of it; failures become the result.
 
@@ -105,7 +104,7 @@ def leased(
         what: What the history calls it.
         drain: Repeat until the source has nothing left.
         wait_seconds: How long to wait for another run of the target; None takes the pipeline's own setting.
-        then: Called after a commit, while the lease is held.
+        then: Called after a commit, while the target is held.
     """
     with remembered(spec.target.ref, spec.name, what) as record:
         result = _under_lease(project, spec, state, listen, planned, what, drain, wait_seconds, then)
@@ -122,23 +121,17 @@ def _under_lease(
     what: str,
     drain: bool,
     wait_seconds: float | None,
-    then: Callable[[Lease, Listener], None],
+    then: Callable[[WriteSession], None],
 ) -> RunResult:
     start = time.monotonic()
-    wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
     result = RunResult(pipeline=spec.name, outcome="idle")
-    waiting = teller(listen, Waiting, spec.name)
     run_id = tell_started(listen, spec.name, what, new_run_id())
     try:
-        with hold_lease(spec.target.ref, run_id, wait, waiting, pipeline=spec.name) as lease:
-            remember_killed(spec.target.ref, lease.left)
-            listen = lease.noting(listen)
-            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
-                listen(Notice(pipeline=spec.name, code="STALE_LOCK", message="STALE_LOCK: a killed writer's lock was removed"))
-            conflicts = 0
+        with write_session(spec, listen, run_id, wait_seconds=wait_seconds, pipeline=spec.name) as session:
+            listen, conflicts = session.listen, 0
             while True:
                 try:
-                    done = run_once(project, spec, state, listen, planned, lease, run_id=run_id)
+                    done = run_once(project, spec, state, listen, planned, session, run_id=run_id)
                 except RetryableError as lost:
                     conflicts += 1
                     if lost.code not in CONFLICTS or conflicts > _MOST_CONFLICTS:
@@ -155,7 +148,7 @@ def _under_lease(
                     continue
                 result = summed(result, done)
                 if done.outcome == "committed":
-                    then(lease, listen)
+                    then(session)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
                 run_id = tell_started(listen, spec.name, what, new_run_id())
@@ -173,11 +166,11 @@ def run_once(
     state: StateReader,
     listen: Listener,
     planned: Callable[[], Plan],
-    lease: Lease,
+    session: WriteSession,
     is_watched: bool = False,
     run_id: str = "",
 ) -> RunResult:
-    """Run one plan under a lease that is held.
+    """Run one plan on a target that is held.
 
     Args:
         project: The project.
@@ -185,7 +178,7 @@ def run_once(
         state: Reader of the tables.
         listen: Told what happens.
         planned: Makes the plan.
-        lease: The target's lease.
+        session: The target, held for writing.
         is_watched: True where this is a part of what the caller watches over.
         run_id: Of this run, for its commit; empty for a new one.
 
@@ -220,7 +213,7 @@ def run_once(
             project.root,
             project.env,
             state,
-            lease.writer_file,
+            session,
             run_id,
             teller(told, Phase, spec.name),
             _is_short(project, spec, plan, state),
@@ -257,7 +250,7 @@ def run_once(
 def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> FreshetError | None:
     """Make up for a sync that failed, or that a killed run never came to."""
     from freshet.run.catalogue import sync_if_due
-    from freshet.run.executor import session_for
+    from freshet.run.spark import session_for
 
     with watched(spec, listen) as told:
         phase = teller(told, Phase, spec.name)

@@ -154,14 +154,7 @@ class _Watch:
         _ENDS.last = (time.monotonic(), self.spec.name)
         self.end()
         if not self.done.wait(_GRACE_SECONDS):
-            self.tell(
-                Failed(
-                    pipeline=self.spec.name,
-                    message=str(self.error),
-                    error=self.error.as_json(),
-                    process_ends=True,
-                )
-            )
+            self.tell(Failed(pipeline=self.spec.name, message=str(self.error), error=self.error.as_json(), process_ends=True))
             sys.stderr.flush()
             # Nothing else ends a thread of Python that waits. The kernel gives the lease back.
             os._exit(self.error.exit_code)
@@ -225,6 +218,12 @@ def _threads() -> str:
     context = _context()
     jvm = (_answer(lambda: jvm_threads(context)) or "The JVM does not answer.") if context is not None else ""
     return "\n".join(part for part in (python_threads(), jvm) if part)
+
+
+def end_for(pipeline: str) -> None:
+    """End the JVM for the sake of one pipeline; others of this process are told so."""
+    _ENDS.last = (time.monotonic(), pipeline)
+    end_jvm()
 
 
 def end_jvm() -> None:

@@ -69,7 +69,7 @@ class World:
         root: str,
         env: str,
         state: object,
-        writer_file: Path,
+        session: object,
         run_id: str,
         phase: Callable[[str], None],
         short: bool,

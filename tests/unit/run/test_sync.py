@@ -39,7 +39,8 @@ def tool(world: World, monkeypatch: pytest.MonkeyPatch) -> list[SyncError | None
         return SimpleNamespace(**{**vars(done), "sync_error": sync_if_due(spec)})
 
     for name, module in (
-        ("executor", {"execute": execute, "session_for": lambda *_: None}),
+        ("executor", {"execute": execute}),
+        ("spark", {"session_for": lambda *_: None}),
         ("catalogue", {"sync_if_due": sync_if_due}),
     ):
         stand_in = ModuleType(f"freshet.run.{name}")

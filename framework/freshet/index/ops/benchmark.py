@@ -15,7 +15,7 @@ from freshet.events.kinds import Phase
 from freshet.index.hbase.cluster import HBase, connect, new_generation
 from freshet.index.hbase.opening import parallel_tasks
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec, Project
-from freshet.run.executor import session_for
+from freshet.run.spark import session_for
 from freshet.run.watchdog import watched
 
 # Keys of the round that warms up, by whose rate the measured ones are chosen.
