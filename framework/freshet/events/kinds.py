@@ -31,7 +31,7 @@ class WindowPlanned(Event):
 
     Args:
         kind: As ``freshet plan`` says it: ``increment``, ``whole_table``, ``idle``, ``backfill`` and others.
-        commits, rows: What is read: commits, and rows by their metadata.
+        commits, rows: What is read: commits, and rows by their metadata; None where rows are read that are not those of commits.
         begin, end: Completion times of the first and the last commit read, as Hudi names instants; empty where there is none.
         waiting_commits, waiting_rows: What is left for the next run.
     """
@@ -39,8 +39,8 @@ class WindowPlanned(Event):
     name: ClassVar[str] = "window_planned"
     for_machines: ClassVar[bool] = True
     kind: str
-    commits: int = 0
-    rows: int = 0
+    commits: int | None = None
+    rows: int | None = None
     begin: str = ""
     end: str = ""
     waiting_commits: int = 0

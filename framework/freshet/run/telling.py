@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Told which stage is over, after how many seconds, and how many rows it has handled where that is known.
 Finished = Callable[[str, float, int | None], None]
+# Their rows are not those of commits: how many there are shows when they are read.
+_UNCOUNTED = ("whole_table", "deferred", "backfill", "replay")
 # What of a source waits for a run; the other kinds of windows begin anew, or are no window of the source.
 _WAITS = ("increment", "idle", "driven")
 
@@ -42,15 +44,15 @@ def tell_plan(listen: Listener, spec: PipelineSpec, plan: Plan, state: StateRead
         now: Seconds since 1970.
     """
     window = plan.window
-    commits = len(window.requested)
-    read = f"{counted(commits, 'commit')} ({counted(window.rows, 'row')})"
+    is_counted = window.kind not in _UNCOUNTED
+    read = f"{counted(len(window.requested), 'commit')} ({counted(window.rows, 'row')})"
     listen(
         WindowPlanned(
             pipeline=spec.name,
             message=f"{window.kind}: {window.reason or read}",
             kind=window.kind,
-            commits=commits,
-            rows=window.rows,
+            commits=len(window.requested) if is_counted else None,
+            rows=window.rows if is_counted else None,
             begin=window.begin_inclusive,
             end=window.end_inclusive,
             waiting_commits=window.waiting_commits,

@@ -74,7 +74,9 @@ def test_a_clock_that_is_ahead_gives_no_lag_below_zero(monkeypatch: pytest.Monke
 
 def test_no_lag_is_told_of_what_is_no_window_of_the_source() -> None:
     """Of a first run, which reads all; a checkpoint set by hand; and so of a replay, a backfill and work on an index."""
-    assert [event.name for event in _told(None)] == ["window_planned"]
+    (whole,) = _told(None)
+    assert isinstance(whole, WindowPlanned)
+    assert (whole.kind, whole.commits, whole.rows) == ("whole_table", None, None), "nobody has counted them yet"
     events, spec, state = list[Event](), a_spec(inputs=()), _state(50)
     tell_plan(events.append, spec, compile_override(spec, state, None), state, NOW)
     assert [(event.name, event.fields["kind"]) for event in events] == [("window_planned", "override")]
