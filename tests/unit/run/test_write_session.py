@@ -79,11 +79,11 @@ def test_it_waits_tells_and_notes(spec: PipelineSpec) -> None:
     events, words = list[Event](), list[str]()
     with write_session(spec, events.append, "run-1", what="landing") as session:
         session.listen(Event(name="phase", pipeline=spec.name, message="reading"))
-        with pytest.raises(RetryableError, match="ALREADY_RUNNING"), write_session(spec, events.append, "b", wait_seconds=0.1):
+        with pytest.raises(RetryableError, match="ALREADY_RUNNING"), write_session(spec, events.append, "b", wait_seconds=1.0):
             pass
         with (
             pytest.raises(RetryableError, match="landing run-1"),
-            write_session(spec, events.append, "c", wait_seconds=0.1, waiting=words.append),
+            write_session(spec, events.append, "c", wait_seconds=1.0, waiting=words.append),
         ):
             pass
         lease = stem_of(spec.target.ref)
