@@ -15,16 +15,19 @@ import pytest
 from freshet.errors import RetryableError
 from freshet.events.event import Event, Listener
 from freshet.hudi.options import CONCURRENCY
+from freshet.hudi.table import MemoryState
 from freshet.jvm import at_work, lock
 from freshet.lease import stale_lock
 from freshet.lease.local import backfill_lease, hold_lease, service_lease, stem_of
+from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.notices import one_machine_only
-from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
+from freshet.run import plans
 from freshet.run import write_session as write_session_module
 from freshet.run.records import read_records
 from freshet.run.write_session import WriteSession, write_session
 from freshet.storage import conditional
-from tests.kit.memory import a_spec, a_table_spec
+from tests.kit.memory import SOURCE, a_commit, a_spec, a_table_spec, a_table_state
 
 OCC = {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
@@ -184,3 +187,18 @@ def test_a_plan_says_where_the_lease_holds_on_one_machine(
     assert all(said in notice.message for notice in found)
     monkeypatch.setattr(conditional, "find_spec", lambda name: object())
     assert bool(one_machine_only(there)) is path.startswith("hdfs")
+
+
+def test_the_plan_that_people_see_has_it_and_a_run_does_not_repeat_it(
+    spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = replace(spec, inputs=(), target=replace(spec.target, ref=TableRef("t", "hdfs://name/t")))
+    tables = MemoryState({SOURCE.path: a_table_state([a_commit(10)])})
+    plan = compile_plan(there, tables, RunRequest())
+    monkeypatch.setattr(plans, "compile_plan", lambda *_: plan)
+    monkeypatch.setattr(plans, "hold_plan", lambda *_: None)
+    monkeypatch.setattr(plans, "report_logic", lambda *_: None)
+    shown = plans.plan_run(Project("/p", "local", (there,), {}), there, pytest.fail).plan
+    assert shown is not None
+    assert [notice.code for notice in shown.notices] == ["ONE_MACHINE_ONLY"]
+    assert plan.notices == ()
