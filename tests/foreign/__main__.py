@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from freshet.runtime.session import start_session
-from freshet.spec.model import TableRef
-from freshet.state.timeline import TimelineState
 from pyspark.sql import SparkSession
 
+from freshet.hudi.timeline import TimelineState
+from freshet.jvm.session import start_session
+from freshet.project.model.pipeline import TableRef
 from tests.foreign import FOLDER
 from tests.kit.session import SPARK_CONF
 

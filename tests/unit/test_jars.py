@@ -114,7 +114,7 @@ def test_a_download_that_fails_leaves_nothing_behind(cache: Path, sums: JarSet) 
 def test_what_a_killed_fetch_left_goes_with_the_next_one(cache: Path, sums: JarSet) -> None:
     """Kind: folders of a process that could not clean up, 100 MB each; and what it was writing. Not those of one at work."""
     code = (
-        "import os, sys, pathlib; from freshet.runtime import jars\n"
+        "import os, sys, pathlib; from freshet.jvm import jars\n"
         "wanted = jars.JarSet(pathlib.Path('ivy.xml'), pathlib.Path(sys.argv[1]))\n"
         "jars.resolve_jars(wanted, lambda into: (into / 'a-1.jar').write_bytes(b'x') and os._exit(9))"
     )

@@ -16,17 +16,20 @@ from freshet.errors import RetryableError
 from freshet.events.event import Event, Listener
 from freshet.events.kinds import Phase
 from freshet.hudi.options import CONCURRENCY
+from freshet.hudi.table import MemoryState
 from freshet.jvm import at_work, lock
 from freshet.lease import stale_lock
 from freshet.lease.held import Lease
 from freshet.lease.local import backfill_lease, hold_lease, service_lease, stem_of
+from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.notices import one_machine_only
-from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
+from freshet.run import plans
 from freshet.run import write_session as write_session_module
 from freshet.run.records import read_records
 from freshet.run.write_session import WriteSession, write_session
 from freshet.storage import conditional
-from tests.kit.memory import a_spec, a_table_spec
+from tests.kit.memory import SOURCE, a_commit, a_spec, a_table_spec, a_table_state
 
 OCC = {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
@@ -81,11 +84,11 @@ def test_it_waits_tells_and_notes(spec: PipelineSpec) -> None:
     events, words = list[Event](), list[str]()
     with write_session(spec, events.append, "run-1", what="landing") as session:
         session.listen(Phase(pipeline=spec.name, message="reading"))
-        with pytest.raises(RetryableError, match="ALREADY_RUNNING"), write_session(spec, events.append, "b", wait_seconds=0.1):
+        with pytest.raises(RetryableError, match="ALREADY_RUNNING"), write_session(spec, events.append, "b", wait_seconds=1.0):
             pass
         with (
             pytest.raises(RetryableError, match="landing run-1"),
-            write_session(spec, events.append, "c", wait_seconds=0.1, waiting=words.append),
+            write_session(spec, events.append, "c", wait_seconds=1.0, waiting=words.append),
         ):
             pass
         lease = stem_of(spec.target.ref)
@@ -197,3 +200,18 @@ def test_a_note_that_finds_the_disk_full_harms_no_run() -> None:
 
     Lease(Path("/w"), note=full).noting(heard.append)(Phase(pipeline="a", message="reading"))
     assert len(heard) == 1
+
+
+def test_the_plan_that_people_see_has_it_and_a_run_does_not_repeat_it(
+    spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = replace(spec, inputs=(), target=replace(spec.target, ref=TableRef("t", "hdfs://name/t")))
+    tables = MemoryState({SOURCE.path: a_table_state([a_commit(10)])})
+    plan = compile_plan(there, tables, RunRequest())
+    monkeypatch.setattr(plans, "compile_plan", lambda *_: plan)
+    monkeypatch.setattr(plans, "hold_plan", lambda *_: None)
+    monkeypatch.setattr(plans, "report_logic", lambda *_: None)
+    shown = plans.plan_run(Project("/p", "local", (there,), {}), there, pytest.fail).plan
+    assert shown is not None
+    assert [notice.code for notice in shown.notices] == ["ONE_MACHINE_ONLY"]
+    assert plan.notices == ()
