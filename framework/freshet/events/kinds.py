@@ -31,7 +31,7 @@ class WindowPlanned(Event):
 
     Args:
         kind: As ``freshet plan`` says it: ``increment``, ``whole_table``, ``idle``, ``backfill`` and others.
-        commits, rows: What is read: commits, and rows by their metadata; None where rows are read that are not those of commits.
+        commits, rows: What is read: commits, and rows by their metadata; None where no commits tell of them.
         begin, end: Completion times of the first and the last commit read, as Hudi names instants; empty where there is none.
         waiting_commits, waiting_rows: What is left for the next run.
     """
