@@ -16,6 +16,7 @@ from freshet.cases.rows import frame_of
 from freshet.cases.schemas import passes_deletes_on
 from freshet.cases.session import small_session
 from freshet.errors import FreshetError
+from freshet.events.bus import new_run_id
 from freshet.events.event import Event
 from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
 from freshet.hudi.keys.options import RECORD_INDEX_ENABLE, RECORD_INDEX_MOVES
@@ -25,7 +26,7 @@ from freshet.jvm.session import use_settings
 from freshet.plan.parts import commit_stage
 from freshet.project.model.checks import ReferenceRule
 from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project, TableRef
-from freshet.run.runner import new_run_id, run_pipeline
+from freshet.run.runner import run_pipeline
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.reads import Window

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import click
 
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output, reporting
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import HBaseSpec
@@ -67,7 +68,7 @@ def index() -> None:
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def bootstrap(
     output: Output,
     name: str,
@@ -94,14 +95,9 @@ def bootstrap(
     from freshet.index.ops.make import bootstrap_index
 
     project = load(root, env, overrides, (name,))
+    layout = Layout(hfile_mb << 20, compression.upper(), encoding.upper())
     with progress(output) as listen:
-        found = bootstrap_index(
-            project,
-            project.pipelines[0],
-            TimelineState(),
-            listen,
-            Layout(hfile_mb << 20, compression.upper(), encoding.upper()),
-        )
+        found = bootstrap_index(project, project.pipelines[0], TimelineState(), listen, layout)
     output.result(_made(found.as_json()), found.as_json())
     return Exit.OK
 
@@ -112,7 +108,7 @@ def bootstrap(
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def rebuild(
     output: Output,
     name: str,
@@ -156,7 +152,7 @@ def rebuild(
 @click.option("--repair", is_flag=True, help="Mend the entries that differ.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def verify(
     output: Output,
     name: str,
@@ -196,7 +192,7 @@ def verify(
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def migrate(
     output: Output,
     name: str,

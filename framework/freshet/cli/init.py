@@ -15,8 +15,9 @@ from pydantic import ByteSize, TypeAdapter, ValidationError
 from freshet.cli.init_files import CONFIG, Config, config_of, need, read_config, root_of, stands_in, write_files
 from freshet.cli.init_source import EXAMPLE, Beginning, beginning_of
 from freshet.cli.init_texts import in_sql, marks_of
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output, reporting
 from freshet.cli.patterns import PATTERNS, contents_of, steps_of
+from freshet.cli.progress import progress
 from freshet.cli.sample_data import COLUMNS, KEY, ORDERING, order_files
 from freshet.errors import Exit
 from freshet.hudi.buckets import buckets_for

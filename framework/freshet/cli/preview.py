@@ -16,10 +16,10 @@ from freshet.backfill.chunks import BackfillRequest, Chunk
 from freshet.backfill.plan import compile_chunk, plan_backfill
 from freshet.backfill.run import window_of
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting_rows, table
+from freshet.cli.output import Output, reporting_rows, table
+from freshet.cli.progress import phases, progress
 from freshet.cli.rows import cell, csv_of, grid
 from freshet.errors import Exit
-from freshet.events.event import Event
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Commit, Plan
@@ -128,7 +128,7 @@ def _previewed(output: Output, project: Project, plan: Plan, where: str, limit: 
             project.pipelines[0],
             TimelineState(),
             plan,
-            lambda words: listen(Event(name="phase", pipeline=plan.pipeline, message=words)),
+            phases(listen, plan.pipeline),
             where=where,
             limit=limit,
         )

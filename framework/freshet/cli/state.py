@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, message, progress, reporting, table, trace
+from freshet.cli.output import Output, message, reporting, table, trace
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, StateError
 from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from freshet.hudi.instants import is_instant, readable
@@ -123,7 +124,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
 @click.option("--create", is_flag=True, help="Make the target where there is none yet.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def set_(
     output: Output,
     name: str,
@@ -156,7 +157,7 @@ def set_(
 @_name
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def reset(output: Output, name: str, root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
     """Forget the checkpoint: the next run begins as the first one did.
 

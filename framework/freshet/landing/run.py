@@ -11,31 +11,29 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, RetryableError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener
+from freshet.events.kinds import Committed, Idle, Notice, Phase
 from freshet.hudi.buckets import buckets_for
 from freshet.hudi.checkpoint import RUN_ID_KEY
-from freshet.hudi.options import concurrency_of
 from freshet.hudi.table import Instant, StateReader, TableState
-from freshet.jvm.at_work import at_work
-from freshet.jvm.session import start_session, use_settings
+from freshet.jvm.session import use_settings
 from freshet.landing.changes import Found, absent_of, compare, counts, written
 from freshet.landing.file_rows import FILE
 from freshet.landing.files import Files, find_files, named, shown
 from freshet.landing.outcome import Landed, Landing, in_words, refuse_nameless, refuse_odd, refuse_wrong
 from freshet.landing.plan import UNTOUCHED, TableAsked, bare_spec, landing_commit, new_spec, standing_spec
 from freshet.landing.rows import Asked, batch_of, columns_for, failed_read
-from freshet.lease.local import Lease, hold_lease
-from freshet.lease.stale_lock import clear_stale_lock
 from freshet.project.load.warehouse import Warehouse
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.syntax.column_text import parse_columns
 from freshet.quality.kept import keep_rows, use_few_tasks
 from freshet.run.catalogue import sync_if_due
-from freshet.run.executor import jvm_lock, name_jobs
 from freshet.run.fence import check_clock
-from freshet.run.runner import new_run_id
+from freshet.run.spark import plain_session
 from freshet.run.sync_due import mark_due
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sinks.commit import empty_batch, write_commit
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.reads import counted
@@ -73,23 +71,20 @@ def land(
     bare = bare_spec(warehouse, warehouse.table(landing.table))
     files = find_files(landing.files, landing.format, landing.delimiter)
     said = parse_columns(bare.name, landing.columns)
-    wait = bare.lease_wait_seconds if wait_seconds is None else wait_seconds
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=bare.name, message=words))
-
     with (
-        hold_lease(bare.target.ref, run_id, wait, waiting, what="landing") as lease,
-        watched(bare, lease.noting(listen)) as told,
+        # How the table is written follows from the table, which is looked at under the lease.
+        write_session(bare, listen, run_id, wait_seconds=wait_seconds, what="landing", clears_lock=False) as session,
+        watched(bare, session.listen) as told,
     ):
-        landed = _Work(warehouse, landing, state, files, bare, told, lease, run_id).done(said)
+        landed = _Work(warehouse, landing, state, files, bare, told, session, run_id).done(said)
     landed = replace(landed, seconds=round(time.monotonic() - begun, 3))
-    listen(Event(name=landed.outcome, pipeline=bare.name, message=in_words(landed), fields=landed.as_json()))
+    told_as = Committed if landed.outcome == "committed" else Idle
+    listen(told_as(pipeline=bare.name, message=in_words(landed), result=landed.as_json()))
     return landed
 
 
 class _Work:
-    """One landing, under its lease."""
+    """One landing in a table that is held."""
 
     def __init__(
         self,
@@ -99,11 +94,11 @@ class _Work:
         files: Files,
         bare: PipelineSpec,
         listen: Listener,
-        lease: Lease,
+        session: WriteSession,
         run_id: str,
     ) -> None:
         self.warehouse, self.landing, self.state, self.files = warehouse, landing, state, files
-        self.bare, self.listen, self.lease, self.run_id = bare, listen, lease, run_id
+        self.bare, self.listen, self.session, self.run_id = bare, listen, session, run_id
         self.notices: list[str] = []
 
     def done(self, said: tuple[Column, ...]) -> Landed:
@@ -124,13 +119,12 @@ class _Work:
             table, spec = None, self.bare
             refuse_nameless(landing)
         self._phase("starting Spark")
-        spark = start_session(spec.spark_conf, short=self.files.size <= _FEW_BYTES).newSession()
-        name_jobs(spark, spec.name)
+        spark = plain_session(spec, short=self.files.size <= _FEW_BYTES)
         use_settings(spark, spec.spark_conf)
         # A row with too few or too many values is found by looking at all of them.
         spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
         use_few_tasks(spark, [], spec.spark_conf)
-        with at_work(), jvm_lock(spark, self.lease.writer_file):
+        with self.session.writing(spark):
             try:
                 if table is None:
                     self._phase(f"looking at {named(self.files)}")
@@ -168,6 +162,7 @@ class _Work:
         rows = written(compared, spec, landing.generated) if changed else empty_batch(spark, spec.target.columns)
         failed: FreshetError | None = None
         try:
+            self.session.confirm()
             write_commit(rows, commit, self.run_id)
         except FreshetError as error:
             failed = error
@@ -188,7 +183,7 @@ class _Work:
         return replace(result, inserted=result.inserted - absent, older=result.older + absent)
 
     def _fence(self, spark: SparkSession, spec: PipelineSpec, before: TableState | None) -> None:
-        if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, self.lease):
+        if self.session.clear_lock(spec):
             self._tell("STALE_LOCK: a killed writer's lock was removed")
         now = self.state.table(spec.target.ref)
         seen, newest = (one.commits[-1:] if one is not None else () for one in (before, now))
@@ -274,9 +269,9 @@ class _Work:
         return buckets_for(size if size is not None else 0 if self.landing.partition_by else self.files.size)
 
     def _phase(self, words: str) -> None:
-        self.listen(Event(name="phase", pipeline=self.bare.name, message=words))
+        self.listen(Phase(pipeline=self.bare.name, message=words))
 
     def _tell(self, *notices: str) -> None:
         for words in notices:
             self.notices.append(words)
-            self.listen(Event(name="notice", pipeline=self.bare.name, message=words))
+            self.listen(Notice(pipeline=self.bare.name, code=words.partition(":")[0], message=words))

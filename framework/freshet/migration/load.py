@@ -23,8 +23,8 @@ from freshet.project.model.paths import quarantine_of
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quarantine.table import hidden_runs
 from freshet.quarantine.write import waiting_rows
-from freshet.run.executor import session_for
 from freshet.run.runner import leased
+from freshet.run.spark import session_for
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.look.versions import is_kept, version_at
 from freshet.sources.hudi.read.reader import load_table, load_version

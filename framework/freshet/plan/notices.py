@@ -14,6 +14,9 @@ from freshet.project.model.pipeline import PipelineSpec
 from freshet.quarantine.table import lost_words, may_drop
 from freshet.sources.hudi.look.late import what_is_late
 from freshet.sources.hudi.reads import ReadIncrement
+from freshet.storage.conditional import OBJECT_STORES, can_be_conditional
+from freshet.storage.files import is_local
+from freshet.storage.remote import split_uri
 
 
 def notices_of(
@@ -58,6 +61,26 @@ def complete_plan(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
     lost = lost_words(spec, state, target) if plan.stages and may_drop(spec) else ""
     notices = (*plan.notices, *((Notice("QUARANTINE_LOST", lost),) if lost else ()))
     return hold_services(replace(plan, notices=notices), spec, state, target)
+
+
+def one_machine_only(spec: PipelineSpec) -> tuple[Notice, ...]:
+    """Return the notice of a target whose lease holds on one machine, though others reach the table.
+
+    Args:
+        spec: The pipeline.
+    """
+    path = spec.target.ref.path
+    if is_local(path) or spec.lease_across_machines is False or can_be_conditional(path):
+        return ()
+    has_client = split_uri(path)[0] in OBJECT_STORES
+    why = "freshet[object-store] is not installed" if has_client else "its store has no conditional writes"
+    return (
+        Notice(
+            "ONE_MACHINE_ONLY",
+            f"{spec.name}: the lease of {spec.target.ref.path} holds on this machine alone: {why}. Let one machine start the "
+            "runs of this pipeline; lease: {across_machines: false} says that it does.",
+        ),
+    )
 
 
 def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before: Checkpoint | None) -> tuple[Notice, ...]:

@@ -251,6 +251,7 @@ class PipelineSpec:
         spark_conf: ``spark.*`` settings of the session.
         variables: The merged ``vars``, for Python steps.
         lease_wait_seconds: How long a run waits for another run of the same target.
+        lease_across_machines: See ``lease.choice.leases_for``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits: How long a run may take.
         logic: What makes the rows.
@@ -282,6 +283,7 @@ class PipelineSpec:
     lease_wait_seconds: float
     fingerprint: str
     limits: RunLimits = DEFAULT_LIMITS
+    lease_across_machines: bool | None = None
     logic: Logic = ()
     hidden: Mapping[str, str] = field(default_factory=dict)
 
