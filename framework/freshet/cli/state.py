@@ -104,7 +104,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
         history.append(
             {
                 "commit": instant.completed,
-                "position": found.main.instant if found.main else "",
+                "position": found.main.text if found.main else "",
                 "checkpoint": found.as_json(),
                 "origin": info.extra.get(ORIGIN_KEY, "HoodieStreamer"),
                 "run_id": info.extra.get(RUN_ID_KEY, ""),

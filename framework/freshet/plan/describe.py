@@ -86,7 +86,7 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
 
 
 def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -> str:
-    return _at(plan, checkpoint.main.instant, now) if checkpoint and checkpoint.main else "none"
+    return _at(plan, checkpoint.main.text, now) if checkpoint and checkpoint.main else "none"
 
 
 def _at(plan: Plan, instant: str, now: datetime | None = None) -> str:

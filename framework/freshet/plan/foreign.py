@@ -24,7 +24,7 @@ def refuse_foreign(spec: PipelineSpec, target: TableState | None) -> None:
     maker = info.extra.get(PIPELINE_KEY, spec.name) if info is not None else spec.name
     if target is None or checkpoint is None or maker == spec.name:
         return
-    go_on = f"set {spec.name} {checkpoint.main.instant}" if checkpoint.main is not None else f"reset {spec.name}"
+    go_on = f"set {spec.name} {checkpoint.main.text}" if checkpoint.main is not None else f"reset {spec.name}"
     raise StateError(
         "TARGET_OF_ANOTHER_PIPELINE",
         f"{spec.name}: the checkpoint in {target.ref.path} is one of the pipeline {maker}: it is that one's table, or a copy "

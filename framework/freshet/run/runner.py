@@ -198,7 +198,7 @@ def run_once(
         return RunResult(
             pipeline=spec.name,
             outcome="idle",
-            checkpoint=before.instant if before else "",
+            checkpoint=before.text if before else "",
             reason=plan.window.reason,
             error=error,
             zone=plan.source_zone,
@@ -261,7 +261,7 @@ def run_once(
         inserts=rows.inserts,
         updates=rows.updates,
         deletes=rows.deletes,
-        checkpoint=after.instant if after else "",
+        checkpoint=after.text if after else "",
         waiting_commits=plan.window.waiting_commits,
         seconds=done.seconds,
         checks=tuple(one.as_json() for one in done.outcomes),

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, StateError, foreign_text
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.instants import readable
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import TableState
@@ -20,6 +20,7 @@ from freshet.sinks.failures import in_words
 from freshet.sources.hudi.look.partitions import touched_partitions
 from freshet.sources.hudi.look.versions import is_kept, version_at, version_at_end, versions_held
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.read.reader import load_table, read_increment
 from freshet.sources.hudi.reads import ReadIncrement
 
@@ -134,7 +135,7 @@ def _changes(spark: SparkSession, state: TableState, since: str) -> DataFrame:
     ref = TableRef(state.ref.name, state.ref.path)
     # A checkpoint is the time of a commit: that of the last one before.
     begin = max((i.completed for i in state.commits if i.completed <= since), default="")
-    position = Position(instant=begin or since, table=ref.path)
+    position = HudiPosition(instant=begin or since, table=ref.path)
     source = SourceSpec(
         table=ref,
         max_commits=_EVERY_COMMIT,
