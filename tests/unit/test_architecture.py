@@ -102,7 +102,7 @@ HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 MOST_LINES = 250
 LONGER: dict[str, int] = {
     "api/project.py": 274,
-    "backfill/plan.py": 296,
+    "backfill/plan.py": 298,
     "backfill/run.py": 312,
     "cases/load.py": 284,
     "cli/index.py": 297,
@@ -122,9 +122,8 @@ LONGER: dict[str, int] = {
     "migration/plan.py": 259,
     "migration/run.py": 301,
     "plan/checks.py": 269,
-    "plan/compile.py": 304,
-    "plan/inputs.py": 252,
-    "plan/stages.py": 254,
+    "plan/compile.py": 307,
+    "plan/stages.py": 257,
     "plan/target.py": 253,
     "project/load/pipeline.py": 350,
     "project/load/project.py": 313,

@@ -88,12 +88,7 @@ def look_at_inputs(spec: PipelineSpec, state: StateReader, before: Checkpoint | 
 
 
 def with_drivers(window: Window, tables: InputTables) -> Window:
-    """Return the main source's window with what its driving inputs add.
-
-    Args:
-        window: The main source's.
-        tables: The inputs.
-    """
+    """Return the main source's window with what its driving inputs add."""
     waiting = tables.driving
     if not waiting or window.kind not in ("idle", "increment") or not window.end_inclusive:
         return window

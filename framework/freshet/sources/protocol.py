@@ -83,12 +83,7 @@ class Source(Protocol):
         ...
 
     def position_after(self, window: Window, before: Position | None) -> Position:
-        """Return the position of a run that has read a window.
-
-        Args:
-            window: The window.
-            before: Where the window begins; None where the read began anew.
-        """
+        """Return the position of a run that has read a window, from a position or, for None, from the beginning."""
         ...
 
     def read(self, window: Window, before: Checkpoint | None, deletes: bool) -> ReadIncrement:
@@ -222,6 +217,7 @@ class SourceKind:
         what: Says what should be there, such as ``Hudi table at <path>``.
         remedy: What to do where it is not there.
         position_by_hand: Makes the position of a text that somebody sets; the source need not be there.
+        describe: Says in words what a window reads, by the plan's zone.
         readable: Returns a text of a position, with the plan's zone, as people read it; its age where a time is given.
     """
 
@@ -229,17 +225,22 @@ class SourceKind:
     what: Callable[[PipelineSpec], str]
     remedy: str
     position_by_hand: Callable[[PipelineSpec, StateReader, str], Position]
+    describe: Callable[[Window, str], str]
     readable: Callable[[str, str, datetime | None], str]
 
 
 class Reader(Protocol):
     """Reads what a plan says of one kind of source."""
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Return the columns that tell rows apart beside the source's own; no step of the pipeline sees them."""
+        ...
+
     def read(self, spark: SparkSession, stage: ReadIncrement) -> DataFrame:
         """Return a window's rows, with the columns of ``identity``."""
         ...
 
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """Return the columns that tell rows apart beside the source's own; nobody else sees them."""
+    def drive(self, spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFrame:
+        """Return a window's rows with those of the keys that changed in another table."""
         ...

@@ -23,7 +23,7 @@ from freshet.sources.hudi.look.versions import (
 )
 from freshet.sources.hudi.look.window import horizon, next_window
 from freshet.sources.hudi.position import HudiPosition, in_hudi
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, Version, Window
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, Version, Window, counted
 from freshet.sources.position import Position
 from freshet.sources.protocol import Lag, SourceKind
 
@@ -173,6 +173,14 @@ def _by_hand(spec: PipelineSpec, state: StateReader, text: str) -> HudiPosition:
     return position_by_hand(state, spec.source.table, text)
 
 
+def _describe(window: Window, zone: str) -> str:
+    span = f"{_readable(window.begin_inclusive, zone, None)} to {_readable(window.end_inclusive, zone, None)}"
+    left = f"; {counted(window.waiting_commits, 'commit')} ({counted(window.waiting_rows, 'row')}) left for the next run"
+    return f"{counted(len(window.requested), 'commit')}, {counted(window.rows, 'row')}, completed {span}" + (
+        left if window.waiting_commits else ""
+    )
+
+
 def _readable(text: str, zone: str, now: datetime | None) -> str:
     return readable(text, zone, now, to_the_millisecond=True)
 
@@ -183,6 +191,7 @@ KIND = SourceKind(
     what=lambda spec: f"Hudi table at {spec.source.table.path}",
     remedy="Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
     position_by_hand=_by_hand,
+    describe=_describe,
     readable=_readable,
 )
 
