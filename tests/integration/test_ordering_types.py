@@ -25,7 +25,7 @@ from pyspark.errors import PySparkException
 from freshet.errors import SpecError
 from freshet.hudi.timeline import TimelineState
 from freshet.run.service import run_services
-from tests.kit.lake import RECORD_INDEX, Lake, Row, rows
+from tests.kit.lake import Lake, Row, rows
 
 # Each list in ascending order, across zero, across 1970, across a calendar.
 VALUES = {
@@ -166,29 +166,28 @@ def test_what_hudi_cannot_do_is_refused(lake: Lake, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "table", "more"),
+    ("kind", "table"),
     [
-        ("DECIMAL(5,2)", "mor deletes", {}),
-        ("DATE", "mor deletes", {}),
-        ("DATE", "mor", RECORD_INDEX),
-        ("DECIMAL(5,2)", "mor", RECORD_INDEX),
-        ("BINARY", "cow", {}),
-        ("BINARY", "mor", {}),
+        ("DECIMAL(5,2)", "mor deletes"),
+        ("DATE", "mor deletes"),
+        ("BINARY", "cow"),
+        ("BINARY", "mor"),
     ][: None if FULL else 2],
 )
 def test_what_is_refused_does_fail(
     lake: Lake,
     kind: str,
     table: str,
-    more: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where this one fails, a newer Hudi can do more."""
+    """Where this one fails, a newer Hudi can do more. That a row moves under a record index did fail, too, before freshet
+    merged it by a class of its own; it is refused like a move under HBase, which Hudi merges.
+    """
     monkeypatch.setattr("freshet.project.rules.target.TargetRules.types", lambda *_: None)
-    pipeline(lake, kind, table, **more)
+    pipeline(lake, kind, table)
     lake.land([("k,1,old,false", 1, None, "2026-01-05")])
     lake.run_ok()
-    lake.land([("k,2,new,true", 2, None, "2026-01-06" if more else "2026-01-05")])
+    lake.land([("k,2,new,true", 2, None, "2026-01-05")])
     if lake.run().error is not None:
         return
     try:

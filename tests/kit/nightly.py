@@ -68,6 +68,8 @@ NIGHTLY = frozenset(
         "test_every_long_command_in_every_kind_of_terminal",
         "test_a_first_hour_as_a_person_sees_it",
         "test_a_replay_and_a_service_in_a_terminal",
+        # The tutorials, in one Spark: tests/unit has their commands, links and YAML.
+        "test_a_tutorial_from_top_to_bottom",
         # What stands in a source's timeline: one of each kind stays.
         "test_table_services_neither_hide_nor_repeat_rows[clustering]",
         "test_a_checkpoint_within_the_history_is_no_gap",

@@ -12,5 +12,6 @@ def pages() -> dict[str, str]:
     from tests.reference.commands import cli_page
     from tests.reference.errors import errors_page
     from tests.reference.keys import yaml_page
+    from tests.reference.streamer import streamer_page
 
-    return {"cli.md": cli_page(), "errors.md": errors_page(), "yaml.md": yaml_page()}
+    return {"cli.md": cli_page(), "errors.md": errors_page(), "streamer.md": streamer_page(), "yaml.md": yaml_page()}

@@ -97,6 +97,16 @@ NO_SPARK = (
     "run.result",
     "run.runner",
 )
+#: What people read; commands and links in it are held.
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/*.md",
+    "docs/reference/*.md",
+    "docs/tutorials/*.md",
+    "docs/guides/*.md",
+    "docs/concepts/*.md",
+)
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 # Longer ones: grammars (DDL, YAML), the model and the target's rules are one thing each, and are read as a whole.
 MOST_LINES = 250
@@ -112,19 +122,20 @@ LONGER: dict[str, int] = {
     "cli/test.py": 268,
     "hudi/actions.py": 270,
     "hudi/keys/key_table.py": 251,
-    "index/hbase/opening.py": 270,
-    "index/ops/make.py": 302,
+    "index/hbase/opening.py": 278,
+    "index/ops/make.py": 310,
+    "jvm/jars.py": 251,
     "landing/files.py": 283,
     "landing/plan.py": 313,
     "landing/rows.py": 331,
     "landing/run.py": 282,
     "lease/local.py": 257,
-    "migration/plan.py": 259,
+    "migration/plan.py": 261,
     "migration/run.py": 301,
     "plan/checks.py": 269,
-    "plan/compile.py": 307,
+    "plan/compile.py": 310,
     "plan/stages.py": 257,
-    "plan/target.py": 253,
+    "plan/target.py": 255,
     "project/load/pipeline.py": 350,
     "project/load/project.py": 313,
     "project/model/pipeline.py": 313,
@@ -135,12 +146,13 @@ LONGER: dict[str, int] = {
     "project/syntax/template_sandbox.py": 260,
     "project/syntax/yaml_text.py": 292,
     "quality/expectation_metrics.py": 255,
+    "quarantine/table.py": 253,
     "run/executor.py": 280,
     "run/records.py": 254,
     "run/runner.py": 307,
     "run/service.py": 259,
     "secrets.py": 258,
-    "sources/hudi/read/missing.py": 271,
+    "sources/hudi/read/missing.py": 277,
     "sources/hudi/reads.py": 251,
 }
 
@@ -249,8 +261,15 @@ def test_modules_and_public_names_are_documented() -> None:
 def _shell_lines(file: str) -> Iterator[str]:
     text = (REPOSITORY / file).read_text("utf-8")
     for block in re.findall(r"^```(?:sh|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        yield from (line.strip() for line in block.replace("\\\n", " ").splitlines() if line.strip())
+        # Without the files that a block writes.
+        typed = re.sub(r"<<'EOF'\n.*?^EOF$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
+        yield from (line.strip() for line in typed.splitlines() if line.strip())
     yield from (span for span in re.findall(r"`([^`\n]+)`", text) if span.startswith(("freshet ", "make ")))
+
+
+_OURS = re.compile(r"(?:[A-Z_]+=\S* )*(?:\S*/)?(?:freshet|make)\b")
+# What the shell does with a command, and not the command.
+_ONE_COMMAND = re.compile(r" (?:[|&]|>>?)(?= |$)")
 
 
 def _parse(words: list[str]) -> None:
@@ -268,13 +287,13 @@ def _parse(words: list[str]) -> None:
     group.make_context("freshet", words, parent=context)
 
 
-@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"])
+@pytest.mark.parametrize("files", PAGES)
 def test_documented_commands_exist(files: str) -> None:
     lines = [line for file in sorted(REPOSITORY.glob(files)) for line in _shell_lines(str(file.relative_to(REPOSITORY)))]
     assert len(lines) > 5
     targets = set(re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
-    for line in lines:
-        words = [w for w in shlex.split(line.split(" > ")[0], comments=True) if not re.fullmatch(r"[A-Z_]+=\S*", w)]
+    for line in filter(_OURS.match, lines):
+        words = [w for w in shlex.split(_ONE_COMMAND.split(line)[0], comments=True) if not re.fullmatch(r"[A-Z_]+=\S*", w)]
         program = Path(words[0]).name if words else ""
         if program == "freshet":
             if words[1:] and words[1] not in ("--help", "--version", "..."):
@@ -306,7 +325,7 @@ def _anchors(file: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads} | set(re.findall(r' id="([^"]+)"', text))
 
 
-@pytest.mark.parametrize("files", ["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"])
+@pytest.mark.parametrize("files", PAGES)
 def test_links_lead_somewhere(files: str) -> None:
     """To a file, and within a page to a heading; `make docs` holds the site's."""
     broken = []

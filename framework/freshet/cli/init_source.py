@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -15,10 +16,13 @@ from freshet.plan.logic_record import moment_of
 from freshet.project.load.project import load_project
 from freshet.project.load.warehouse import Warehouse, load_warehouse, place_of
 from freshet.project.model.pipeline import Granularity, TableRef, TableSpec
+from freshet.secrets import redact
 from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
 from freshet.types.from_json import from_avro
 
 _GRANULARITIES: tuple[Granularity, ...] = ("day", "month", "hour")
+# A file that is committed names the variable, and not what it holds here.
+_SECRET = re.compile(r"\$\{env\.(\w+)\}")
 _NO_PARTITION = (Atomic("timestamp"), Atomic("binary"))
 
 
@@ -89,7 +93,7 @@ def beginning_of(folder: Path, source: str) -> Beginning:
     database = source.partition(".")[0]
     elsewhere = ref.path != f"{warehouse.roots.get(database)}/{source.partition('.')[2]}"
     # The same project in another folder finds its own table.
-    path = ref.path.removeprefix(f"{warehouse.root}/")
+    path = _SECRET.sub(r"{{ env.\1 }}", redact(ref.path.removeprefix(f"{warehouse.root}/")))
     return _fitting(replace(found, path=path if elsewhere else ""), source)
 
 

@@ -177,9 +177,12 @@ def _download(missing: tuple[Jar, ...], directory: Path, fetch: Fetch) -> None:
 
 @contextmanager
 def _at_work(work: Path) -> Iterator[None]:
-    with (work / _LOCK).open("wb") as file:
-        # The operating system takes it back from a process that dies.
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with (work / "new").open("wb") as file:
+        # The operating system takes it back from a process that dies. It gets its name when it is held, so that nobody finds it
+        # free before; and none in a file system that has no locks.
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+            os.rename(work / "new", work / _LOCK)
         yield
 
 

@@ -11,6 +11,7 @@ from freshet.hudi.options import IS_DELETED, bulk_insert_options
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.checks import OF_NOW
 from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.foreign import refuse_foreign
 from freshet.plan.migrated import Note, Verdict
 from freshet.plan.parts import commit_stage, conform_stage
 from freshet.plan.positions import checkpoint_of
@@ -151,8 +152,9 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
         renames: New name of a column by its old one.
 
     Raises:
-        StateError: NO_CHECKPOINT or UNKNOWN_COLUMN.
+        StateError: NO_CHECKPOINT, TARGET_OF_ANOTHER_PIPELINE or UNKNOWN_COLUMN.
     """
+    refuse_foreign(spec, old)
     checkpoint = checkpoint_of(spec, old)
     if checkpoint is None or checkpoint.main is None:
         raise StateError(

@@ -8,7 +8,7 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import MAIN, Checkpoint, seen_after
 from freshet.hudi.options import REPLACES_ALL, bulk_insert_options
 from freshet.hudi.table import StateReader, TableState
-from freshet.plan.foreign import refuse_foreign
+from freshet.plan.foreign import of_another, refuse_foreign
 from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
@@ -22,7 +22,7 @@ from freshet.plan.parts import (
     transform_stage,
     with_deletes,
 )
-from freshet.plan.positions import checkpoint_of
+from freshet.plan.positions import checkpoint_of, of_own_tables
 from freshet.plan.refresh import refuse_recompute, replacing
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target, evolved
@@ -120,6 +120,9 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     before: Checkpoint | None = None
     try:
         before = checkpoint_of(spec, target) if target else None
+        if before is None and (other := of_another(spec, target)) is not None:
+            # The pipeline has got another name: its inputs are where they were.
+            before = of_own_tables(spec, other[1])
     except StateError as error:
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":

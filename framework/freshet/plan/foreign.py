@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import PIPELINE_KEY
-from freshet.hudi.table import TableState
+from freshet.hudi.checkpoint import MAIN, Checkpoint
+from freshet.hudi.table import CommitInfo, TableState
+from freshet.plan.positions import checkpoint_of, checkpoints_of, maker_of, of_own_tables
 from freshet.project.model.pipeline import PipelineSpec
 
 
 def refuse_foreign(spec: PipelineSpec, target: TableState | None) -> None:
-    """Refuse to go on from a checkpoint that another pipeline has left in the target.
-
-    One that names no pipeline is of HoodieStreamer, whose tables are taken over as they are.
+    """Refuse to begin in a table that holds another pipeline's checkpoint, and none of this one's.
 
     Args:
         spec: The pipeline.
@@ -20,11 +19,13 @@ def refuse_foreign(spec: PipelineSpec, target: TableState | None) -> None:
     Raises:
         StateError: TARGET_OF_ANOTHER_PIPELINE.
     """
-    _, info, checkpoint = next(target.checkpoints(spec.partners, spec.name), _NONE) if target is not None else _NONE
-    maker = info.extra.get(PIPELINE_KEY, spec.name) if info is not None else spec.name
-    if target is None or checkpoint is None or maker == spec.name:
+    found = of_another(spec, target)
+    if target is None or found is None:
         return
-    go_on = f"set {spec.name} {checkpoint.main.text}" if checkpoint.main is not None else f"reset {spec.name}"
+    info, checkpoint = found
+    main, maker = of_own_tables(spec, checkpoint).positions.get(MAIN), maker_of(spec, info)
+    # A position in another table would be one nowhere in this pipeline's source.
+    go_on = f"set {spec.name} {main.text}" if main is not None else f"reset {spec.name}"
     raise StateError(
         "TARGET_OF_ANOTHER_PIPELINE",
         f"{spec.name}: the checkpoint in {target.ref.path} is one of the pipeline {maker}: it is that one's table, or a copy "
@@ -37,4 +38,8 @@ def refuse_foreign(spec: PipelineSpec, target: TableState | None) -> None:
     )
 
 
-_NONE = (None, None, None)
+def of_another(spec: PipelineSpec, target: TableState | None) -> tuple[CommitInfo, Checkpoint] | None:
+    """Return the newest checkpoint of another pipeline, with its commit, where a table holds none of this one's."""
+    if target is None or checkpoint_of(spec, target) is not None:
+        return None
+    return next(((info, found) for _, info, found in checkpoints_of(spec, target)), None)

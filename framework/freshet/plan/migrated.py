@@ -32,7 +32,7 @@ class Note:
         before: Base path of the table that it takes the place of, or what may be shown of it.
         commit: Completion time of that table's last commit then.
         copied: True where its rows were copied, False where they were computed from the source.
-        digest: Of the path, where it holds a secret: see ``spec.hidden``.
+        digest: Of the path, where it holds a secret: see ``project.model.hidden``.
     """
 
     before: str

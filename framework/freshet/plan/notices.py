@@ -11,7 +11,7 @@ from freshet.plan.inputs import InputTables
 from freshet.plan.retention import hold_services
 from freshet.plan.stages import Notice, Plan
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.quarantine.table import lost_words
+from freshet.quarantine.table import lost_words, may_drop
 from freshet.sources.hudi.reads import ReadIncrement
 from freshet.sources.protocol import Source
 
@@ -55,7 +55,7 @@ def complete_plan(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
         target: The target's state; None before the first run.
     """
     # An idle tick, which drops no row, need not pay for the look.
-    lost = lost_words(spec, state, target) if plan.stages else ""
+    lost = lost_words(spec, state, target) if plan.stages and may_drop(spec) else ""
     notices = (*plan.notices, *((Notice("QUARANTINE_LOST", lost),) if lost else ()))
     return hold_services(replace(plan, notices=notices), spec, state, target)
 

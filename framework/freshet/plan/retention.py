@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.errors import FreshetError
+from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint
 from freshet.hudi.table import Instant, StateReader, TableState
 from freshet.plan.stages import Commit, Notice, Plan
-from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.pipeline import PipelineSpec, Reader
 from freshet.sources.hudi.history import cuts_off
 
 #: What turns both off for one commit.
@@ -35,7 +36,7 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
     for reader in spec.readers:
         try:
             table = state.table(reader.target)
-            checkpoint = table.latest_checkpoint(reader.partners, reader.name) if table else None
+            checkpoint = _checkpoint_of(reader, table) if table else None
         except FreshetError as error:
             # It stops its own pipeline; this one goes on, and keeps what that may have to read yet.
             notices.append(
@@ -74,6 +75,16 @@ def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
         return plan
     stages = tuple(replace(one, options={**one.options, **HELD}) if isinstance(one, Commit) else one for one in plan.stages)
     return replace(plan, stages=stages, notices=(*plan.notices, *notices))
+
+
+def _checkpoint_of(reader: Reader, table: TableState) -> Checkpoint | None:
+    # Its own, and where there is none, the newest: of a pipeline that has got another name.
+    newest: Checkpoint | None = None
+    for _, info, checkpoint in table.checkpoints(reader.partners, reader.name):
+        if info.extra.get(PIPELINE_KEY, reader.name) == reader.name:
+            return checkpoint
+        newest = newest or checkpoint
+    return newest
 
 
 def _first_kept(spec: PipelineSpec, target: TableState, commits_to_come: int) -> Instant | None:

@@ -64,8 +64,10 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
             f"{spec.name}: the table {declared.ref.path} is named '{named}', and {declared.file} says "
             f"'{name}': it is another table, or was made under another name.",
             _UNTOUCHED,
-            f"Move it away, or name another place (LOCATION), where it is another one; else name it '{named}' again, or "
-            f"{_to_migrate(spec)}",
+            "Move it away, or name another place (LOCATION), where it is another one; else "
+            # A DDL's name has its dot before the table's.
+            + (f"name it '{named}' again, or " if "." not in named else "")
+            + _to_migrate(spec),
             before=named,
             after=name,
         )

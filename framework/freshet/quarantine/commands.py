@@ -112,7 +112,7 @@ def drop(
     Returns:
         How many.
     """
-    if state.table(spec.quarantine) is None:
+    if q.quarantine_of(spec, state, state.table(spec.target.ref)) is None:
         return 0
     run_id = new_run_id()
     spark = session_for(spec, project.root, phase)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import (
@@ -179,11 +179,13 @@ def lost_words(spec: PipelineSpec, state: StateReader, target: TableState | None
     Returns:
         The words; empty where none are gone.
     """
-    sent = _sent(spec, target) if target is not None else {}
-    if not sent:
+    if target is None:
         return ""
     quarantine = state.table(spec.quarantine)
     known = {quarantine.info(i).extra.get(RUN_ID_KEY, "") for i in quarantine.commits} if quarantine is not None else set()
+    sent = _sent(spec, target, known)
+    if not sent:
+        return ""
     if quarantine is not None and not sent.keys() <= known:
         known |= {info.extra.get(RUN_ID_KEY, "") for _, info in quarantine.load_archived("")}
     lost = {run: rows for run, rows in sent.items() if run not in known}
@@ -215,16 +217,27 @@ def quarantine_of(spec: PipelineSpec, state: StateReader, target: TableState | N
     return found
 
 
-def _sent(spec: PipelineSpec, target: TableState) -> dict[str, int]:
-    """Return how many rows the newest commits sent to the quarantine, by their runs; none from before a full refresh."""
+def may_drop(spec: PipelineSpec) -> bool:
+    """Say whether a check of the pipeline sends rows to the quarantine."""
+    return any(check.severity == "drop" for check in spec.checks)
+
+
+def _sent(spec: PipelineSpec, target: TableState, known: Collection[str]) -> dict[str, int]:
+    """Return how many rows the newest commits sent to the quarantine, by their runs; none from before a full refresh.
+
+    What came there before a run that is known there came there, too.
+    """
     sent: dict[str, int] = {}
     for instant in reversed(target.commits[-_NEWEST:]):
         info = target.info(instant)
         if info.extra.get(PIPELINE_KEY) != spec.name:
             continue
         rows = json.loads(info.extra.get(CHECKS_KEY) or "{}").get("quarantined", 0)
+        run = info.extra.get(RUN_ID_KEY, "")
+        if rows and run in known:
+            break
         if rows:
-            sent[info.extra.get(RUN_ID_KEY, "")] = rows
+            sent[run] = rows
         if info.operation == "INSERT_OVERWRITE_TABLE" and info.extra.get(ORIGIN_KEY) == "whole_table":
             break
     return sent

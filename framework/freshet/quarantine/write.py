@@ -82,7 +82,7 @@ def write_quarantine(spec: PipelineSpec, parts: list[DataFrame], run_id: str, or
         spec: The pipeline.
         parts: Rows as ``quarantined_rows`` and ``removed_rows`` give them.
         run_id: Of the run.
-        origin: One of ``plan.quarantine.ORIGINS``.
+        origin: One of ``quarantine.table.ORIGINS``.
 
     Raises:
         FreshetError: As ``write_commit``.

@@ -82,7 +82,7 @@ def execute(
         root: The project's root.
         env: The environment's name.
         state: Reader of the tables, asked once before the commit and once after it.
-        writer_file: Lock file that the writing JVM holds (see ``runtime.lease``).
+        writer_file: Lock file that the writing JVM holds (see ``lease.local``).
         run_id: Of this run; stands in the commit.
         phase: Told what goes on, in words.
         short: True where the process will not do more than this small job.

@@ -177,8 +177,8 @@ def row_counts(spec: PipelineSpec, info: CommitInfo) -> RowCounts:
     may_delete = spec.operation == "delete" or any(column.name == IS_DELETED for column in target.columns)
     if spec.index.is_global and target.partition_by and not may_delete and deletes <= inserts:
         inserts, deletes, moves = inserts - deletes, 0, deletes
-    elif target.partition_by and deletes and (inserts or (updates and (spec.index.is_global or to_logs))):
-        # A bucket index moves no row: freshet deletes it where it was.
+    elif spec.index.is_global and target.partition_by and deletes and (inserts or updates):
+        # With a bucket index the partition belongs to the key, or is promised to stay: no row moves.
         mixed = ("inserts", "deletes")
     if to_logs and updates:
         mixed = ("updates", *mixed)

@@ -74,10 +74,11 @@ class Position(ABC):
         """
 
     @abstractmethod
-    def concealed(self, hidden: Mapping[str, str]) -> Position:
+    def concealed(self, place: str, hidden: Mapping[str, str]) -> Position:
         """Return it as a commit may carry it: without a secret.
 
         Args:
+            place: Where the pipeline reads now; empty where it reads nothing by that name any more.
             hidden: What is shown of each of the pipeline's places that hold a secret.
         """
 

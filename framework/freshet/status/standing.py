@@ -35,7 +35,8 @@ def status_of(
 
     def hold(plan: Plan) -> None:
         # A store that is not this machine's own takes seconds to list what a hundred pipelines would read: plan and run do.
-        if is_local(spec.target.ref.path) and is_local(spec.source.table.path):
+        tables = (spec.target.ref, spec.source.table, *(one.table for one in spec.inputs))
+        if all(is_local(table.path) for table in tables):
             hold_plan(plan, state)
 
     try:

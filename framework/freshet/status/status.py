@@ -16,11 +16,12 @@ from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, TableRef
-from freshet.quarantine.table import lost_words
+from freshet.quarantine.table import lost_words, may_drop
 from freshet.secrets import redact_tree
 from freshet.sources.hudi.reads import counted
 from freshet.sources.registry import find_source, kind_of
 from freshet.status.logic_report import LogicReport
+from freshet.storage.files import is_local
 
 # A run's commit has one of these, or one of HoodieStreamer's that a pipeline goes on from; those of others have none.
 _OF_A_RUN = frozenset((RUN_ID_KEY, CHECKPOINT_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY))
@@ -148,7 +149,8 @@ def pipeline_status(
         # By what a run plans, so that it is no second opinion.
         plan = compile_plan(spec, state, RunRequest())
         hold(plan)
-        lost = lost_words(spec, state, target)
+        # Of a store that is not this machine's own, plan and run tell it: each commit that is looked at takes its time there.
+        lost = lost_words(spec, state, target) if may_drop(spec) and is_local(spec.target.ref.path) else ""
         advice = (f"QUARANTINE_LOST: {lost}" if lost else "", bucket_advice(spec, target))
     except FreshetError as error:
         return PipelineStatus(

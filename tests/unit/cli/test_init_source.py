@@ -232,3 +232,18 @@ def test_a_source_that_lies_elsewhere_is_read_there(freshet: Freshet, tmp_path: 
     freshet("init", str(tmp_path), "--pipeline", "stays", "--source", "derived.order_totals")
     found = parsed(freshet("validate", "stays", "-C", str(tmp_path), "--output", "json"))["pipelines"]
     assert found[0]["source"] == f"{tmp_path}/warehouse/else/where"
+
+
+def test_a_source_below_a_variable_is_named_by_it(freshet: Freshet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: what a variable holds here, in a file that is committed: a secret, or a path that is wrong elsewhere."""
+    monkeypatch.setenv("LAKE", f"{tmp_path}/s3cr3t-lake-9f2")
+    _upstream(freshet, tmp_path, "USING hudi\nLOCATION '{{ var.lake }}/x/totals'")
+    config = tmp_path / "configs/base.yml"
+    config.write_text(config.read_text().replace("vars:\n", 'vars:\n  lake: "{{ env.LAKE }}"\n'))
+    done = freshet("init", str(tmp_path), "--pipeline", "stays", "--source", "derived.order_totals")
+    assert done.exit_code == 0, done.output
+    written = _file(tmp_path, "pipelines/stays.yml")
+    assert "{{ env.LAKE }}/x/totals" in written, written
+    assert "s3cr3t" not in written
+    found = parsed(freshet("validate", "stays", "-C", str(tmp_path), "--output", "json"))["pipelines"]
+    assert "s3cr3t" not in str(found)

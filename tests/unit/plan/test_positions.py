@@ -18,7 +18,7 @@ from freshet.plan.index_record import index_in_words, index_record, is_index
 from freshet.plan.migrated import MIGRATION_KEY, Note, a_note, note_of, shown_before
 from freshet.plan.positions import checkpoint_of, kept
 from freshet.plan.stages import Commit, Plan
-from freshet.project.model.hidden import beside, digest_of
+from freshet.project.model.hidden import beside, digest_of, is_kept, kept_path, shown_of
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, TableRef
 from freshet.sources.hudi.position import HudiPosition
 from tests.kit.memory import a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
@@ -210,3 +210,15 @@ def test_a_reader_with_a_secret_is_known_to_have_read_its_upstream() -> None:
     assert position.is_at("s3://bucket/n3w/trips")
     assert not position.is_at("s3://bucket/0ld/trips")
     assert a_checkpoint(1, "s3n://b/t").positions[MAIN].is_at("s3://b/t")
+
+
+def test_what_an_index_table_keeps_of_its_table() -> None:
+    """Of the kind: a path with a secret that is kept outside of the table's commits."""
+    path, hidden = "/lake/s3cr3t/earnings", {"/lake/s3cr3t/earnings": "/lake/${env.TOK}/earnings"}
+    text = kept_path(path, hidden)
+    assert "s3cr3t" not in text
+    assert (is_kept(text, path), is_kept(path, path), is_kept(text, "/lake/other/earnings")) == (True, True, False)
+    assert shown_of(text, "/lake/other/earnings", {}) == "/lake/${env.TOK}/earnings"
+    assert shown_of("/lake/older/earnings", path, hidden) == "/lake/.../earnings"
+    assert shown_of("/lake/older/earnings", "/lake/b/earnings", {}) == "/lake/older/earnings"
+    assert kept_path("/lake/a b", {}) == "/lake/a b"

@@ -11,6 +11,7 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
 from freshet.hudi.table import CommitInfo, Instant, MemoryState
 from freshet.plan.compile import RunRequest, compile_plan, compile_replay
+from freshet.project.model.checks import CheckSpec, RowRule
 from freshet.quarantine.table import hidden_runs, runs_left
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, at
@@ -141,7 +142,7 @@ def sent(completed: int, run: str, rows: int, **more: str) -> Loaded:
 
 def seen(quarantine: tuple[Loaded, ...] | None, *target: Loaded, archived: tuple[Loaded, ...] = ()) -> list[str]:
     """Return what a plan, and the status, say of a quarantine that is lost."""
-    spec = a_spec(inputs=())
+    spec = a_spec(inputs=(), checks=(CheckSpec(name="it", severity="drop", line=1, rule=RowRule("amount < 0")),))
     held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)]), TARGET.path: a_table_state(target, ref=TARGET)}
     if quarantine is not None:
         held[spec.quarantine.path] = a_table_state(quarantine, ref=spec.quarantine, archived=archived)

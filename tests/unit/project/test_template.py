@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import time
 
 import pytest
 
@@ -98,12 +97,10 @@ def test_mistakes_have_their_line(text: str, line: int, code: str, name: str) ->
     ],
 )
 def test_the_sandbox_holds(text: str) -> None:
-    start = time.perf_counter()
+    # It is given a second of the processor's time; the suite's own limit ends what would go on for ever.
     result, problems, _ = rendered(text)
     assert result is None
     assert problems[0][1] in ("TEMPLATE_UNSAFE", "TEMPLATE_SYNTAX")
-    # A second of the processor's, and a new process.
-    assert time.perf_counter() - start < 10
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class NumberPosition(Position):
     def in_clear(self, place: str, hidden: Mapping[str, str]) -> Position:
         return self
 
-    def concealed(self, hidden: Mapping[str, str]) -> Position:
+    def concealed(self, place: str, hidden: Mapping[str, str]) -> Position:
         return self
 
 

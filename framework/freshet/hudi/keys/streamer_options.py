@@ -11,7 +11,7 @@ from functools import cache
 from freshet.hudi.keys.options import MERGE_MODE, OPERATION, ORDERING_FIELD, PAYLOAD_CLASS, SOURCE_PATH
 
 _ALWAYS = "Leave it out."
-_SCHEDULING = "Leave it out: 'freshet run --parallel' says how many pipelines run at a time."
+_SCHEDULING = "Leave it out: 'freshet run --all --parallel 4' runs four pipelines at a time."
 _SYNC = "Write 'hoodie.datasource.meta.sync.enable: true' and what it needs under 'hoodie:'."
 _OWN_CODE = "Leave it out: a pipeline has checks and Python steps for code of its own."
 

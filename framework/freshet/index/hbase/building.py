@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ def build_index(
     spark: SparkSession,
     hbase: HBase,
     table: TableRef,
-    generation: str,
+    marks: Mapping[str, str],
     layout: Layout,
     phase: Callable[[str], None],
     no_logs: bool = False,
@@ -77,7 +77,7 @@ def build_index(
         spark: The session.
         hbase: The cluster and the index table.
         table: The Hudi table.
-        generation: Name of this making.
+        marks: What the index table says of itself: see ``marks_of``.
         layout: How HFiles are written.
         phase: Told what goes on, in words.
         no_logs: True where no row of the table lies in a log.
@@ -93,7 +93,7 @@ def build_index(
     files = place.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
     files.delete(place, True)
     try:
-        return _build(spark, hbase, table, table_entries(spark, table.path, no_logs), folder, generation, layout, phase)
+        return _build(spark, hbase, table, table_entries(spark, table.path, no_logs), folder, marks, layout, phase)
     finally:
         files.delete(place, True)
 
@@ -104,7 +104,7 @@ def _build(
     table: TableRef,
     entries: DataFrame,
     folder: str,
-    generation: str,
+    marks: Mapping[str, str],
     layout: Layout,
     phase: Callable[[str], None],
 ) -> Built:
@@ -112,7 +112,6 @@ def _build(
     keys = look_at_keys(entries)
     phase(f"sorting {keys.count:,} keys into HFiles")
     bounds = bounds_of(keys, hfile_count(keys.count, keys.bytes, layout, parallel_tasks(spark)))
-    marks = {"dataset": table.path, "generation": generation}
 
     def create() -> None:
         # A region for each HFile, so that none is split while it is loaded.

@@ -13,6 +13,7 @@ from freshet.hudi.checkpoint import GENERATION_KEY, INDEX_ROWS_KEY
 from freshet.hudi.shares import rate_options, rows_of, shares
 from freshet.hudi.table import StateReader, TableState
 from freshet.index.hbase.cluster import HBase, IndexTable, connect, new_generation
+from freshet.project.model.hidden import is_kept, kept_path, shown_of
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec
 
 _MERGED_BY = "hoodie.global.index.reconcile.parallelism"
@@ -174,7 +175,7 @@ def _generation(spec: PipelineSpec, hbase: HBaseSpec, target: TableState | None,
         # A first run, or one after a first run that made the table and no commit.
         generation = new_generation()
         cluster.drop()
-        cluster.create(_SPLITS, {"dataset": spec.target.ref.path, "generation": generation})
+        cluster.create(_SPLITS, marks_of(spec, generation))
         cluster.set_state("ready")
         return generation
     if found is None:
@@ -209,8 +210,13 @@ def _adopted(spec: PipelineSpec, hbase: HBaseSpec, cluster: HBase, has_rows: boo
             "Name another table in hoodie.index.hbase.table; freshet makes it.",
         )
     generation = new_generation()
-    cluster.mark({"dataset": spec.target.ref.path, "generation": generation})
+    cluster.mark(marks_of(spec, generation))
     return generation
+
+
+def marks_of(spec: PipelineSpec, generation: str) -> dict[str, str]:
+    """Return what an index table says of itself: the table that it belongs to, without a secret, and which making it is."""
+    return {"dataset": kept_path(spec.target.ref.path, spec.hidden), "generation": generation}
 
 
 def checked_table(spec: PipelineSpec, cluster: HBase) -> IndexTable | None:
@@ -223,10 +229,12 @@ def checked_table(spec: PipelineSpec, cluster: HBase) -> IndexTable | None:
     if found is None:
         return None
     where = f"{hbase.table} on {hbase.cluster}"
-    if found.dataset not in ("", spec.target.ref.path):
+    path = spec.target.ref.path
+    if found.dataset and not is_kept(found.dataset, path):
+        another = shown_of(found.dataset, path, spec.hidden)
         raise StateError(
             "INDEX_OF_ANOTHER_TABLE",
-            f"{spec.name}: {where} is the index of {found.dataset}, and the target is {spec.target.ref.path}.",
+            f"{spec.name}: {where} is the index of {another}, and the target is {path}.",
             _UNTOUCHED,
             "Name another table in hoodie.index.hbase.table; freshet makes it.",
         )

@@ -16,7 +16,7 @@ from freshet.hudi.table import StateReader, TableState
 from freshet.index.hbase.building import Built, Layout, build_index
 from freshet.index.hbase.cluster import connect, new_generation
 from freshet.index.hbase.entries import has_record_index
-from freshet.index.hbase.opening import Opened, allowed, checked_table, recorded_generation
+from freshet.index.hbase.opening import Opened, allowed, checked_table, marks_of, recorded_generation
 from freshet.lease.local import Lease, hold_lease
 from freshet.plan.compile import compile_bootstrap
 from freshet.plan.index_record import index_in_words, is_index
@@ -171,7 +171,15 @@ def index_after_load(work: Work, layout: Layout) -> Built:
     assert work.spec.index.hbase is not None
     target = require_rows(work.spec, work.state)
     with connect(work.spark, work.spec.index.hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
-        return build_index(work.spark, cluster, target.ref, recorded_generation(target), layout, work.phase, target.has_no_logs)
+        return build_index(
+            work.spark,
+            cluster,
+            target.ref,
+            marks_of(work.spec, recorded_generation(target)),
+            layout,
+            work.phase,
+            target.has_no_logs,
+        )
 
 
 def rebuild_index(
@@ -233,7 +241,7 @@ def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout)
     with connect(work.spark, hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
         checked_table(spec, cluster)
         target = require_rows(spec, work.state)
-        built = build_index(work.spark, cluster, target.ref, generation, layout, work.phase, target.has_no_logs)
+        built = build_index(work.spark, cluster, target.ref, marks_of(spec, generation), layout, work.phase, target.has_no_logs)
         rates = allowed(work.spark, spec, hbase, work.state, cluster.servers(), generation)
         cluster.classes.Cluster.hudiTalksTo(hbase.cluster, (work.spark.sparkContext.master or "").startswith("local"))
         opened: Opened = replace(rates, rows=built.entries)

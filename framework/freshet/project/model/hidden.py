@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import takewhile
 
@@ -48,6 +49,31 @@ def beside(text: str, shown: str) -> str:
     theirs, ours = theirs[begin:], ours[begin:]
     end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(reversed(theirs), reversed(ours), strict=False)))
     return "/".join([*text.split("/")[:begin], NOT_SHOWN, *theirs[len(theirs) - end :]])
+
+
+def kept_path(path: str, hidden: Mapping[str, str]) -> str:
+    """Return what may be kept of a path: itself, or what is shown of it and a digest.
+
+    Args:
+        path: The path.
+        hidden: What is shown of paths that hold a secret, by the path.
+    """
+    shown = hidden.get(path)
+    return f"{shown} {digest_of(path, shown)}" if shown else path
+
+
+def is_kept(text: str, path: str) -> bool:
+    """Say whether what was kept by ``kept_path``, or in clear by earlier versions, is a path."""
+    shown, _, digest = text.rpartition(" ")
+    return text == path or (bool(shown) and digest == digest_of(path, shown))
+
+
+def shown_of(text: str, path: str, hidden: Mapping[str, str]) -> str:
+    """Return in words what was kept of a path that is another than the one in its place."""
+    shown, _, digest = text.rpartition(" ")
+    if shown and re.fullmatch("[0-9a-f]{32}", digest):
+        return shown
+    return beside(text, hidden[path]) if path in hidden else text
 
 
 def without_paths(text: str) -> str:

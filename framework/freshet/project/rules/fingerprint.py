@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from freshet.project.model.checks import CheckSpec
-from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
+from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.secrets import Redactor
+from freshet.types.columns import Column
 
 #: Fields that the result does not follow from.
 APART: Mapping[type, frozenset[str]] = {
@@ -48,8 +49,8 @@ APART: Mapping[type, frozenset[str]] = {
     InputSpec: frozenset({"line"}),
     # Where an index lies decides about no row.
     IndexSpec: frozenset({"hbase"}),
-    HBaseSpec: frozenset(),
     CheckSpec: frozenset({"line"}),
+    Column: frozenset({"comment"}),
 }
 
 

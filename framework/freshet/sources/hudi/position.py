@@ -115,9 +115,10 @@ class HudiPosition(Position):
         shown = beside(self.table, hidden[place]) if place else NOT_SHOWN
         return replace(self, table=shown, digest=digest_of(self.table, shown))
 
-    def concealed(self, hidden: Mapping[str, str]) -> HudiPosition:
+    def concealed(self, place: str, hidden: Mapping[str, str]) -> HudiPosition:
         """Return it with ``${env.NAME}`` in a secret's place, and a digest of the path."""
-        shown = hidden.get(self.table) if not self.digest else None
+        # Of an input that the pipeline has no more nobody can tell whether its path held a secret.
+        shown = (hidden.get(self.table) if place else NOT_SHOWN) if not self.digest else None
         return replace(self, table=shown, digest=digest_of(self.table, shown)) if shown else self
 
 

@@ -60,7 +60,7 @@ def hold_files(
     """Refuse to read commits whose files, or those below them, are not there, or are shorter than they were written.
 
     Args:
-        table: The table.
+        table: The table. In a store that is not this machine's own only some of the partitions are looked at.
         requested: Request times of the commits.
         as_of: Time of the version that their rows are read at; empty for the latest.
         effect: What was or was not written.
@@ -76,11 +76,17 @@ def hold_files(
         groups = {group for info in infos for group in info.file_ids}
         files = [file for info in infos for file in info.files]
         if whole:
-            files = list({file_group(path): (path, size) for path, size in sorted(files, key=_requested)}.values())
+            files = list({_group(file[0]): file for file in sorted(files, key=_requested)}.values())
         else:
             hold_metadata(state, effect)
             files += newest_files(state, Version(as_of), groups)
-        _hold_all(table, _by_folder(files), effect)
+        found = _by_folder(files)
+        _hold_all(table, found if is_local(table.path) else dict(islice(found.items(), _MOST_FOLDERS)), effect)
+
+
+def _group(path: str) -> str:
+    group = file_group(path)
+    return group[0] if group else path
 
 
 def _requested(file: tuple[str, int]) -> str:
