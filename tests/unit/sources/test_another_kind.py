@@ -21,6 +21,7 @@ from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.stages import Commit, Plan
 from freshet.project.model.pipeline import BackfillSpec, InputSpec
 from freshet.sources import encodings, registry
+from freshet.sources.hudi.read.held import hold_plan
 from freshet.sources.hudi.reads import ReadIncrement, ReadLookback, ReadPartitions, ReadSnapshot
 from freshet.status.status import pipeline_status
 from tests.kit.memory import CITIES, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
@@ -209,3 +210,7 @@ def test_a_kind_that_nobody_knows_is_refused_by_code() -> None:
     assert pipeline_status(numbers(), lake()).state == "SOURCE_KIND_UNKNOWN"
     kept = a_target(extra={CHECKPOINT_KEY: '{"version":1,"positions":{"SRC":{"kind":"memory","number":7}}}'})
     assert code(kept) == "CHECKPOINT_KIND_UNKNOWN"
+
+
+def test_files_of_a_table_are_not_looked_for_where_there_is_none(queue: Queue) -> None:
+    hold_plan(planned(inputs=()), lake())
