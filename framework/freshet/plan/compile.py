@@ -14,10 +14,8 @@ from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.notices import complete_plan, notices_of
 from freshet.plan.parts import (
-    checked_stages,
     commit_stage,
-    conform_stage,
-    merge_stages,
+    nothing_to_do,
     publish_stages,
     transform_stage,
     with_deletes,
@@ -27,8 +25,7 @@ from freshet.plan.refresh import refuse_recompute, replacing
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target, evolved
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.quarantine.table import hidden_runs, quarantine_of
-from freshet.sources.hudi.reads import ReadIncrement, ReadQuarantine, Window
+from freshet.sources.hudi.reads import ReadIncrement, Window
 from freshet.sources.protocol import Source
 from freshet.sources.registry import position_by_hand, source_of
 
@@ -115,7 +112,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     """
     target = state.table(spec.target.ref)
     if target is None and instant is None:
-        return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
+        return nothing_to_do(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
     refuse_unmigrated(spec, state, target)
     before: Checkpoint | None = None
     try:
@@ -136,82 +133,6 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window(kind="override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)
-
-
-def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: tuple[tuple[str, str], ...]) -> Plan:
-    """Compile the commit that publishes rows of the quarantine.
-
-    Args:
-        spec: The pipeline.
-        state: Read-only view of the tables.
-        where: SQL condition over the quarantine's columns; empty for all rows.
-        repairs: Columns that are set, each to a SQL expression over the quarantine's row.
-
-    Returns:
-        A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
-
-    Raises:
-        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, or the target was made otherwise than declared.
-    """
-    target = state.table(spec.target.ref)
-    refuse_unmigrated(spec, state, target)
-    known = {c.name.lower() for c in spec.target.columns}
-    unknown = [column for column, _ in repairs if column.lower() not in known]
-    if unknown:
-        raise StateError(
-            "UNKNOWN_COLUMN",
-            f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
-            "Nothing was read or written.",
-            f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
-        )
-    before = checkpoint_of(spec, target) if target else None
-    window = Window(kind="replay", reason=f"rows of {spec.quarantine.name}")
-    if target is None or quarantine_of(spec, state, target) is None:
-        return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
-    spec = evolved(spec, target)
-    changes = compare_target(spec, target)
-    read = ReadQuarantine(
-        table=spec.quarantine,
-        columns=conform_stage(spec).columns,
-        where=where,
-        repairs=repairs,
-        hidden_runs=hidden_runs(spec, state),
-    )
-    merge, guard = merge_stages(spec, target)
-    # Its rows were made when they were quarantined, by whatever the logic was then.
-    commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
-    if spec.write.strategy == "rows" and commit.operation in ("insert", "insert_overwrite"):
-        # Of rows that were published by a replay that was killed, an insert would make a second one.
-        commit = replace(commit, operation="upsert")
-    return Plan(
-        pipeline=spec.name,
-        fingerprint=spec.fingerprint,
-        target=spec.target.ref,
-        source_kind=spec.source.kind,
-        first_run=False,
-        window=window,
-        checkpoint_before=before,
-        checkpoint_after=None,
-        schema_changes=changes,
-        notices=(),
-        stages=(read, *checked_stages(spec, target, window, merge, commit)),
-    )
-
-
-def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
-    return Plan(
-        pipeline=spec.name,
-        fingerprint=spec.fingerprint,
-        target=spec.target.ref,
-        source_kind=spec.source.kind,
-        first_run=False,
-        window=Window(kind="idle", reason=reason),
-        checkpoint_before=before,
-        checkpoint_after=None,
-        schema_changes=(),
-        notices=(),
-        stages=(),
-    )
 
 
 def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:

@@ -12,7 +12,7 @@ from freshet.hudi.table import TableState
 from freshet.plan.checks import REPLAYED, check_stages, located_by, validator_options
 from freshet.plan.index_record import index_record
 from freshet.plan.positions import kept
-from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, RunPython, RunSql, Stage
+from freshet.plan.stages import Commit, Conform, Guard, MergeColumns, Paths, Plan, RunPython, RunSql, Stage
 from freshet.project.model.checks import MalformedRule
 from freshet.project.model.pipeline import PipelineSpec, TransformSpec
 from freshet.sources.hudi.reads import Window
@@ -56,6 +56,29 @@ def with_deletes(spec: PipelineSpec, source: Source | None) -> bool:
             "deletes by latest_state.",
         )
     return passed_on
+
+
+def nothing_to_do(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
+    """Return a plan without stages.
+
+    Args:
+        spec: The pipeline.
+        before: The checkpoint that the target carries.
+        reason: Why there is nothing to do, in words.
+    """
+    return Plan(
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        source_kind=spec.source.kind,
+        first_run=False,
+        window=Window(kind="idle", reason=reason),
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=(),
+        notices=(),
+        stages=(),
+    )
 
 
 def transform_stage(step: TransformSpec) -> Stage:

@@ -14,7 +14,8 @@ from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
 from freshet.lease.local import Lease, hold_lease
 from freshet.lease.stale_lock import clear_stale_lock
-from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.records import of_run, remember_killed, remembered
