@@ -108,6 +108,10 @@ class Source(Protocol):
         """Say what the window holds of deletes that its rows don't show; empty where there is nothing."""
         ...
 
+    def refuse_ahead(self, text: str) -> None:
+        """Raise a StateError for a position, set by hand, that lies beyond its end."""
+        ...
+
     def position_words(self, position: Position) -> str:
         """Return a position as the source counts it.
 

@@ -131,6 +131,10 @@ class NumberSource:
     def unseen_words(self, window: Window) -> str:
         return ""
 
+    def refuse_ahead(self, text: str) -> None:
+        if int(text) > self.last:
+            raise StateError("CHECKPOINT_AHEAD", f"{text} is beyond {self.last}", "The checkpoint stays.", "")
+
     def position_words(self, position: Position) -> str:
         return position.text
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from freshet.errors import StateError
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.instants import readable, zone_of
 from freshet.hudi.table import StateReader, TableState
@@ -109,6 +110,19 @@ class HudiSource:
             return f"{window.unseen_deletes} deleted rows"
         taken = [i for i in self.table.data_commits if i.requested in window.requested]
         return "replaced file groups" if any(i.action == "replacecommit" for i in taken) else ""
+
+    def refuse_ahead(self, text: str) -> None:
+        """Raise CHECKPOINT_AHEAD for a time after the newest commit that brought rows."""
+        newest = self.table.data_commits[-1].completed if self.table.data_commits else ""
+        # What was requested first is archived first, even where it completed last.
+        if newest and text > newest and not self.table.archived(text[:-1]):
+            name = self.spec.name
+            raise StateError(
+                "CHECKPOINT_AHEAD",
+                f"{name}: {text} is newer than the source's last commit {newest}.",
+                "The checkpoint stays.",
+                f"The latest that can be set: freshet checkpoint set {name} {newest}",
+            )
 
     def position_words(self, position: Position) -> str:
         """Return a position as a completion time."""
