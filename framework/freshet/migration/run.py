@@ -13,7 +13,7 @@ from freshet.hudi.table import StateReader, TableState
 from freshet.migration.files import ddl_text, not_written, text_after
 from freshet.migration.plan import Difference, check_renames, compile_copy, compile_load, differences, is_bulk, needs_migration
 from freshet.plan.migrated import Note, a_note, note_of, waits_for
-from freshet.plan.positions import checkpoint_of, is_at
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.stages import Notice, Plan
 from freshet.plan.target import made_otherwise
 from freshet.project.model.paths import next_place, same_place
@@ -70,8 +70,8 @@ class Migration:
             return compile_copy(self.after, self.old, note, self.renames)
         before = checkpoint_of(self.after, self.old)
         main = before.main if before else None
-        same = main is not None and main.basis == "completed" and is_at(main, self.after.source.table.path)
-        return compile_load(self.after, state, note, main.instant if main is not None and same else "")
+        same = main is not None and main.is_exact and main.is_at(self.after.source.place)
+        return compile_load(self.after, state, note, main.text if main is not None and same else "")
 
 
 def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
@@ -83,7 +83,7 @@ def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
     """
     found = list(plan.notices)
     before = checkpoint_of(one.after, one.old)
-    read = before.main.instant if before and before.main else "nothing that is known"
+    read = before.main.text if before and before.main else "nothing that is known"
     if not one.copy and plan.window.end_inclusive != read:
         found.append(
             Notice(

@@ -13,6 +13,7 @@ from freshet.plan.checks import CheckBatch, CheckTable
 from freshet.project.model.checks import Evolution
 from freshet.project.model.pipeline import Operation, TableRef
 from freshet.project.syntax.statements import Statement
+from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
@@ -227,6 +228,7 @@ class Plan:
         notices: What a person should know.
         stages: What the executor does, in order; empty where there is nothing to do.
         source_zone: Zone by which the main source names instants; empty where nobody looked.
+        source_kind: The main source's kind, which has the words for its window and positions.
     """
 
     pipeline: str
@@ -240,6 +242,7 @@ class Plan:
     notices: tuple[Notice, ...]
     stages: tuple[Stage, ...]
     source_zone: str = ""
+    source_kind: str = HUDI
 
     @property
     def index_follows(self) -> bool:

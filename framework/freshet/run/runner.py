@@ -13,7 +13,8 @@ from freshet.events.kinds import Committed, Conflict, Failed, Idle, Notice, Phas
 from freshet.hudi.options import compaction_is_due
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
-from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.records import of_run, remembered
@@ -196,7 +197,7 @@ def run_once(
         return RunResult(
             pipeline=spec.name,
             outcome="idle",
-            checkpoint=before.instant if before else "",
+            checkpoint=before.text if before else "",
             reason=plan.window.reason,
             error=error,
             zone=plan.source_zone,
@@ -230,7 +231,7 @@ def run_once(
         inserts=rows.inserts,
         updates=rows.updates,
         deletes=rows.deletes,
-        checkpoint=after.instant if after else "",
+        checkpoint=after.text if after else "",
         waiting_commits=plan.window.waiting_commits,
         seconds=done.seconds,
         checks=tuple(one.as_json() for one in done.outcomes),

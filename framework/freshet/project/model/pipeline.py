@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
@@ -76,11 +76,19 @@ class SourceSpec:
         incremental_format: ``cdc`` passes deletes on, ``latest_state`` does not, ``auto`` is cdc where the table records it.
     """
 
+    #: See ``freshet.sources.registry``.
+    kind: ClassVar[str] = "hudi"
+
     table: TableRef
     max_commits: int
     missing_checkpoint: MissingCheckpoint
     full_scan_when_expired: bool
     incremental_format: IncrementalFormat
+
+    @property
+    def place(self) -> str:
+        """Return where it lies, as a position names it."""
+        return self.table.path
 
 
 @dataclass(frozen=True, kw_only=True)
