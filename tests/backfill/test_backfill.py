@@ -12,6 +12,7 @@ import pytest
 from freshet.backfill.read import read_range
 from freshet.errors import DataError, StateError
 from freshet.events.event import Event
+from freshet.hudi.checkpoint import RUN_ID_KEY
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
 from freshet.run.history import read_history
@@ -54,6 +55,11 @@ def test_each_chunk_is_a_commit_that_says_so_and_the_checkpoint_stays(days: Lake
     assert chunks(days) == [(day, "done") for day in (DAYS[0], *DAYS)]
     told = [event.fields for event in days.events if event.name == "chunk"]
     assert [(f["number"], f["of"], f["rows"]) for f in told[1:]] == [(1, 3, 2), (2, 3, 4), (3, 3, 6)]
+    target = days.state()
+    begun = [event.run_id for event in days.events if event.fields.get("what") == "chunk"]
+    assert begun == [target.info(i).extra[RUN_ID_KEY] for i in target.commits[-4:]]
+    stages = [(event.fields["rows"], event.fields["lazy"]) for event in days.events if event.name == "stage_finished"]
+    assert stages[-3:] == [(None, False), (None, True), (2, False)]
 
     commits = days.state().commits
     again = backfill(days)

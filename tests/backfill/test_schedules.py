@@ -153,13 +153,13 @@ class World:
     def killed(self, where: str) -> Iterator[None]:
         write: Callable[..., None] = executor.write_commit
 
-        def dying(batch: Any, stage: Any, run_id: str) -> None:
+        def dying(batch: Any, *others: Any, **named: Any) -> None:
             if where == "before":
                 raise Killed
             if where == "within":
                 # Fails once Hudi has begun, so that an instant stays behind.
                 batch = batch.where(F.expr("assert_true(ts IS NULL, 'was killed') IS NULL"))
-            write(batch, stage, run_id)
+            write(batch, *others, **named)
             if where == "after":
                 raise Killed
 

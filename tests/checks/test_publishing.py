@@ -123,6 +123,8 @@ def test_unique_referential_fresh_and_many(lake: Lake) -> None:
         "usual": "warned",
     }
     assert [event.fields["name"] for event in lake.events if event.name == "check"] == ["usual"]
+    stages = [(event.fields["stage"], event.fields["rows"]) for event in lake.events if event.name == "stage_finished"]
+    assert stages[-3:] == [("session", None), ("transform", 9), ("write", 9)]
 
 
 def test_a_suite_drops_rows_and_judges_the_batch(lake: Lake) -> None:

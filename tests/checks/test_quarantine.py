@@ -131,7 +131,7 @@ def test_killed_between_the_quarantine_and_the_target(lake: Lake, monkeypatch: p
     lake.run_ok()
     lake.land(rows(("c", 1, "-3.00"), ("d", 1, "4.00"), day=DAY))
 
-    def dies(*args: object) -> None:
+    def dies(*args: object, **more: object) -> None:
         raise Died
 
     with monkeypatch.context() as patched:

@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import Position
 from freshet.project.model.pipeline import SourceSpec, TableRef
 from freshet.sources.hudi.look.partitions import touched_partitions
 from freshet.sources.hudi.look.versions import version_at_end
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.read.reader import read_increment
 from freshet.sources.hudi.reads import ReadIncrement, Window
 from tests.kit.lake import SCHEMA, Lake, Row, rows
@@ -55,7 +55,7 @@ def window_of(lake: Lake, upto: str, commits: int = 100) -> Window:
     spec = SourceSpec(
         table=ref, max_commits=commits, missing_checkpoint="ERROR", full_scan_when_expired=False, incremental_format="auto"
     )
-    return next_window("copy", lake.state("raw.events"), spec, Position(instant=upto, table=ref.path))
+    return next_window("copy", lake.state("raw.events"), spec, HudiPosition(instant=upto, table=ref.path))
 
 
 def read(lake: Lake, window: Window) -> DataFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from freshet.errors import FreshetError
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.stages import Plan
 from freshet.run.executor import execute
+from freshet.run.write_session import write_session
 from freshet.sources.hudi.read.inputs import read_partitions
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.reads import ReadLookback, ReadPartitions
@@ -278,7 +278,7 @@ class TestAffectedPartitions:
             assert (error.code, error.details["input"]) == ("PARTITIONS_NOT_FOUND", "rest")
 
 
-def test_as_of_the_runs_start_nothing_later_is_seen(lake: Lake, tmp_path: Path) -> None:
+def test_as_of_the_runs_start_nothing_later_is_seen(lake: Lake) -> None:
     counts = "SELECT id, ts, amount, day, (SELECT count(*) FROM start) AS n, (SELECT count(*) FROM ago) AS ago FROM <SRC>"
     lake.pipeline(
         sql=counts,
@@ -291,7 +291,8 @@ def test_as_of_the_runs_start_nothing_later_is_seen(lake: Lake, tmp_path: Path) 
     plan = lake.plan()
     lake.land(rows(("c", 3, "3")))
     spec = lake.spec()
-    execute(plan, spec, str(lake.project_root), "base", TimelineState(), tmp_path / "writer", "run", lambda words: None)
+    with write_session(spec, lambda event: None, "run") as session:
+        execute(plan, spec, str(lake.project_root), "base", TimelineState(), session, "run", lambda words: None)
     assert lake.rows("derived.copy", "id", "n", "ago") == [("a", 1, 0), ("b", 2, 1)]
     lake.run_ok()
     assert lake.rows("derived.copy", "id", "n", "ago") == [("a", 1, 0), ("b", 2, 1), ("c", 3, 2)]

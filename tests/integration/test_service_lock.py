@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 from freshet.errors import RetryableError
 from freshet.events.event import Event
 from freshet.hudi.table import MemoryState
+from freshet.jvm.lock import jvm_lock
 from freshet.lease import local as lease
 from freshet.lease.local import backfill_lease, held_by_others, hold_lease, service_lease
 from freshet.project.model.pipeline import TableRef
 from freshet.run import service
-from freshet.run.executor import jvm_lock
 from tests.kit.memory import a_spec, a_table_spec, a_target
 
 TWO_WRITERS = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.compact.inline": "false"}

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import TableState
 from freshet.hudi.timeline import TimelineState
@@ -17,6 +17,7 @@ from freshet.project.model.pipeline import SourceSpec, TableRef
 from freshet.sources.hudi.look.partitions import touched_partitions
 from freshet.sources.hudi.look.versions import version_at_end, versions_held
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.read.reader import read_increment
 from freshet.sources.hudi.reads import ReadIncrement
 from tests.kit.frames import frame
@@ -211,7 +212,7 @@ class History:
             full_scan_when_expired=False,
             incremental_format="auto",
         )
-        position = Position(instant=self.position, table=ref.path)
+        position = HudiPosition(instant=self.position, table=ref.path)
         window = next_window("history", state, spec, position)
         if window.kind == "idle":
             return Counter(), Counter()

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from freshet.hudi.checkpoint import INDEX_KEY, MAIN, Basis, Checkpoint, Position, encode
+from freshet.hudi.checkpoint import INDEX_KEY, MAIN, Checkpoint, encode
 from freshet.hudi.table import CommitInfo, Instant, TableConfig, TableState
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.project.model.steps import TransformSpec, WriteSpec
 from freshet.project.syntax.statements import split_statements
+from freshet.sources.hudi.position import Basis, HudiPosition
 from freshet.types.columns import Atomic, Column, Decimal
 
 SOURCE = TableRef("raw.trips", "/lake/raw/trips")
@@ -65,7 +66,9 @@ def a_commit(
 
 def a_checkpoint(completed: int | None, table: str = SOURCE.path, basis: Basis = "completed") -> Checkpoint:
     """Return a vector with the main source's position; the empty vector of a reset for None."""
-    return Checkpoint() if completed is None else Checkpoint({MAIN: Position(instant=at(completed), table=table, basis=basis)})
+    return (
+        Checkpoint() if completed is None else Checkpoint({MAIN: HudiPosition(instant=at(completed), table=table, basis=basis)})
+    )
 
 
 def a_table_state(

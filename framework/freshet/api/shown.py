@@ -7,11 +7,12 @@ import os
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from freshet.backfill.run import BackfillResult
 from freshet.errors import FreshetError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import Bus
+from freshet.events.event import Event, Listener, redacted
 from freshet.run.result import RunResult
 from freshet.secrets import redact, redact_tree
 
@@ -52,16 +53,20 @@ def shown_backfill(result: BackfillResult) -> BackfillResult:
     return replace(result, error=shown_error(result.error) if result.error else None)
 
 
-def told_safely(listen: OnEvent | None) -> Listener:
-    """Return a listener that hands events on without secrets; what the other one raises is logged, and harms no run."""
+def told_safely(on_event: OnEvent | None) -> Listener:
+    """Return a listener that hands events on without secrets, with their run and their time.
 
-    def tell(event: Event) -> None:
-        if listen is None:
-            return
-        fields: dict[str, Any] = redact_tree(dict(event.fields))
+    What a caller's own code raises is logged, and harms no run. It hears what follows all the same: it may have failed at one
+    kind of event alone, and wait for another.
+    """
+    bus = Bus()
+
+    def tell(event: Event, listen: OnEvent) -> None:
         try:
-            listen(Event(name=event.name, pipeline=event.pipeline, message=redact(event.message), fields=fields))
+            listen(redacted(event))
         except Exception as error:  # whatever the caller's own code does
             _LOG.warning("on_event failed at '%s' of %s; the run goes on: %r", event.name, event.pipeline, error)
 
-    return tell
+    if on_event is not None:
+        bus.subscribe("on_event", lambda event: tell(event, on_event))
+    return bus.tell

@@ -16,7 +16,7 @@ from freshet.plan.foreign import refuse_foreign
 from freshet.plan.inputs import look_at_inputs
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
-from freshet.plan.parts import checked_stages, commit_stage, merge_stages, source_of, transform_stage, with_deletes
+from freshet.plan.parts import checked_stages, commit_stage, merge_stages, transform_stage, with_deletes
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.retention import hold_services
 from freshet.plan.schema import evolved
@@ -25,8 +25,9 @@ from freshet.plan.target import compare_target
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
 from freshet.project.model.steps import BackfillSpec
-from freshet.sources.hudi.look.versions import version_now
 from freshet.sources.hudi.reads import ReadPartitions, ReadRange, ReadSnapshot, Window
+from freshet.sources.protocol import InputTable
+from freshet.sources.registry import source_of
 
 ChunkStatus = Literal["todo", "done", "failed", "overwritten"]
 _TIME = "%Y-%m-%dT%H:%M:%S"
@@ -155,13 +156,12 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
     """
     how, target, source = _declared(spec), _target(spec, state), source_of(spec, state)
     changes = compare_target(spec := evolved(spec, target), target)
-    version = source.commits[-1].completed if source.commits else ""
-    window = Window(kind="backfill", end_inclusive=version, reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}}")
+    window = Window(kind="backfill", end_inclusive=source.end, reason=f"{chunk.start:{_TIME}} to {chunk.end:{_TIME}}")
     states = look_at_inputs(spec, state, None).states
     merge, guard = merge_stages(spec, target)
     commit = replace(_chunk_commit(spec, target, plan, chunk), guard=guard or _guard(how, plan, target, chunk))
     stages = (
-        _range(MAIN, spec.source.table, version_now(source), how.event_time[MAIN], chunk, with_deletes(spec, source)),
+        _range(MAIN, spec.source.table, source.version_now(), how.event_time[MAIN], chunk, with_deletes(spec, source)),
         *(_input(spec, how, one, states[one.name], chunk) for one in spec.inputs),
         *(transform_stage(step) for step in spec.transform),
         *checked_stages(spec, target, window, merge, commit, _overwritten(how, plan, chunk)),
@@ -170,6 +170,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
         pipeline=spec.name,
         fingerprint=plan.fingerprint,
         target=spec.target.ref,
+        source_kind=spec.source.kind,
         first_run=False,
         window=window,
         checkpoint_before=checkpoint_of(spec, target),
@@ -188,6 +189,7 @@ def compile_failure(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, 
         pipeline=spec.name,
         fingerprint=plan.fingerprint,
         target=spec.target.ref,
+        source_kind=spec.source.kind,
         first_run=False,
         window=window,
         checkpoint_before=None,
@@ -282,17 +284,17 @@ def _range(view: str, table: TableRef, version: str, column: str, chunk: Chunk, 
     )
 
 
-def _input(spec: PipelineSpec, how: BackfillSpec, one: InputSpec, state: TableState | None, chunk: Chunk) -> Stage:
-    now = version_now(state)
+def _input(spec: PipelineSpec, how: BackfillSpec, one: InputSpec, table: InputTable | None, chunk: Chunk) -> Stage:
+    now = table.version_now() if table is not None else ""
     if one.name in how.event_time:
         return _range(one.name, one.table, now, how.event_time[one.name], chunk)
     if one.read == "affected_partitions" and one.as_of != "checkpoint":
         return ReadPartitions(view=one.name, table=one.table, on=one.on, as_of=now)
-    empty = state is None or one.as_of == "checkpoint"
+    empty = table is None or one.as_of == "checkpoint"
     return ReadSnapshot(
         view=one.name,
         table=one.table,
         as_of="" if empty else now,
-        columns=spec.target.columns if state is None else (),
+        columns=spec.target.columns if table is None else (),
         empty=empty,
     )

@@ -11,16 +11,20 @@ from dataclasses import dataclass, field, replace
 from freshet.backfill.chunks import BackfillRequest
 from freshet.backfill.plan import BackfillPlan, PlannedChunk, compile_chunk, compile_failure, plan_backfill
 from freshet.errors import DataError, FreshetError, RetryableError, SpecError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import ChunkDone, Conflict, Failed, Notice, Phase, Waiting
 from freshet.hudi.table import StateReader
-from freshet.lease.local import Lease, backfill_lease, hold_lease, is_running
-from freshet.lease.stale_lock import clear_stale_lock
+from freshet.lease.choice import leases_for
+from freshet.lease.local import backfill_lease
 from freshet.plan.stages import Plan
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.records import error_of, remember_killed, remembered
-from freshet.run.runner import CONFLICTS, new_run_id
+from freshet.run.records import error_of, remembered
+from freshet.run.runner import CONFLICTS
+from freshet.run.telling import stage_teller, tell_plan, tell_started
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
 
 #: Gives the project with the pipeline alone, rendered with ``start`` and ``end``; for None as its runs have it.
@@ -119,7 +123,7 @@ def run_backfill(
         What was done; ``error`` where the backfill ended early.
 
     Raises:
-        FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``hold_lease``.
+        FreshetError: The backfill cannot begin: see ``plan_backfill`` and ``write_session``.
     """
     spec = load(window_of(request.start, request.end)).pipelines[0]
     with remembered(spec.target.ref, spec.name, "backfill") as record:
@@ -149,17 +153,11 @@ def _under_lease(
     max_conflicts: int,
 ) -> BackfillResult:
     started = time.monotonic()
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
-    with hold_lease(
-        backfill_lease(spec.target.ref), new_run_id(), spec.lease_wait_seconds, waiting, what="backfill", pipeline=spec.name
-    ) as lease:
-        remember_killed(spec.target.ref, lease.left)
-        listen = lease.noting(listen)
-        if clear_stale_lock(spec.target.ref, lease, waiting):
-            listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
+    run_id = tell_started(listen, spec.name, "backfill", new_run_id())
+    with write_session(
+        spec, listen, run_id, lease=backfill_lease(spec.target.ref), what="backfill", pipeline=spec.name
+    ) as session:
+        listen = session.listen
         plan = plan_backfill(spec, state, request, logic_of_runs(load))
         wanted = [one for one in plan.chunks if one.wanted]
         result = BackfillResult(
@@ -173,36 +171,36 @@ def _under_lease(
         left: float | None = None
         for number, one in enumerate(wanted, 1):
             listen(
-                Event(
-                    name="phase",
+                Phase(
                     pipeline=spec.name,
                     message=one.label,
-                    fields={"unit": "chunk", "number": number, "of": len(wanted), "seconds_left": left},
+                    run_id=run_id,
+                    unit="chunk",
+                    number=number,
+                    of=len(wanted),
+                    seconds_left=left,
                 )
             )
             before = result.commits
             try:
-                result = _chunk(load, plan, one, state, listen, lease, max_conflicts, result)
+                result = _chunk(load, plan, one, state, listen, session, max_conflicts, result)
             except FreshetError as error:
                 result = replace(result, error=error)
-                listen(Event(name="failed", pipeline=spec.name, message=f"chunk {one.label}: {error}", fields=error.as_json()))
+                listen(Failed(pipeline=spec.name, message=f"chunk {one.label}: {error}", error=error.as_json()))
                 break
             left = (time.monotonic() - started) / number * (len(wanted) - number)
             expected = f", about {_in_words(left)} left" if number < len(wanted) else ""
             listen(
-                Event(
-                    name="chunk",
+                ChunkDone(
                     pipeline=spec.name,
                     message=f"chunk {number}/{len(wanted)} {one.label}: {counted(result.rows, 'row')} so far, "
                     f"{counted(result.conflicts, 'conflict')}{expected}",
-                    fields={
-                        "number": number,
-                        "of": len(wanted),
-                        "rows": result.rows,
-                        "conflicts": result.conflicts,
-                        "seconds_left": round(left),
-                        "commits": list(result.commits[len(before) :]),
-                    },
+                    number=number,
+                    of=len(wanted),
+                    rows=result.rows,
+                    conflicts=result.conflicts,
+                    seconds_left=round(left),
+                    commits=result.commits[len(before) :],
                 )
             )
     return replace(result, seconds=round(time.monotonic() - started, 3))
@@ -214,38 +212,33 @@ def _chunk(
     one: PlannedChunk,
     state: StateReader,
     listen: Listener,
-    lease: Lease,
+    session: WriteSession,
     max_conflicts: int,
     result: BackfillResult,
 ) -> BackfillResult:
     project = load(window_of(one.chunk.start, one.chunk.end))
     spec = project.pipelines[0]
     for attempt in range(max_conflicts + 1):
+        run_id = tell_started(listen, spec.name, "chunk", new_run_id())
         _yield_to_the_run(spec, plan, listen)
         try:
-            with _beside_the_run(spec, lease, listen) as held:
-                done = _execute(compile_chunk(spec, state, plan, one.chunk), spec, project, state, listen, held)
+            with _beside_the_run(spec, session, listen) as held:
+                done = _execute(compile_chunk(spec, state, plan, one.chunk), spec, project, state, listen, held, run_id)
         except DataError as error:
             if error.code not in _OF_THE_DATA:
                 raise
-            listen(
-                Event(name="notice", pipeline=spec.name, message=f"chunk {one.label} failed: {error}", fields=error.as_json())
-            )
-            _execute(compile_failure(spec, state, plan, one.chunk, error.code), spec, project, state, listen, lease)
+            listen(Notice(pipeline=spec.name, message=f"chunk {one.label} failed: {error}", error=error.as_json()))
+            record = compile_failure(spec, state, plan, one.chunk, error.code)
+            run_id = tell_started(listen, spec.name, "chunk", new_run_id())
+            _execute(record, spec, project, state, listen, session, run_id)
             return replace(result, failed={**result.failed, one.label: error.code})
         except RetryableError as error:
             if error.code not in _REPEATED or attempt == max_conflicts:
                 raise
             result = replace(result, conflicts=result.conflicts + 1)
             pause = min(_LONGEST_PAUSE_SECONDS, 0.5 * 2**attempt) * random.uniform(0.5, 1.0)
-            listen(
-                Event(
-                    name="conflict",
-                    pipeline=spec.name,
-                    message=f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s",
-                    fields=error.as_json(),
-                )
-            )
+            words = f"chunk {one.label}: {error.code}, repeated in {pause:.1f} s"
+            listen(Conflict(pipeline=spec.name, message=words, error=error.as_json()))
             time.sleep(pause)
         else:
             # Each chunk's commit syncs the whole table: what the last one failed at is what is left.
@@ -261,10 +254,12 @@ def _execute(
     project: Project,
     state: StateReader,
     listen: Listener,
-    lease: Lease,
+    session: WriteSession,
+    run_id: str,
 ) -> tuple[str, int, FreshetError | None]:
     from freshet.run.executor import execute
 
+    tell_plan(listen, spec, plan, state)
     with watched(spec, listen) as told:
         done = execute(
             plan,
@@ -272,28 +267,25 @@ def _execute(
             project.root,
             project.env,
             state,
-            lease.writer_file,
-            new_run_id(),
-            lambda words: told(Event(name="phase", pipeline=spec.name, message=words)),
+            session,
+            run_id,
+            teller(told, Phase, spec.name),
+            finished=stage_teller(told, spec.name),
         )
     if done.sync_error is not None:
-        listen(Event(name="notice", pipeline=spec.name, message=str(done.sync_error), fields=done.sync_error.as_json()))
+        listen(Notice(pipeline=spec.name, message=str(done.sync_error), error=done.sync_error.as_json()))
     return done.instant.completed, done.info.rows, done.sync_error
 
 
 @contextmanager
-def _beside_the_run(spec: PipelineSpec, lease: Lease, listen: Listener) -> Iterator[Lease]:
+def _beside_the_run(spec: PipelineSpec, session: WriteSession, listen: Listener) -> Iterator[WriteSession]:
     # Two cases in which two writers at once lose or double rows, and Hudi does not see it: rows that are joined with the
     # target as it stands, and a key that is new to both, under a global index.
     alone = spec.write.strategy != "rows" or bool(spec.partners) or spec.index.is_global
     if not alone:
-        yield lease
+        yield session
         return
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
-    with hold_lease(spec.target.ref, new_run_id(), _ALONE_SECONDS, waiting, chunk=True) as held:
+    with write_session(spec, listen, new_run_id(), wait_seconds=_ALONE_SECONDS, chunk=True, clears_lock=False) as held:
         yield held
 
 
@@ -301,9 +293,10 @@ def _yield_to_the_run(spec: PipelineSpec, plan: BackfillPlan, listen: Listener) 
     if plan.concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
         return
     deadline, told = time.monotonic() + _YIELD_SECONDS, False
-    while is_running(spec.target.ref) and time.monotonic() < deadline:
+    leases = leases_for(spec.target.ref, spec.lease_across_machines)
+    while leases.is_held(spec.target.ref) and time.monotonic() < deadline:
         if not told:
-            listen(Event(name="waiting", pipeline=spec.name, message="the incremental run goes first"))
+            listen(Waiting(pipeline=spec.name, message="the incremental run goes first"))
             told = True
         time.sleep(0.1)
 

@@ -17,10 +17,11 @@ from freshet.cases.text import case_lines, table_line, with_case
 from freshet.cases.values import RowSet
 from freshet.errors import DataError
 from freshet.hudi.table import StateReader, TableState
-from freshet.plan.parts import source_of
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.project.syntax.files import Place
 from freshet.sources.hudi.read.reader import load_table
+from freshet.sources.hudi.source import HudiSource
+from freshet.sources.registry import source_of
 from freshet.types.columns import Column
 
 # An input of which one row of the source matches thousands is not to fill the file.
@@ -61,13 +62,14 @@ def make_case(
     # Refused before Spark starts.
     with_case(file, text, name, [f"{name}: {{expect: {{rows: []}}}}"], [])
     source = source_of(spec, state)
+    assert isinstance(source, HudiSource), "the newest rows are those of a commit"
     for read in (SOURCE, *(one.name for one in spec.inputs)):
         if read not in shapes:
             said, advice = schema_unknown(spec.name, read)
             raise DataError("SCHEMA_UNKNOWN", said, "Nothing was run.", advice)
     spec = small(spec)
     spark = small_session(spec.spark_conf)
-    given = {SOURCE: _rows(_newest(spark, source, rows), shapes[SOURCE])}
+    given = {SOURCE: _rows(_newest(spark, source.table, rows), shapes[SOURCE])}
     increment = frame(spark, shapes[SOURCE].columns, given[SOURCE])
     for one in spec.inputs:
         table = load_table(spark, one.table.path) if state.table(one.table) is not None else None

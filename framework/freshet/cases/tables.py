@@ -16,8 +16,9 @@ from freshet.cases.rows import frame_of
 from freshet.cases.schemas import passes_deletes_on
 from freshet.cases.session import small_session
 from freshet.errors import FreshetError
+from freshet.events.bus import new_run_id
 from freshet.events.event import Event
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.keys.options import RECORD_INDEX_ENABLE, RECORD_INDEX_MOVES
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.timeline import TimelineState
@@ -25,8 +26,9 @@ from freshet.jvm.session import use_settings
 from freshet.plan.parts import commit_stage
 from freshet.project.model.checks import ReferenceRule
 from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project, TableRef
-from freshet.run.runner import new_run_id, run_pipeline
+from freshet.run.runner import run_pipeline
 from freshet.sinks.commit import write_commit
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.reads import Window
 
@@ -183,7 +185,7 @@ def _land(
 def _land_target(spark: SparkSession, spec: PipelineSpec, rows: Sequence[Mapping[str, Any]]) -> None:
     source = TimelineState().table(spec.source.table)
     assert source is not None
-    read = Checkpoint({MAIN: Position(instant=source.commits[-1].completed, table=spec.source.table.path)})
+    read = Checkpoint({MAIN: HudiPosition(instant=source.commits[-1].completed, table=spec.source.table.path)})
     stage = commit_stage(spec, Window(kind="override", reason="rows of a test case"), read, creates=True)
     # Whatever the pipeline itself does with its rows, these are to stand there.
     batch = frame_of(spark, spec.target.columns, rows)

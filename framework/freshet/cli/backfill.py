@@ -13,7 +13,8 @@ from freshet.backfill.chunks import BackfillRequest, Reprocess
 from freshet.backfill.preview import preview_backfill
 from freshet.backfill.run import BackfillResult, run_backfill
 from freshet.cli.options import project_options, wait_option
-from freshet.cli.output import Output, progress, reporting, trace
+from freshet.cli.output import Output, trace
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, SyncError
 from freshet.hudi.timeline import TimelineState
 from freshet.project.load.project import load_project
@@ -52,7 +53,7 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 @click.option("--dry-run", is_flag=True, help="Only show the chunks, and the plan of the first.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def backfill(
     output: Output,
     name: str,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, progress, reporting, table
+from freshet.cli.output import Output, reporting, table
+from freshet.cli.progress import phases, progress, reporting_events
 from freshet.errors import Exit
-from freshet.events.event import Event, Listener
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.checks import kind_of
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -19,10 +18,6 @@ from freshet.run.result import in_words
 from freshet.run.runner import replay_quarantine
 
 _name = click.argument("name")
-
-
-def _telling(listen: Listener, name: str) -> Callable[[str], None]:
-    return lambda words: listen(Event(name="phase", pipeline=name, message=words))
 
 
 _where = click.option("--where", default="", metavar="SQL", help="Only rows for which this is true.")
@@ -77,7 +72,7 @@ def _next(output: Output, project: Project, spec: PipelineSpec) -> Exit:
     from freshet.quarantine.commands import check_next
 
     with progress(output) as listen:
-        found = check_next(project, spec, TimelineState(), _telling(listen, spec.name))
+        found = check_next(project, spec, TimelineState(), phases(listen, spec.name))
     rows: list[tuple[str, ...]] = [(o.name, o.severity, o.status, str(o.rows or "-"), o.seen, o.expected) for o in found]
     headers = ("CHECK", "SEVERITY", "STATUS", "BAD ROWS", "SEEN", "EXPECTED")
     shown = [table(headers, rows) if rows else f"{spec.name}: nothing to check"]
@@ -126,7 +121,7 @@ def show(
 
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
-        found = look(project, project.pipelines[0], TimelineState(), where, limit, _telling(listen, name))
+        found = look(project, project.pipelines[0], TimelineState(), where, limit, phases(listen, name))
     rows: list[tuple[str, ...]] = [(row["run_id"], row["rule"], row["reason"], row["row"]) for row in found.rows]
     counts = ", ".join(f"{rule}: {count:,}" for rule, count in found.count.items())
     text = f"{name}: {counts}\n{table(('RUN', 'RULE', 'REASON', 'ROW'), rows)}" if rows else f"{name}: no row waits"
@@ -141,7 +136,7 @@ def show(
 @click.option("--repair", "repairs", multiple=True, metavar="COLUMN=SQL", help="Set a column of these rows first; repeatable.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def replay(
     output: Output,
     name: str,
@@ -180,7 +175,7 @@ def replay(
 @_where
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @project_options
-@reporting
+@reporting_events
 def drop(
     output: Output,
     name: str,
@@ -203,7 +198,7 @@ def drop(
         raise click.UsageError(f"this deletes rows of {name}'s quarantine for good; say --yes.")
     project = load(root, env, overrides, (name,))
     with progress(output) as listen:
-        count = take_out(project, project.pipelines[0], TimelineState(), where, _telling(listen, name))
+        count = take_out(project, project.pipelines[0], TimelineState(), where, phases(listen, name))
     path = project.pipelines[0].quarantine.path
     output.result(f"{name}: {count:,} rows dropped from {path}", {"pipeline": name, "dropped": count, "table": path})
     return Exit.OK

@@ -12,9 +12,10 @@ from freshet.cases.case import fixture_file
 from freshet.cases.load import read_fixture
 from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cli.options import load, project_options, selection_options
-from freshet.cli.output import Output, message, progress, reporting
+from freshet.cli.output import Output, message, reporting
+from freshet.cli.progress import progress
 from freshet.errors import Exit, FreshetError, SpecError
-from freshet.events.event import Event
+from freshet.events.kinds import Phase
 from freshet.hudi.table import MemoryState
 from freshet.hudi.timeline import TimelineState
 from freshet.landing.seeds import check_places, read_seeds
@@ -176,7 +177,7 @@ def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], l
     # What a file of cases declares cannot be known while it cannot be read.
     whole = tuple(spec for spec in project.pipelines if fixture_file(spec.name) not in broken)
     with progress() as listen:
-        listen(Event(name="phase", pipeline="validate", message="starting Spark, which analyses what the pipelines say"))
+        listen(Phase(pipeline="validate", message="starting Spark, which analyses what the pipelines say"))
         found = analyse(replace(project, pipelines=whole), shapes)
     for notice in found.notices:
         message(f"{notice.code}: {notice.message}")

@@ -10,7 +10,8 @@ import click
 
 from freshet.cli.index_measure import Command, benchmark, name_argument, verify
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import HBaseSpec
@@ -68,7 +69,7 @@ index.add_command(benchmark)
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def bootstrap(
     output: Output,
     name: str,
@@ -95,14 +96,9 @@ def bootstrap(
     from freshet.index.ops.make import bootstrap_index
 
     project = load(root, env, overrides, (name,))
+    layout = Layout(hfile_mb << 20, compression.upper(), encoding.upper())
     with progress(output) as listen:
-        found = bootstrap_index(
-            project,
-            project.pipelines[0],
-            TimelineState(),
-            listen,
-            Layout(hfile_mb << 20, compression.upper(), encoding.upper()),
-        )
+        found = bootstrap_index(project, project.pipelines[0], TimelineState(), listen, layout)
     output.result(_made(found.as_json()), found.as_json())
     return Exit.OK
 
@@ -113,7 +109,7 @@ def bootstrap(
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def rebuild(
     output: Output,
     name: str,
@@ -155,7 +151,7 @@ def rebuild(
 @_layout
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def migrate(
     output: Output,
     name: str,

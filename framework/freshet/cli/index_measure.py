@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output, reporting
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 
@@ -25,7 +26,7 @@ name_argument = click.argument("name")
 @click.option("--repair", is_flag=True, help="Mend the entries that differ.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def verify(
     output: Output,
     name: str,

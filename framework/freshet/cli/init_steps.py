@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 
 from freshet.cli.init_source import Beginning
-from freshet.cli.output import Output, progress
+from freshet.cli.output import Output
+from freshet.cli.progress import progress
 from freshet.cli.sample_data import COLUMNS, KEY, ORDERING
 from freshet.hudi.instants import readable
 from freshet.hudi.timeline import TimelineState

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from freshet.cli.board import size
-from freshet.cli.output import Output, message, progress, reporting
+from freshet.cli.output import Output, message, reporting
+from freshet.cli.progress import progress
 from freshet.errors import Exit
-from freshet.events.event import Event
+from freshet.events.kinds import Phase
 from freshet.jvm.ivy import JarError, maven_paths
 from freshet.jvm.jars import (
     HBASE_JARS,
@@ -60,7 +61,7 @@ def fetch(output: Output, hbase: bool) -> Exit:
     missing = {jar.name for jar in missing_jars(wanted)}
     with progress(output) as listen:
         if missing:
-            listen(Event(name="phase", pipeline="jars", message=f"fetching {counted(len(missing), 'jar')} into {jar_dir()}"))
+            listen(Phase(pipeline="jars", message=f"fetching {counted(len(missing), 'jar')} into {jar_dir()}"))
         paths = resolve_jars(wanted)
     fetched = sum(path.stat().st_size for path in paths if path.name in missing)
     done = f"fetched {counted(len(missing), 'jar')} ({size(fetched)})" if missing else "nothing to fetch"

@@ -10,7 +10,8 @@ import click
 
 from freshet.cli.init import size_of
 from freshet.cli.options import project_options, wait_option
-from freshet.cli.output import Output, progress, reporting, table, trace
+from freshet.cli.output import Output, table, trace
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, FreshetError
 from freshet.hudi.instants import readable
 from freshet.hudi.timeline import TimelineState
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
 @click.option("--delete-missing", is_flag=True, help="The files hold all rows: delete those of the table that are not in them.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def land(
     output: Output,
     name: str | None,

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, SpecError
 from freshet.hudi.timeline import TimelineState
 from freshet.migration.differences import size_of
@@ -31,7 +32,7 @@ from freshet.project.model.pipeline import PipelineSpec, Project
 @click.option("--yes", is_flag=True, help="With --drop-old: though it was written after the load, or rows wait in quarantine.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def migrate(
     output: Output,
     name: str,

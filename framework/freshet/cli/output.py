@@ -8,16 +8,14 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 import click
 
-from freshet.cli.board import LAST, Board
 from freshet.cli.early import over, wants_json
-from freshet.cli.live import logged_progress, region_progress
 from freshet.cli.rows import json_of
 from freshet.cli.signals import (
     BEFORE_LAST_WORDS,
@@ -29,9 +27,9 @@ from freshet.cli.signals import (
     stopped,
     told,
 )
-from freshet.cli.terminal import are_one_place, can_be_drawn_on, for_eyes, width_of
+from freshet.cli.terminal import for_eyes, width_of
 from freshet.errors import Exit, FreshetError, SpecError, UnknownName, unforeseen
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
 from freshet.jvm.java_end import java_ended
 from freshet.secrets import redact, redact_tree
 
@@ -51,6 +49,8 @@ class Output:
         self.began = False
         #: Errors that stderr has been told while they happened.
         self.told: set[str] = set()
+        #: What else hears the command's events, by name.
+        self.listeners: dict[str, Listener] = {}
 
     def result(self, text: str, data: object) -> None:
         """Print a command's result.
@@ -228,41 +228,3 @@ def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
         )
         for row in rows
     )
-
-
-@contextmanager
-def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]:
-    """Yield a listener that shows what goes on: a steady region of a terminal, and lines elsewhere.
-
-    Args:
-        output: Where the command's result goes. What it will say of a pipeline is not said twice in one place.
-        total: How many pipelines were asked for.
-    """
-    board = Board(total)
-    result_says_it = output is not None and not output.as_json and are_one_place(sys.stdout, sys.stderr)
-
-    def said(event: Event) -> bool:
-        if event.name in LAST and result_says_it and "process_ends" not in event.fields:
-            return False
-        if event.name == "failed" and output is not None:
-            output.told.add(event.message)
-        return True
-
-    with region_progress(board, said) if can_be_drawn_on(sys.stderr) else logged_progress(board, said, message) as listen:
-        yield _noting(listen)
-    UNFINISHED.clear()
-
-
-def _noting(listen: Listener) -> Listener:
-    def noting(event: Event) -> None:
-        PUBLISHED.extend((event.pipeline, commit) for commit in cast("list[str]", event.fields.get("commits", [])))
-        if event.name == "phase":
-            UNFINISHED[event.pipeline] = event.message
-        elif event.name in (*LAST, "done"):
-            UNFINISHED.pop(event.pipeline, None)
-        listen(event)
-        if "process_ends" in event.fields:
-            for put_away in BEFORE_LAST_WORDS:
-                put_away()
-
-    return noting

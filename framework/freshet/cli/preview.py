@@ -14,9 +14,10 @@ from freshet.backfill.chunks import BackfillRequest, Chunk
 from freshet.backfill.plan import compile_chunk, plan_backfill
 from freshet.backfill.run import window_of
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting_rows
+from freshet.cli.output import Output, reporting_rows
+from freshet.cli.preview_text import KINDS, csv_text, json_of, text_of
+from freshet.cli.progress import phases, progress
 from freshet.errors import Exit
-from freshet.events.event import Event
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Commit, Plan
@@ -26,7 +27,6 @@ from freshet.project.model.pipeline import PipelineSpec, Project
 
 if TYPE_CHECKING:
     from freshet.run.preview import Changed, Preview
-from freshet.cli.preview_text import KINDS, csv_text, json_of, text_of
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 
@@ -106,7 +106,7 @@ def _previewed(output: Output, project: Project, plan: Plan, where: str, limit: 
             project.pipelines[0],
             TimelineState(),
             plan,
-            lambda words: listen(Event(name="phase", pipeline=plan.pipeline, message=words)),
+            phases(listen, plan.pipeline),
             where=where,
             limit=limit,
         )

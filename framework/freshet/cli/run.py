@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, message, progress, reporting, trace
+from freshet.cli.output import Output, message, reporting, trace
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import Project
@@ -71,7 +72,7 @@ def plan(
     help="How many pipelines may run at a time where none reads what another writes.",
 )
 @project_options
-@reporting
+@reporting_events
 def run(
     output: Output,
     names: tuple[str, ...],

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import project_options, wait_option
-from freshet.cli.output import Output, progress, reporting
+from freshet.cli.output import Output
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.project.load.project import load_project
@@ -26,7 +27,7 @@ from freshet.run.service import SERVICES, Service, run_services
 )
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def service(
     output: Output,
     name: str,

@@ -12,10 +12,11 @@ import click
 
 from freshet.cases.case import tables_of
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, progress, reporting_rows
+from freshet.cli.output import Output, reporting_rows
+from freshet.cli.progress import progress
 from freshet.cli.rows import csv_of, grid
 from freshet.errors import Exit, FreshetError, StateError
-from freshet.events.event import Event
+from freshet.events.kinds import Phase
 from freshet.hudi.instants import instant_of
 from freshet.hudi.timeline import TimelineState
 from freshet.landing.plan import bare_spec
@@ -88,13 +89,13 @@ def show(
             path=ref.path,
         )
     with progress(output) as listen:
-        listen(Event(name="phase", pipeline=name, message="starting Spark"))
+        listen(Phase(pipeline=name, message="starting Spark"))
         from freshet.jvm.session import start_session
         from freshet.run.show import Wanted, show_rows
 
         wanted = Wanted(where=where, columns=tuple(c.strip() for c in columns.split(",") if c.strip()), limit=limit, **moments)
         spark = start_session(spec.spark_conf, short=True).newSession()
-        listen(Event(name="phase", pipeline=name, message=f"reading {ref.name}"))
+        listen(Phase(pipeline=name, message=f"reading {ref.name}"))
         shown = show_rows(spark, state, wanted)
     if output.as_csv:
         output.result(_csv(shown), None)

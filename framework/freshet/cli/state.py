@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, message, progress, reporting, table, trace
+from freshet.cli.output import Output, message, reporting, table, trace
+from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, StateError
 from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from freshet.hudi.instants import is_instant, readable
@@ -18,6 +19,7 @@ from freshet.plan.positions import checkpoints_of
 from freshet.run.result import in_words
 from freshet.run.runner import set_checkpoint
 from freshet.sources.hudi.reads import counted
+from freshet.sources.registry import find_source
 from freshet.status.logic_report import logic_in_short
 from freshet.status.standing import status_of
 from freshet.status.status import PipelineStatus
@@ -104,7 +106,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
         history.append(
             {
                 "commit": instant.completed,
-                "position": found.main.instant if found.main else "",
+                "position": found.main.text if found.main else "",
                 "checkpoint": found.as_json(),
                 "origin": info.extra.get(ORIGIN_KEY, "HoodieStreamer"),
                 "run_id": info.extra.get(RUN_ID_KEY, ""),
@@ -123,7 +125,7 @@ def show(output: Output, name: str, limit: int, root: Path, env: str | None, ove
 @click.option("--create", is_flag=True, help="Make the target where there is none yet.")
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def set_(
     output: Output,
     name: str,
@@ -156,7 +158,7 @@ def set_(
 @_name
 @wait_option
 @project_options
-@reporting
+@reporting_events
 def reset(output: Output, name: str, root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
     """Forget the checkpoint: the next run begins as the first one did.
 
@@ -181,17 +183,9 @@ def _override(
     project = load(root, env, overrides, (name,))
     spec = project.pipelines[0]
     state = TimelineState()
-    source = state.table(spec.source.table)
-    if instant is not None and source is not None and source.data_commits:
-        newest = source.data_commits[-1].completed
-        # What was requested first is archived first, even where it completed last.
-        if instant > newest and not source.archived(instant[:-1]):
-            raise StateError(
-                "CHECKPOINT_AHEAD",
-                f"{name}: {instant} is newer than the source's last commit {newest}.",
-                "The checkpoint stays.",
-                f"The latest that can be set: freshet checkpoint set {name} {newest}",
-            )
+    source = find_source(spec, state)
+    if instant is not None and source is not None:
+        source.refuse_ahead(instant)
     if instant is not None and not create and state.table(spec.target.ref) is None:
         raise StateError(
             "TARGET_MISSING",

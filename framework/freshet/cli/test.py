@@ -13,18 +13,19 @@ import click
 
 from freshet.cases.case import fixture_file, tables_of
 from freshet.cli.options import project_options, selection_options
-from freshet.cli.output import Output, message, progress, reporting, trace
+from freshet.cli.output import Output, message, reporting, trace
+from freshet.cli.progress import progress
 from freshet.cli.signals import BEFORE_LAST_WORDS
+from freshet.cli.suites import Loaded, Suite, load_suites
 from freshet.cli.watch import watch
 from freshet.errors import Exit, FreshetError
-from freshet.events.event import Event
+from freshet.events.kinds import Done, Phase
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import Project, TableSpec
 
 if TYPE_CHECKING:
     from freshet.cases.run import CaseResult
-from freshet.cli.suites import Loaded, Suite, load_suites
 
 # With these nothing of the command line is there to be watched.
 _OF_THE_COMMAND = ("NO_PIPELINES", "UNKNOWN_PIPELINE", "UNKNOWN_TAG", "UNKNOWN_ENV")
@@ -156,19 +157,15 @@ def _results(
     if not cases:
         return every
     with progress(output) as listen, _folder() as folder:
-        listen(Event(name="phase", pipeline=cases[0][0].spec.name, message="starting Spark"))
+        listen(Phase(pipeline=cases[0][0].spec.name, message="starting Spark"))
         # PySpark takes a second to import: wrong files are told before that.
         from freshet.cases.run import run_case
 
         for number, (suite, case) in enumerate(cases, 1):
             name = suite.spec.name
-            listen(
-                Event(
-                    name="phase", pipeline=name, message=case.name, fields={"unit": "case", "number": number, "of": len(cases)}
-                )
-            )
+            listen(Phase(pipeline=name, message=case.name, unit="case", number=number, of=len(cases)))
             every.setdefault(name, []).append(run_case(project, suite.spec, case, suite.shapes, overrides, folder))
-            listen(Event(name="done", pipeline=name, message=case.name))
+            listen(Done(pipeline=name, message=case.name))
     return every
 
 
@@ -208,7 +205,7 @@ def _make(
     known = {name for name, ref in tables_of(suite.spec).items() if same_place(ref.path) in declared}
     known |= set(suite.text.tables) if suite.text else set()
     with progress(output) as listen:
-        listen(Event(name="phase", pipeline=suite.spec.name, message="starting Spark, and reading real rows"))
+        listen(Phase(pipeline=suite.spec.name, message="starting Spark, and reading real rows"))
         file = make_case(project, suite.spec, suite.shapes, known, case, rows, TimelineState())
     message(f"{file} holds real values now: look at them before you commit the file.")
     output.result(f"wrote case {case} to {file}", {"file": file, "case": case, "pipeline": suite.spec.name})

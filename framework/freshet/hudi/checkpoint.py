@@ -8,13 +8,14 @@ must be among them, all keys here share its prefix ``streamer.``.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
 from freshet.errors import StateError
 from freshet.project.model.hidden import without_paths
+from freshet.sources.encodings import ENCODINGS
+from freshet.sources.position import Position
 
 METADATA_PREFIX = "streamer."
 CHECKPOINT_KEY = "streamer.freshet.checkpoint"
@@ -39,48 +40,6 @@ STREAMER_V1_KEY = "deltastreamer.checkpoint.key"
 MAIN = "SRC"
 #: 2 may hold digests of paths; without one a checkpoint is written as version 1, which earlier versions of freshet read.
 VERSION = 2
-#: The kind of source that a position belongs to: a Hudi table, whose position is an instant.
-HUDI = "hudi"
-
-# HoodieStreamer writes a short one, "000", for the beginning of all time. Digits of other scripts are no time.
-_INSTANT = re.compile(r"[0-9]{1,17}")
-_COMMIT = re.compile(r"([0-9]{14,17})_([0-9]{14,17})")
-Basis = Literal["completed", "requested"]
-
-
-@dataclass(frozen=True)
-class Known:
-    """The commits of a table that a position was taken with: what is not among them came later, whatever its times say.
-
-    Args:
-        commits: Request and completion time of the newest ones, the oldest completion first.
-        since: Completion time from which on these are all that there were, the archive included.
-    """
-
-    commits: tuple[tuple[str, str], ...] = ()
-    since: str = ""
-
-
-NONE_KNOWN = Known()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Position:
-    """How far one Hudi table has been read.
-
-    Args:
-        instant: Time of the last commit read, ``yyyyMMddHHmmssSSS`` in the source table's time zone.
-        table: Base path of the table it belongs to; empty where HoodieStreamer wrote it, which does not say.
-        basis: ``completed``: a completion time; ``requested``: the request time that HoodieStreamer's V1 key holds.
-        known: The commits up to there; none where HoodieStreamer set it.
-        digest: Of the path, where ``table`` is only what may be shown of it: see ``project.model.hidden``.
-    """
-
-    instant: str
-    table: str = ""
-    basis: Basis = "completed"
-    known: Known = field(default=NONE_KNOWN, compare=False)
-    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,39 +66,37 @@ class Checkpoint:
         """Return a copy with the main source moved to ``position``."""
         return Checkpoint({**self.positions, MAIN: position}, self.seen)
 
-    def furthest(self, table: str) -> Position | None:
-        """Return how far the main source was read at most; None where it was another table, or nobody knows."""
-        known = [p for p in (self.main, self.seen) if p is not None and p.table == table and p.basis == "completed"]
-        return max(known, key=lambda p: p.instant, default=None)
+    def furthest(self, place: str) -> Position | None:
+        """Return how far the main source was read at most; None where it was another one, or nobody knows."""
+        found: Position | None = None
+        for position in (self.main, self.seen):
+            known = position is not None and position.place == place and position.is_exact
+            if position is not None and known and (found is None or position.is_beyond(found)):
+                found = position
+        return found
 
     def as_json(self) -> dict[str, object]:
         """Return the vector as a JSON-serialisable mapping, versioned, without the commits that its positions know."""
-        return _vector_json(self, _position_json)
+        return _vector_json(self, lambda position: position.as_json())
 
 
 def seen_after(before: Checkpoint | None, position: Position) -> Position | None:
     """Return how far the main source had been read where that is further than a new position; None where it is not."""
-    furthest = before.furthest(position.table) if before else None
-    return furthest if furthest and furthest.instant > position.instant else None
+    furthest = before.furthest(position.place) if before else None
+    return furthest if furthest and furthest.is_beyond(position) else None
 
 
 def _vector_json(checkpoint: Checkpoint, as_json: Callable[[Position], Mapping[str, object]]) -> dict[str, object]:
-    positions = {name: as_json(p) for name, p in sorted(checkpoint.positions.items())}
-    version = VERSION if any(p.digest for p in (*checkpoint.positions.values(), checkpoint.seen) if p) else 1
-    return {"version": version, "positions": positions, **({"seen": as_json(checkpoint.seen)} if checkpoint.seen else {})}
+    positions = {name: _position_json(p, as_json) for name, p in sorted(checkpoint.positions.items())}
+    all_of = [p for p in (*checkpoint.positions.values(), checkpoint.seen) if p is not None]
+    version = max((p.vector_version for p in all_of), default=1)
+    seen = {"seen": _position_json(checkpoint.seen, as_json)} if checkpoint.seen else {}
+    return {"version": version, "positions": positions, **seen}
 
 
-def _position_json(position: Position) -> dict[str, object]:
-    return {"kind": HUDI, "table": position.table, "instant": position.instant, "basis": position.basis}
-
-
-def _whole_position_json(position: Position) -> dict[str, object]:
-    known = {"since": position.known.since, "commits": ["_".join(pair) for pair in position.known.commits]}
-    return {
-        **_position_json(position),
-        **({"digest": position.digest} if position.digest else {}),
-        **({"known": known} if position.known != NONE_KNOWN else {}),
-    }
+def _position_json(position: Position, as_json: Callable[[Position], Mapping[str, object]]) -> dict[str, object]:
+    version = {"version": position.version} if position.version != 1 else {}
+    return {"kind": position.kind, **version, **as_json(position)}
 
 
 def encode(checkpoint: Checkpoint) -> dict[str, str]:
@@ -151,10 +108,11 @@ def encode(checkpoint: Checkpoint) -> dict[str, str]:
     Returns:
         Metadata key to text.
     """
-    vector = _vector_json(checkpoint, _whole_position_json)
+    vector = _vector_json(checkpoint, lambda position: position.encoded())
     entries = {CHECKPOINT_KEY: json.dumps(vector, sort_keys=True, separators=(",", ":"))}
-    if checkpoint.main is not None and checkpoint.main.basis == "completed":
-        entries[STREAMER_V2_KEY] = checkpoint.main.instant
+    form = checkpoint.main.streamer_form() if checkpoint.main is not None else None
+    if form is not None:
+        entries[STREAMER_V2_KEY] = form
     return entries
 
 
@@ -177,14 +135,15 @@ def decode(metadata: Mapping[str, str], table: str = "", pipeline: str = "") -> 
     if CHECKPOINT_KEY in metadata:
         return _decode_own(metadata[CHECKPOINT_KEY], of, name)
     if metadata.get(STREAMER_V2_KEY):
-        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V2_KEY], "completed", of, name)})
+        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V2_KEY], False, of, name)})
     if metadata.get(STREAMER_V1_KEY):
-        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V1_KEY], "requested", of, name)})
+        return Checkpoint({MAIN: _decode_streamer(metadata[STREAMER_V1_KEY], True, of, name)})
     return None
 
 
-def _decode_streamer(text: str, basis: Basis, of: str, name: str) -> Position:
-    if not _INSTANT.fullmatch(text):
+def _decode_streamer(text: str, is_v1: bool, of: str, name: str) -> Position:
+    found = next(filter(None, (encoding.from_streamer(text, is_v1) for encoding in ENCODINGS.values())), None)
+    if found is None:
         # Of another kind of source, such as Kafka's topic,partition:offset.
         raise StateError(
             "CHECKPOINT_UNREADABLE",
@@ -193,7 +152,7 @@ def _decode_streamer(text: str, basis: Basis, of: str, name: str) -> Position:
             f"Set one of the new source: freshet checkpoint set {name} INSTANT",
             text=text[:200],
         )
-    return Position(instant=text, basis=basis)
+    return found
 
 
 # One step per version that ever was: from its JSON to the next version's JSON.
@@ -234,36 +193,14 @@ def _decode_position(name: str, raw: dict[str, Any]) -> Position:
     kind = raw["kind"]
     if not isinstance(kind, str):
         raise ValueError("a position says of what kind it is")
-    if kind != HUDI:
+    if kind not in ENCODINGS:
         raise StateError(
             "CHECKPOINT_KIND_UNKNOWN",
             f"the table's checkpoint holds for {name} a position in a source of kind {kind[:40]!r}, "
-            f"and this freshet knows {HUDI!r}.",
+            f"and this freshet knows {', '.join(map(repr, ENCODINGS))}.",
             "Nothing was read or written.",
             "Upgrade freshet to the version that wrote it.",
             kind=kind[:40],
             position=name,
         )
-    position = Position(
-        instant=raw["instant"],
-        table=raw["table"],
-        basis=raw["basis"],
-        known=_decode_known(raw.get("known")),
-        digest=raw.get("digest", ""),
-    )
-    texts = (position.instant, position.table, position.digest)
-    if not all(isinstance(text, str) for text in texts) or position.basis not in get_args(Basis):
-        raise ValueError("a position is an instant, a table and a basis")
-    if not _INSTANT.fullmatch(position.instant):
-        raise ValueError("an instant is up to 17 digits")
-    return position
-
-
-def _decode_known(raw: dict[str, Any] | None) -> Known:
-    # One that was written before positions knew their commits has none.
-    if raw is None:
-        return NONE_KNOWN
-    found = [_COMMIT.fullmatch(text) for text in raw["commits"]]
-    if not all(found) or not _INSTANT.fullmatch(raw["since"]):
-        raise ValueError("what a position knows are commits")
-    return Known(tuple((commit[1], commit[2]) for commit in found if commit), raw["since"])
+    return ENCODINGS[kind].decode(raw)

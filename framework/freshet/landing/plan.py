@@ -110,6 +110,7 @@ def bare_spec(warehouse: Warehouse, ref: TableRef) -> PipelineSpec:
         spark_conf=warehouse.spark_conf,
         variables={},
         lease_wait_seconds=warehouse.lease_wait_seconds,
+        lease_across_machines=warehouse.lease_across_machines,
         fingerprint="",
     )
 

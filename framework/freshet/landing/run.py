@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener
+from freshet.events.kinds import Committed, Idle
 from freshet.hudi.table import StateReader
 from freshet.landing.files import find_files
 from freshet.landing.outcome import Landed, Landing, in_words
 from freshet.landing.plan import bare_spec
 from freshet.landing.work import Work
-from freshet.lease.local import hold_lease
 from freshet.project.load.warehouse import Warehouse
 from freshet.project.syntax.column_text import parse_columns
-from freshet.run.runner import new_run_id
 from freshet.run.watchdog import watched
+from freshet.run.write_session import write_session
 
 
 def land(
@@ -46,16 +47,13 @@ def land(
     bare = bare_spec(warehouse, warehouse.table(landing.table))
     files = find_files(landing.files, landing.format, landing.delimiter)
     said = parse_columns(bare.name, landing.columns)
-    wait = bare.lease_wait_seconds if wait_seconds is None else wait_seconds
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=bare.name, message=words))
-
     with (
-        hold_lease(bare.target.ref, run_id, wait, waiting, what="landing") as lease,
-        watched(bare, lease.noting(listen)) as told,
+        # How the table is written follows from the table, which is looked at under the lease.
+        write_session(bare, listen, run_id, wait_seconds=wait_seconds, what="landing", clears_lock=False) as session,
+        watched(bare, session.listen) as told,
     ):
-        landed = Work(warehouse, landing, state, files, bare, told, lease, run_id).done(said)
+        landed = Work(warehouse, landing, state, files, bare, told, session, run_id).done(said)
     landed = replace(landed, seconds=round(time.monotonic() - begun, 3))
-    listen(Event(name=landed.outcome, pipeline=bare.name, message=in_words(landed), fields=landed.as_json()))
+    told_as = Committed if landed.outcome == "committed" else Idle
+    listen(told_as(pipeline=bare.name, message=in_words(landed), result=landed.as_json()))
     return landed

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from freshet.errors import DataError, FreshetError, unforeseen
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
+from freshet.events.kinds import Failed, Idle
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
 from freshet.landing.outcome import Landed, Landing
@@ -44,7 +45,7 @@ def land_seeds(
             results.append(_land(warehouse, seed, state, listen, wait_seconds))
         except Exception as unknown:  # whatever one seed fails by
             error = java_ended(unknown, seed.table) or unforeseen(unknown, seed.table)
-            listen(Event(name="failed", pipeline=seed.table, message=str(error), fields=error.as_json()))
+            listen(Failed(pipeline=seed.table, message=str(error), error=error.as_json()))
             results.append(error)
     return results
 
@@ -71,7 +72,7 @@ def _land(
     table = state.table(ref)
     newest = table.info(table.data_commits[-1]).extra if table is not None and table.data_commits else {}
     if json.loads(newest.get(LANDED_KEY, "{}")).get(_DIGEST) == digest:
-        listen(Event(name="idle", pipeline=seed.table, message="nothing to do: the file is as it was when it was landed"))
+        listen(Idle(pipeline=seed.table, message="nothing to do: the file is as it was when it was landed"))
         return Landed(table=ref.name, path=ref.path, outcome="idle", files=(str(path),))
     # A second of imports, and Spark behind it.
     from freshet.landing.run import land

@@ -1,4 +1,4 @@
-"""One landing under its lease: the files are compared with the table, and what they change is committed."""
+"""One landing in a table that is held: the files are compared with the table, and what they change is committed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, RetryableError
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
+from freshet.events.kinds import Notice, Phase
 from freshet.hudi.buckets import buckets_for
 from freshet.hudi.checkpoint import RUN_ID_KEY
-from freshet.hudi.options import concurrency_of
 from freshet.hudi.table import Instant, StateReader, TableState
-from freshet.jvm.at_work import at_work
-from freshet.jvm.session import start_session, use_settings
+from freshet.jvm.session import use_settings
 from freshet.landing.changes import Found, absent_of, compare, counts, written
 from freshet.landing.columns import Asked, columns_for
 from freshet.landing.file_rows import FILE
@@ -26,15 +25,14 @@ from freshet.landing.outcome import Landed, Landing, refuse_nameless, refuse_odd
 from freshet.landing.plan import UNTOUCHED, TableAsked, landing_commit, new_spec
 from freshet.landing.rows import batch_of, failed_read
 from freshet.landing.standing import standing_spec
-from freshet.lease.local import Lease
-from freshet.lease.stale_lock import clear_stale_lock
 from freshet.project.load.warehouse import Warehouse
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quality.kept import keep_rows, use_few_tasks
 from freshet.run.catalogue import sync_if_due
-from freshet.run.executor import jvm_lock, name_jobs
 from freshet.run.fence import check_clock
+from freshet.run.spark import plain_session
 from freshet.run.sync_due import mark_due
+from freshet.run.write_session import WriteSession
 from freshet.sinks.commit import empty_batch, write_commit
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.reads import counted
@@ -45,7 +43,7 @@ _FEW_BYTES = 64 << 20
 
 
 class Work:
-    """One landing, under its lease."""
+    """One landing in a table that is held."""
 
     def __init__(
         self,
@@ -55,11 +53,11 @@ class Work:
         files: Files,
         bare: PipelineSpec,
         listen: Listener,
-        lease: Lease,
+        session: WriteSession,
         run_id: str,
     ) -> None:
         self.warehouse, self.landing, self.state, self.files = warehouse, landing, state, files
-        self.bare, self.listen, self.lease, self.run_id = bare, listen, lease, run_id
+        self.bare, self.listen, self.session, self.run_id = bare, listen, session, run_id
         self.notices: list[str] = []
 
     def done(self, said: tuple[Column, ...]) -> Landed:
@@ -80,13 +78,12 @@ class Work:
             table, spec = None, self.bare
             refuse_nameless(landing)
         self._phase("starting Spark")
-        spark = start_session(spec.spark_conf, short=self.files.size <= _FEW_BYTES).newSession()
-        name_jobs(spark, spec.name)
+        spark = plain_session(spec, short=self.files.size <= _FEW_BYTES)
         use_settings(spark, spec.spark_conf)
         # A row with too few or too many values is found by looking at all of them.
         spark.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
         use_few_tasks(spark, [], spec.spark_conf)
-        with at_work(), jvm_lock(spark, self.lease.writer_file):
+        with self.session.writing(spark):
             try:
                 if table is None:
                     self._phase(f"looking at {named(self.files)}")
@@ -124,6 +121,7 @@ class Work:
         rows = written(compared, spec, landing.generated) if changed else empty_batch(spark, spec.target.columns)
         failed: FreshetError | None = None
         try:
+            self.session.confirm()
             write_commit(rows, commit, self.run_id)
         except FreshetError as error:
             failed = error
@@ -144,7 +142,7 @@ class Work:
         return replace(result, inserted=result.inserted - absent, older=result.older + absent)
 
     def _fence(self, spark: SparkSession, spec: PipelineSpec, before: TableState | None) -> None:
-        if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, self.lease):
+        if self.session.clear_lock(spec):
             self._tell("STALE_LOCK: a killed writer's lock was removed")
         now = self.state.table(spec.target.ref)
         seen, newest = (one.commits[-1:] if one is not None else () for one in (before, now))
@@ -230,9 +228,9 @@ class Work:
         return buckets_for(size if size is not None else 0 if self.landing.partition_by else self.files.size)
 
     def _phase(self, words: str) -> None:
-        self.listen(Event(name="phase", pipeline=self.bare.name, message=words))
+        self.listen(Phase(pipeline=self.bare.name, message=words))
 
     def _tell(self, *notices: str) -> None:
         for words in notices:
             self.notices.append(words)
-            self.listen(Event(name="notice", pipeline=self.bare.name, message=words))
+            self.listen(Notice(pipeline=self.bare.name, code=words.partition(":")[0], message=words))

@@ -2,7 +2,7 @@
 
 Two files stand beside the table. ``<table>.lease`` is locked by the run (flock: it also tells two runs of one process apart).
 ``<table>.writer`` is locked by the run's JVM (fcntl, as Java does it): a JVM whose Python was killed may still end a commit,
-so the next run waits for it before it reads the checkpoint. Of a remote table each machine has its own.
+so the next run waits for it before it reads the checkpoint. Of a remote table each machine has its own: see ``lease.stored``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from freshet.errors import RetryableError
-from freshet.events.event import Event, Listener
 from freshet.jvm.jars import jar_dir
+from freshet.lease.held import Lease
 from freshet.lease.text import holder_in, record_in, sign
 from freshet.project.model.pipeline import TableRef
 from freshet.secrets import redact
@@ -29,35 +28,10 @@ from freshet.storage.failures import failure_of, not_writable
 from freshet.storage.files import is_local, local_path
 
 # A chunk of a backfill that must not run beside a run ends by itself; the run waits for it, whatever it was told.
-CHUNK, _CHUNK_SECONDS = "chunk of a backfill", 1800.0
+CHUNK, CHUNK_SECONDS = "chunk of a backfill", 1800.0
 # A JVM whose Python is gone ends within seconds; no user chose to wait for it.
 _ORPHAN_SECONDS = 60.0
 _POLL_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class Lease:
-    """A held lease.
-
-    Args:
-        writer_file: Lock file for the JVM that writes.
-        left: What the last holder wrote of itself, where it was killed or failed; empty where it gave the lease back.
-        note: Writes into the lease what its holder does now, for whoever looks.
-    """
-
-    writer_file: Path
-    left: Mapping[str, Any] = field(default_factory=dict)
-    note: Callable[[str], None] = lambda words: None
-
-    def noting(self, listen: Listener) -> Listener:
-        """Return a listener that writes each phase into the lease, too."""
-
-        def heard(event: Event) -> None:
-            if event.name == "phase":
-                self.note(event.message)
-            listen(event)
-
-        return heard
 
 
 @contextmanager
@@ -89,9 +63,9 @@ def hold_lease(
     with _opened(target, stem) as file:
         _wait(
             lambda: _try_flock(file),
-            lambda: _CHUNK_SECONDS if CHUNK in holder_in(file) else wait_seconds,
+            lambda: CHUNK_SECONDS if CHUNK in holder_in(file) else wait_seconds,
             on_wait,
-            lambda: _already_running(target, holder_in(file), wait_seconds),
+            lambda: already_running(target, holder_in(file), wait_seconds),
         )
         left = record_in(file)
         mine = {
@@ -111,10 +85,10 @@ def hold_lease(
             raise not_writable(target, error) from error
         try:
             _wait(
-                lambda: _is_free(writer),
+                lambda: is_free(writer),
                 lambda: max(wait_seconds, _ORPHAN_SECONDS),
                 on_wait,
-                lambda: _already_running(target, "the JVM of a run that was killed", wait_seconds),
+                lambda: already_running(target, "the JVM of a run that was killed", wait_seconds),
             )
             yield Lease(writer, left, lambda words: sign(file, json.dumps({**mine, "doing": redact(words)})))
         except BaseException:
@@ -168,7 +142,7 @@ def held_by_others(target: TableRef) -> bool:
     """Say whether anybody of this machine but the caller, who holds one of the target's leases, may be writing to it."""
     leases = (target, backfill_lease(target), service_lease(target))
     writers = [stem.with_name(stem.name + ".writer") for stem in map(stem_of, leases)]
-    return sum(map(is_running, leases)) > 1 or not all(_is_free(file) for file in writers if file.exists())
+    return sum(map(is_running, leases)) > 1 or not all(is_free(file) for file in writers if file.exists())
 
 
 def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
@@ -179,7 +153,7 @@ def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
     found = []
     for stem in map(stem_of, (target, backfill_lease(target), service_lease(target))):
         lease, writer = (stem.with_name(f"{stem.name}.{ending}") for ending in ("lease", "writer"))
-        if not lease.exists() or (writer.exists() and not _is_free(writer)):
+        if not lease.exists() or (writer.exists() and not is_free(writer)):
             continue
         # What cannot be opened tells of nobody.
         with suppress(OSError), open(lease, "a+", encoding="utf-8") as file:
@@ -191,6 +165,14 @@ def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
                 sign(file, json.dumps(record))
             found.append(record)
     return [record for record in found if record]
+
+
+class LocalLeases:
+    """The leases of this machine."""
+
+    hold = staticmethod(hold_lease)
+    holder = staticmethod(holder_of)
+    is_held = staticmethod(is_running)
 
 
 def backfill_lease(target: TableRef) -> TableRef:
@@ -238,7 +220,8 @@ def _try_flock(file: IO[str]) -> bool:
     return False
 
 
-def _is_free(path: Path) -> bool:
+def is_free(path: Path) -> bool:
+    """Say whether no JVM holds a lock file."""
     try:
         with open(path, "a", encoding="utf-8") as file:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -247,7 +230,8 @@ def _is_free(path: Path) -> bool:
     return True
 
 
-def _already_running(target: TableRef, holder: str, wait_seconds: float) -> RetryableError:
+def already_running(target: TableRef, holder: str, wait_seconds: float) -> RetryableError:
+    """Return the error of a lease that somebody holds."""
     return RetryableError(
         "ALREADY_RUNNING",
         f"{target.name} is being written by {holder}.",

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from freshet.lease.local import Lease, held_by_others, left_behind
+from freshet.lease.local import held_by_others, left_behind
+from freshet.lease.protocol import HeldLease
 from freshet.project.model.pipeline import TableRef
 from freshet.storage.files import is_local, local_path
 
@@ -25,7 +26,7 @@ _SLACK_SECONDS = 2.0
 _POLL_SECONDS = 0.1
 
 
-def clear_stale_lock(target: TableRef, lease: Lease, on_wait: Callable[[str], None] = lambda words: None) -> bool:
+def clear_stale_lock(target: TableRef, lease: HeldLease, on_wait: Callable[[str], None] = lambda words: None) -> bool:
     """Remove the file of Hudi's lock where a writer of this machine that is gone left it; says whether it did.
 
     Never by its age: it goes where a holder of one of the target's leases was killed or failed, the file was made while

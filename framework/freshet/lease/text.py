@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import IO, Any
 
 _TEXTS = ("run_id", "what", "pipeline", "host", "since", "doing")
@@ -17,7 +18,12 @@ def record_in(file: IO[str]) -> dict[str, Any]:
         found = json.loads(file.read())
     except (ValueError, RecursionError):
         return {}
-    return {key: value for key, value in found.items() if _can_be(key, value)} if isinstance(found, dict) else {}
+    return known_values(found) if isinstance(found, dict) else {}
+
+
+def known_values(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a holder's record without the values that no holder writes."""
+    return {key: value for key, value in found.items() if _can_be(key, value)}
 
 
 def sign(file: IO[str], text: str) -> None:
@@ -30,7 +36,12 @@ def sign(file: IO[str], text: str) -> None:
 
 def holder_in(file: IO[str]) -> str:
     """Return in words who holds a lease."""
-    if not (holder := record_in(file)):
+    return holder_from(record_in(file))
+
+
+def holder_from(holder: Mapping[str, Any]) -> str:
+    """Return in words who holds a lease, by what the holder has written of itself."""
+    if not holder:
         return "another run"
     run_id, pid, host, since = (holder.get(key, "unknown") for key in ("run_id", "pid", "host", "since"))
     return f"{holder.get('what', 'run')} {run_id} (pid {pid} on {host}, since {since})"

@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from freshet.errors import StateError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener
+from freshet.events.kinds import Phase
 from freshet.hudi.table import StateReader
-from freshet.lease.local import Lease, hold_lease
 from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, waits_for
 from freshet.project.model.paths import next_place, places_before, quarantine_of, same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
-from freshet.run.runner import new_run_id
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
 from freshet.storage.files import is_local, local_path, storage_for
 
@@ -71,7 +72,7 @@ def drop_old(
     done: list[str] = []
     # The oldest first: it is found by the one that took its place.
     for old, made in reversed(line):
-        with _held(old, listen, spec.name):
+        with _held(spec, old, listen) as session:
             stands = state.table(old)
             later = [i.completed for i in stands.commits_between(made.commit)] if stands is not None else []
             if later and not sure:
@@ -85,6 +86,7 @@ def drop_old(
                 )
             if made.copied and not sure:
                 _refuse_waiting(spec, old, root, state, done)
+            session.confirm()
             done += _deleted(spec, old, state, listen)
     return tuple(done)
 
@@ -147,7 +149,7 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
         RetryableError: ALREADY_RUNNING.
     """
     new, old = places = _unsettled(spec, state)
-    with _held(new, listen, spec.name):
+    with _held(spec, new, listen) as session:
         there = state.table(new)
         if _unsettled(spec, state) != places:
             raise _in_use(spec, new, "another command has put it in the old table's place.")
@@ -171,6 +173,7 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
                 )
             if any(is_run(info) for _, info in there.newest_first()):
                 raise _in_use(spec, new, "it has commits of runs: another checkout of the project has switched to it.")
+        session.confirm()
         return _deleted(spec, new, state, listen)
 
 
@@ -195,10 +198,8 @@ def _paths(spec: PipelineSpec) -> tuple[str, ...]:
     return (spec.target.ref.path, spec.source.table.path, *(one.table.path for one in spec.inputs))
 
 
-def _held(table: TableRef, listen: Listener, name: str) -> AbstractContextManager[Lease]:
-    return hold_lease(
-        table, new_run_id(), 0, lambda words: listen(Event(name="waiting", pipeline=name, message=words)), what="migration"
-    )
+def _held(spec: PipelineSpec, table: TableRef, listen: Listener) -> AbstractContextManager[WriteSession]:
+    return write_session(spec, listen, new_run_id(), wait_seconds=0, table=table, what="migration", clears_lock=False)
 
 
 def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Listener) -> tuple[str, ...]:
@@ -207,7 +208,7 @@ def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Li
     for one in (table, quarantine):
         if one == quarantine and state.table(one) is None:
             continue
-        listen(Event(name="phase", pipeline=spec.name, message=f"deleting {one.path}"))
+        listen(Phase(pipeline=spec.name, message=f"deleting {one.path}"))
         if _delete(one.path, spec):
             done.append(one.path)
     return tuple(done)

@@ -23,8 +23,8 @@ from freshet.project.model.paths import quarantine_of
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quarantine.table import hidden_runs
 from freshet.quarantine.write import waiting_rows
-from freshet.run.executor import session_for
 from freshet.run.runner import leased
+from freshet.run.spark import session_for
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.look.versions import is_kept, version_at
 from freshet.sources.hudi.read.reader import load_table, load_version
@@ -126,8 +126,8 @@ def _version(old: TableState, commit: str) -> tuple[Version, bool]:
 def _differs(one: Migration, found: Compared, moved: bool, old: TableState, new: TableState) -> FreshetError:
     why = []
     before, after = (state.latest_checkpoint((), one.spec.name) for state in (old, new))
-    if before and after and before.main and after.main and before.main.instant != after.main.instant:
-        why.append(f"the old table has read the source up to {before.main.instant}, and the new one to {after.main.instant}")
+    if before and after and before.main and after.main and before.main.text != after.main.text:
+        why.append(f"the old table has read the source up to {before.main.text}, and the new one to {after.main.text}")
     if moved:
         why.append("the old table was written meanwhile")
     if found.only_old and not one.copy:

@@ -114,7 +114,7 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
     origin = origins(columns, stands.values(), renames)
     empty = {c.name: f"CAST({'false' if c.name == IS_DELETED else 'NULL'} AS {c.type})" for c in columns}
     read = ", ".join(f"{f'`{origin[c.name]}`' if c.name in origin else empty[c.name]} AS `{c.name}`" for c in columns)
-    window = Window(kind="whole_table", end_inclusive=checkpoint.main.instant, reason=f"the rows of {old.ref.path}")
+    window = Window(kind="whole_table", end_inclusive=checkpoint.main.text, reason=f"the rows of {old.ref.path}")
     commit = commit_stage(spec, window, checkpoint, creates=True)
     commit = _noted(replace(commit, options=bulk_insert_options(spec, commit.options)), note)
     return Plan(

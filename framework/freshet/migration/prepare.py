@@ -12,7 +12,7 @@ from freshet.migration.differences import Difference, differences, needs_migrati
 from freshet.migration.files import ddl_text, not_written, text_after
 from freshet.migration.plan import check_renames, compile_copy, compile_load
 from freshet.plan.migrated import Note, a_note, note_of, waits_for
-from freshet.plan.positions import checkpoint_of, is_at
+from freshet.plan.positions import checkpoint_of
 from freshet.plan.stages import Notice, Plan
 from freshet.plan.target import made_otherwise
 from freshet.project.model.paths import next_place, same_place
@@ -69,8 +69,8 @@ class Migration:
             return compile_copy(self.after, self.old, note, self.renames)
         before = checkpoint_of(self.after, self.old)
         main = before.main if before else None
-        same = main is not None and main.basis == "completed" and is_at(main, self.after.source.table.path)
-        return compile_load(self.after, state, note, main.instant if main is not None and same else "")
+        same = main is not None and main.is_exact and main.is_at(self.after.source.place)
+        return compile_load(self.after, state, note, main.text if main is not None and same else "")
 
 
 def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
@@ -82,7 +82,7 @@ def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
     """
     found = list(plan.notices)
     before = checkpoint_of(one.after, one.old)
-    read = before.main.instant if before and before.main else "nothing that is known"
+    read = before.main.text if before and before.main else "nothing that is known"
     if not one.copy and plan.window.end_inclusive != read:
         found.append(
             Notice(

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from freshet.errors import FreshetError, StateError
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
+from freshet.events.kinds import Phase
 from freshet.hudi.table import StateReader
 from freshet.migration.plan import is_bulk
 from freshet.migration.prepare import Migration
@@ -82,14 +83,7 @@ def _load_missing(
     if one.loaded and not follows:
         return
     if not one.loaded:
-        listen(
-            Event(
-                name="phase",
-                pipeline=one.spec.name,
-                message="loading the new table",
-                fields={"unit": "step", "number": 1, "of": 2},
-            )
-        )
+        listen(Phase(pipeline=one.spec.name, message="loading the new table", unit="step", number=1, of=2))
     try:
         load(one, state, listen, lambda: one.plan(state))
     except FreshetError as error:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from freshet.errors import RetryableError, StateError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import Phase
 from freshet.hudi.table import StateReader, TableState
-from freshet.lease.local import Lease, backfill_lease, hold_lease
+from freshet.lease.local import backfill_lease
 from freshet.migration.files import switch_ddl
 from freshet.migration.load import compare
 from freshet.migration.plan import compile_verdict
@@ -16,7 +18,7 @@ from freshet.migration.prepare import Migration
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of
 from freshet.plan.schema import evolved
 from freshet.run.executor import execute
-from freshet.run.runner import new_run_id
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
 
 # A run or a chunk of the old table that is at work ends; a load of hours is not to be in vain for it.
@@ -41,11 +43,8 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
         StateError: NEW_TABLE_GONE, OLD_TABLE_WRITTEN, DDL_CHANGED or DDL_NOT_WRITABLE.
         RetryableError: ALREADY_RUNNING.
     """
-
-    def phase(words: str, progress: Mapping[str, object] | None = None) -> None:
-        listen(Event(name="phase", pipeline=one.after.name, message=words, fields=progress or {}))
-
-    with _all_held(one, listen) as lease:
+    phase = teller(listen, Phase, one.after.name)
+    with _all_held(one, listen) as session:
         old, new = state.table(one.old.ref), state.table(one.after.target.ref)
         note, verdict = note_of(new), verdict_of(new)
         if old is None or new is None or note is None:
@@ -59,38 +58,51 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
         if not accept:
             _refuse_unseen(one, old, note)
         if verdict is None:
-            phase("comparing the new table with the old one", {"unit": "step", "number": 2, "of": 2})
+            words = "comparing the new table with the old one"
+            listen(Phase(pipeline=one.after.name, message=words, unit="step", number=2, of=2))
             found = compare(one, state, phase, accept)
             verdict = Verdict(found.in_words(), not found.agrees)
-            record(one, new, verdict, state, lease)
+            record(one, new, verdict, state, session)
         if one.texts[0] != one.texts[1]:
             switch_ddl(root, one.spec, *one.texts, one.location)
     return verdict
 
 
-def record(one: Migration, new: TableState, verdict: Verdict, state: StateReader, lease: Lease) -> None:
+def record(one: Migration, new: TableState, verdict: Verdict, state: StateReader, session: WriteSession) -> None:
     """Have the new table say that it was compared; runs are refused until it does, where the files name it already."""
     spec = evolved(one.after, new)
     plan = compile_verdict(spec, new, verdict)
-    execute(plan, spec, one.project.root, one.project.env, state, lease.writer_file, new_run_id(), lambda words: None)
+    execute(plan, spec, one.project.root, one.project.env, state, session, new_run_id(), lambda words: None)
 
 
 @contextmanager
-def _all_held(one: Migration, listen: Listener) -> Iterator[Lease]:
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=one.after.name, message=words))
-
+def _all_held(one: Migration, listen: Listener) -> Iterator[WriteSession]:
     seconds = max(one.after.lease_wait_seconds, _WAIT_SECONDS)
     with ExitStack() as stack:
         try:
             # In the order of a backfill, whose chunks take the table's own lease under that of the backfill.
-            for table in (backfill_lease(one.old.ref), one.old.ref, one.after.target.ref):
-                lease = stack.enter_context(hold_lease(table, new_run_id(), seconds, waiting, what="migration"))
+            for table, lease in (
+                (one.old.ref, backfill_lease(one.old.ref)),
+                (one.old.ref, one.old.ref),
+                (one.after.target.ref, one.after.target.ref),
+            ):
+                session = stack.enter_context(
+                    write_session(
+                        one.after,
+                        listen,
+                        new_run_id(),
+                        wait_seconds=seconds,
+                        table=table,
+                        lease=lease,
+                        what="migration",
+                        clears_lock=False,
+                    )
+                )
         except RetryableError as error:
             raise RetryableError(
                 error.code, error.message, one.stays, "Run the same command again.", **error.details
             ) from error
-        yield lease
+        yield session
 
 
 def _refuse_unseen(one: Migration, old: TableState, note: Note) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position, seen_after
-from freshet.hudi.instants import zone_of
+from freshet.hudi.checkpoint import MAIN, Checkpoint, seen_after
 from freshet.hudi.options import REPLACES_ALL, bulk_insert_options
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.foreign import of_another, refuse_foreign
@@ -15,27 +14,21 @@ from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.notices import complete_plan, notices_of
 from freshet.plan.parts import (
-    checked_stages,
     commit_stage,
-    conform_stage,
-    merge_stages,
+    nothing_to_do,
     publish_stages,
-    source_of,
     transform_stage,
     with_deletes,
 )
 from freshet.plan.positions import checkpoint_of, of_own_tables
-from freshet.plan.refresh import pinned, refuse_recompute, replacing
+from freshet.plan.refresh import refuse_recompute, replacing
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.quarantine.table import hidden_runs, quarantine_of
-from freshet.sources.hudi.look.late import position_at, position_by_hand
-from freshet.sources.hudi.look.partitions import touched_partitions
-from freshet.sources.hudi.look.versions import version_at_end, versions_held
-from freshet.sources.hudi.look.window import next_window
-from freshet.sources.hudi.reads import ReadIncrement, ReadQuarantine, Window
+from freshet.sources.hudi.reads import ReadIncrement, Window
+from freshet.sources.protocol import Source
+from freshet.sources.registry import position_by_hand, source_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +74,8 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
     if request.full_refresh:
         return complete_plan(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
-    main, seen = (before.main, before.furthest(spec.source.table.path)) if before else (None, None)
-    window = with_drivers(next_window(spec.name, source, spec.source, main, seen), tables)
+    main, seen = (before.main, before.furthest(spec.source.place)) if before else (None, None)
+    window = with_drivers(source.look(main, seen), tables)
     return complete_plan(_plan(spec, target, before, window, (source, tables)), spec, state, target)
 
 
@@ -91,15 +84,14 @@ def _refresh(
     state: StateReader,
     target: TableState | None,
     before: Checkpoint | None,
-    source: TableState,
+    source: Source,
     upto: str,
 ) -> Plan:
     refuse_recompute(spec)
     # What the run after it would be refused for.
     with_deletes(spec, source)
     tables = look_at_inputs(spec, state, None)
-    window = next_window(spec.name, source, replace(spec.source, missing_checkpoint="READ_UPTO_LATEST_COMMIT"), None)
-    window = pinned(window, source, upto)
+    window = source.look_whole(upto)
     if target is None or not target.commits or window.kind == "idle":
         return _plan(spec, target, before, window, (source, tables))
     return replacing(_plan(replace(spec, operation=REPLACES_ALL), target, None, window, (source, tables)), spec, target, before)
@@ -121,7 +113,7 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
     """
     target = state.table(spec.target.ref)
     if target is None and instant is None:
-        return _nothing(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
+        return nothing_to_do(spec, None, f"there is no table {spec.target.ref.path} yet, and so no checkpoint")
     refuse_unmigrated(spec, state, target)
     before: Checkpoint | None = None
     try:
@@ -133,89 +125,15 @@ def compile_override(spec: PipelineSpec, state: StateReader, instant: str | None
         # This is the command that mends such a checkpoint.
         if error.code != "CHECKPOINT_UNREADABLE":
             raise
-    position = position_by_hand(state, spec.source.table, instant or "")
+    position = position_by_hand(spec, state, instant or "")
     seen = seen_after(before, position)
     after = replace(
         Checkpoint() if instant is None else (before or Checkpoint()).with_main(position),
-        seen=position_by_hand(state, spec.source.table, seen.instant) if seen else None,
+        seen=position_by_hand(spec, state, seen.text) if seen else None,
     )
     reason = "reset by hand" if instant is None else "set by hand"
     window = Window(kind="override", end_inclusive=instant or "", reason=reason)
     return _plan(spec, target, before, window, None, after)
-
-
-def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: tuple[tuple[str, str], ...]) -> Plan:
-    """Compile the commit that publishes rows of the quarantine.
-
-    Args:
-        spec: The pipeline.
-        state: Read-only view of the tables.
-        where: SQL condition over the quarantine's columns; empty for all rows.
-        repairs: Columns that are set, each to a SQL expression over the quarantine's row.
-
-    Returns:
-        A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
-
-    Raises:
-        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, or the target was made otherwise than declared.
-    """
-    target = state.table(spec.target.ref)
-    refuse_unmigrated(spec, state, target)
-    known = {c.name.lower() for c in spec.target.columns}
-    unknown = [column for column, _ in repairs if column.lower() not in known]
-    if unknown:
-        raise StateError(
-            "UNKNOWN_COLUMN",
-            f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
-            "Nothing was read or written.",
-            f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
-        )
-    before = checkpoint_of(spec, target) if target else None
-    window = Window(kind="replay", reason=f"rows of {spec.quarantine.name}")
-    if target is None or quarantine_of(spec, state, target) is None:
-        return _nothing(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
-    spec = evolved(spec, target)
-    changes = compare_target(spec, target)
-    read = ReadQuarantine(
-        table=spec.quarantine,
-        columns=conform_stage(spec).columns,
-        where=where,
-        repairs=repairs,
-        hidden_runs=hidden_runs(spec, state),
-    )
-    merge, guard = merge_stages(spec, target)
-    # Its rows were made when they were quarantined, by whatever the logic was then.
-    commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
-    if spec.write.strategy == "rows" and commit.operation in ("insert", "insert_overwrite"):
-        # Of rows that were published by a replay that was killed, an insert would make a second one.
-        commit = replace(commit, operation="upsert")
-    return Plan(
-        pipeline=spec.name,
-        fingerprint=spec.fingerprint,
-        target=spec.target.ref,
-        first_run=False,
-        window=window,
-        checkpoint_before=before,
-        checkpoint_after=None,
-        schema_changes=changes,
-        notices=(),
-        stages=(read, *checked_stages(spec, target, window, merge, commit)),
-    )
-
-
-def _nothing(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
-    return Plan(
-        pipeline=spec.name,
-        fingerprint=spec.fingerprint,
-        target=spec.target.ref,
-        first_run=False,
-        window=Window(kind="idle", reason=reason),
-        checkpoint_before=before,
-        checkpoint_after=None,
-        schema_changes=(),
-        notices=(),
-        stages=(),
-    )
 
 
 def compile_bootstrap(spec: PipelineSpec, state: StateReader) -> Plan:
@@ -259,19 +177,17 @@ def _plan(
     target: TableState | None,
     before: Checkpoint | None,
     window: Window,
-    looked_at: tuple[TableState, InputTables] | None,
+    looked_at: tuple[Source, InputTables] | None,
     override: Checkpoint | None = None,
 ) -> Plan:
     spec = evolved(spec, target)
     changes = compare_target(spec, target) if target else ()
     after = override
-    if override is None and window.kind not in ("idle", "deferred"):
-        others = positions(spec, looked_at[1], window, before) if looked_at else {}
+    if looked_at and window.kind not in ("idle", "deferred"):
+        others = positions(spec, looked_at[1], window, before)
         kept = before.positions if before else {}
         began = before.main if before and window.kind in ("increment", "driven") else None
-        position = (
-            position_at(looked_at[0], window.end_inclusive, began) if looked_at else Position(instant=window.end_inclusive)
-        )
+        position = looked_at[0].position_after(window, began)
         after = Checkpoint({**kept, **others, MAIN: position}, seen_after(before, position))
     stages, notices = tuple[Stage, ...](), tuple[Notice, ...]()
     if window.kind in ("start_at_latest", "override"):
@@ -297,6 +213,7 @@ def _plan(
         pipeline=spec.name,
         fingerprint=spec.fingerprint,
         target=spec.target.ref,
+        source_kind=spec.source.kind,
         first_run=target is None and window.kind != "deferred",
         window=window,
         checkpoint_before=before,
@@ -304,21 +221,12 @@ def _plan(
         schema_changes=changes,
         notices=notices,
         stages=stages,
-        source_zone=zone_of(looked_at[0]) if looked_at else "",
+        source_zone=looked_at[0].zone if looked_at else "",
     )
 
 
-def _read(spec: PipelineSpec, window: Window, source: TableState | None, before: Checkpoint | None) -> ReadIncrement:
+def _read(spec: PipelineSpec, window: Window, source: Source | None, before: Checkpoint | None) -> ReadIncrement:
     deletes = with_deletes(spec, source)
-    if source is None or window.kind == "driven":
+    if source is None:
         return ReadIncrement(table=spec.source.table, window=window, with_deletes=deletes)
-    held = versions_held(spec.name, source, window, before) if deletes and before else ()
-    as_of = version_at_end(source, window.end_inclusive)
-    return ReadIncrement(
-        table=spec.source.table,
-        window=window,
-        with_deletes=deletes,
-        before=held,
-        as_of=as_of,
-        partitions=touched_partitions(source, window),
-    )
+    return source.read(window, before, deletes)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, assert_never
 
 from freshet.hudi.checkpoint import MAIN, Checkpoint
-from freshet.hudi.instants import readable
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
 from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
@@ -24,6 +23,7 @@ from freshet.sources.hudi.reads import (
     ReadSnapshot,
     counted,
 )
+from freshet.sources.registry import kind_named
 
 _SHOWN_PARTITIONS = 20
 
@@ -60,13 +60,7 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
         f"  window      {'nothing to do' if window.kind == 'idle' else window.kind}: {window.reason}",
     ]
     if window.kind == "increment":
-        left = f"; {counted(window.waiting_commits, 'commit')} ({counted(window.waiting_rows, 'row')}) left for the next run"
-        span = f"{_at(plan, window.begin_inclusive)} to {_at(plan, window.end_inclusive)}"
-        lines.append(
-            f"              {counted(len(window.requested), 'commit')}, {counted(window.rows, 'row')}, completed "
-            + span
-            + (left if window.waiting_commits else "")
-        )
+        lines.append(f"              {kind_named(plan.source_kind, plan.pipeline).describe(window, plan.source_zone)}")
     if window.kind != "deferred":
         after = plan.checkpoint_after or plan.checkpoint_before
         lines.append(f"  checkpoint  {_position(plan, plan.checkpoint_before, now)} -> {_position(plan, after, now)}")
@@ -87,11 +81,9 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
 
 
 def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -> str:
-    return _at(plan, checkpoint.main.instant, now) if checkpoint and checkpoint.main else "none"
-
-
-def _at(plan: Plan, instant: str, now: datetime | None = None) -> str:
-    return readable(instant, plan.source_zone, now, to_the_millisecond=True)
+    if checkpoint is None or checkpoint.main is None:
+        return "none"
+    return kind_named(plan.source_kind, plan.pipeline).readable(checkpoint.main.text, plan.source_zone, now)
 
 
 def _stage_json(stage: Stage) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def refuse_foreign(spec: PipelineSpec, target: TableState | None) -> None:
     info, checkpoint = found
     main, maker = of_own_tables(spec, checkpoint).positions.get(MAIN), maker_of(spec, info)
     # A position in another table would be one nowhere in this pipeline's source.
-    go_on = f"set {spec.name} {main.instant}" if main is not None else f"reset {spec.name}"
+    go_on = f"set {spec.name} {main.text}" if main is not None else f"reset {spec.name}"
     raise StateError(
         "TARGET_OF_ANOTHER_PIPELINE",
         f"{spec.name}: the checkpoint in {target.ref.path} is one of the pipeline {maker}: it is that one's table, or a copy "

@@ -12,13 +12,16 @@ from freshet.plan.retention import hold_services
 from freshet.plan.stages import Notice, Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quarantine.table import lost_words, may_drop
-from freshet.sources.hudi.look.late import what_is_late
 from freshet.sources.hudi.reads import ReadIncrement
+from freshet.sources.protocol import Source
+from freshet.storage.conditional import OBJECT_STORES, can_be_conditional
+from freshet.storage.files import is_local
+from freshet.storage.remote import split_uri
 
 
 def notices_of(
     spec: PipelineSpec,
-    source: TableState,
+    source: Source,
     inputs: InputTables,
     read: ReadIncrement,
     before: Checkpoint | None,
@@ -36,11 +39,11 @@ def notices_of(
     late = tuple(
         Notice(
             "COMMIT_IN_THE_PAST",
-            f"{spec.name}: {what_is_late(table, window.late)}. They are read now. Where "
+            f"{spec.name}: {words}. They are read now. Where "
             "the clock of their writer is behind, set it, or let it write in UTC.",
         )
-        for table, window in windows
-        if table is not None and window.late
+        for looked_at, window in windows
+        if looked_at is not None and (words := looked_at.late_words(window))
     )
     return (*_deletes(spec, source, read, before), *late)
 
@@ -60,7 +63,27 @@ def complete_plan(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
     return hold_services(replace(plan, notices=notices), spec, state, target)
 
 
-def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before: Checkpoint | None) -> tuple[Notice, ...]:
+def one_machine_only(spec: PipelineSpec) -> tuple[Notice, ...]:
+    """Return the notice of a target whose lease holds on one machine, though others reach the table.
+
+    Args:
+        spec: The pipeline.
+    """
+    path = spec.target.ref.path
+    if is_local(path) or spec.lease_across_machines is False or can_be_conditional(path):
+        return ()
+    has_client = split_uri(path)[0] in OBJECT_STORES
+    why = "freshet[object-store] is not installed" if has_client else "its store has no conditional writes"
+    return (
+        Notice(
+            "ONE_MACHINE_ONLY",
+            f"{spec.name}: the lease of {spec.target.ref.path} holds on this machine alone: {why}. Let one machine start the "
+            "runs of this pipeline; lease: {across_machines: false} says that it does.",
+        ),
+    )
+
+
+def _deletes(spec: PipelineSpec, source: Source, read: ReadIncrement, before: Checkpoint | None) -> tuple[Notice, ...]:
     window = read.window
     if window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
         return (
@@ -72,11 +95,10 @@ def _deletes(spec: PipelineSpec, source: TableState, read: ReadIncrement, before
         )
     if read.with_deletes or window.kind != "increment":
         return ()
-    replaced = [i for i in source.data_commits if i.requested in window.requested and i.action == "replacecommit"]
-    if not window.unseen_deletes and not replaced:
+    what = source.unseen_words(window)
+    if not what:
         return ()
-    what = f"{window.unseen_deletes} deleted rows" if window.unseen_deletes else "replaced file groups"
-    if source.config.records_changes:
+    if source.passes_deletes:
         # The source has what is needed, and the pipeline does not ask for it.
         why = "which hoodie.datasource.query.incremental.format: latest_state leaves out"
         advice = f"To pass deletes on, remove it, declare {IS_DELETED} BOOLEAN in the DDL and select it from <SRC>."

@@ -8,48 +8,29 @@ from dataclasses import replace
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COLUMNS_KEY, FINGERPRINT_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY, Checkpoint, encode
 from freshet.hudi.options import IS_DELETED, columns_record, operation_of, writer_options
-from freshet.hudi.table import StateReader, TableState
+from freshet.hudi.table import TableState
 from freshet.plan.checks import REPLAYED, check_stages, located_by
 from freshet.plan.index_record import index_record
 from freshet.plan.positions import kept
 from freshet.plan.row_stages import Conform, MergeColumns, Paths
-from freshet.plan.stages import Commit, Guard, RunPython, RunSql, Stage
+from freshet.plan.stages import Commit, Guard, Plan, RunPython, RunSql, Stage
 from freshet.plan.validators import validator_options
 from freshet.project.model.checks import MalformedRule
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.steps import TransformSpec
-from freshet.sources.hudi.look.unreadable import refuse_unreadable
 from freshet.sources.hudi.reads import Window
+from freshet.sources.protocol import Source
 from freshet.types.columns import Array, Atomic, Column
 
 
-def source_of(spec: PipelineSpec, state: StateReader) -> TableState:
-    """Return the main source's state.
-
-    Raises:
-        StateError: SOURCE_MISSING or PARTITION_UNREADABLE.
-    """
-    source = state.table(spec.source.table)
-    if source is None:
-        raise StateError(
-            "SOURCE_MISSING",
-            f"{spec.name}: there is no Hudi table at {spec.source.table.path}.",
-            "Nothing was read or written.",
-            "Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
-            path=spec.source.table.path,
-        )
-    refuse_unreadable(spec.name, source)
-    return source
-
-
-def with_deletes(spec: PipelineSpec, source: TableState | None) -> bool:
+def with_deletes(spec: PipelineSpec, source: Source | None) -> bool:
     """Say whether the source's deletes are passed on.
 
     Raises:
         StateError: CDC_NOT_RECORDED or DELETES_NOT_DECLARED.
     """
     wanted = spec.source.incremental_format
-    recorded = source.config.records_changes if source else wanted == "cdc"
+    recorded = source.passes_deletes if source else wanted == "cdc"
     if wanted == "cdc" and not recorded:
         raise StateError(
             "CDC_NOT_RECORDED",
@@ -78,6 +59,29 @@ def with_deletes(spec: PipelineSpec, source: TableState | None) -> bool:
             "deletes by latest_state.",
         )
     return passed_on
+
+
+def nothing_to_do(spec: PipelineSpec, before: Checkpoint | None, reason: str) -> Plan:
+    """Return a plan without stages.
+
+    Args:
+        spec: The pipeline.
+        before: The checkpoint that the target carries.
+        reason: Why there is nothing to do, in words.
+    """
+    return Plan(
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        source_kind=spec.source.kind,
+        first_run=False,
+        window=Window(kind="idle", reason=reason),
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=(),
+        notices=(),
+        stages=(),
+    )
 
 
 def transform_stage(step: TransformSpec) -> Stage:

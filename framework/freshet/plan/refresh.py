@@ -14,8 +14,6 @@ from freshet.plan.row_stages import Conform, MergeColumns
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.sources.hudi.look.versions import is_kept, version_at_end
-from freshet.sources.hudi.reads import Version, Window
 
 _UNTOUCHED = "Nothing was read or written."
 
@@ -67,23 +65,6 @@ def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
             f"{remedy} Where a recompute from nothing is right, move {target.ref.path} away, then: freshet run {name}",
             input=own,
         )
-
-
-def pinned(window: Window, source: TableState, upto: str) -> Window:
-    """Return a window of the whole source as it stood when a commit had completed, where it can be read so.
-
-    Args:
-        window: The whole source as it stands.
-        source: The source.
-        upto: The commit's completion time; empty for the window as it is.
-    """
-    if window.kind != "whole_table" or not upto or upto >= window.end_inclusive:
-        return window
-    as_of = version_at_end(source, upto)
-    if not as_of or not is_kept(source, Version(as_of)):
-        return window
-    newest = [i.requested for i in source.data_commits if i.completed <= upto][-1:]
-    return replace(window, end_inclusive=upto, requested=tuple(newest), reason=f"{window.reason}, as of {upto}")
 
 
 def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkpoint | None) -> Plan:

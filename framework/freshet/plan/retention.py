@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.errors import FreshetError
-from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint, Position
+from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint
 from freshet.hudi.table import Instant, StateReader, TableState
-from freshet.plan.positions import is_at
 from freshet.plan.stages import Commit, Notice, Plan
 from freshet.project.model.pipeline import PipelineSpec, Reader
-from freshet.sources.hudi.look.late import late_commits
-from freshet.sources.hudi.look.versions import version_at
+from freshet.sources.hudi.history import cuts_off
 
 #: What turns both off for one commit.
 HELD: dict[str, str] = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
@@ -50,14 +48,14 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
             )
             continue
         for position in checkpoint.positions.values() if checkpoint else ():
-            if not is_at(position, spec.target.ref.path) or position.basis != "completed":
+            if not position.is_at(spec.target.ref.path) or not position.is_exact:
                 continue
-            if _cuts_off(target, position, first_kept):
+            if cuts_off(target, position, first_kept):
                 notices.append(
                     Notice(
                         "RETENTION_HELD",
                         f"{spec.name}: cleaning and archiving are left this time: they would cut off "
-                        f"{reader.name}, which has read {spec.target.ref.name} up to {position.instant}.",
+                        f"{reader.name}, which has read {spec.target.ref.name} up to {position.text}.",
                     )
                 )
     return tuple(notices)
@@ -87,20 +85,6 @@ def _checkpoint_of(reader: Reader, table: TableState) -> Checkpoint | None:
             return checkpoint
         newest = newest or checkpoint
     return newest
-
-
-def _cuts_off(target: TableState, position: Position, first_kept: Instant) -> bool:
-    """Say whether a reader would miss a commit, or the version from which it tells deletes and the rows before a change."""
-    read_upto = position.instant
-    unread = target.commits_between(begin_exclusive=read_upto)
-    # The services go by request time: of what was begun early any may complete last, and one whose clock is behind came since.
-    if any(i.requested < first_kept.requested for i in (*late_commits(target, position, read_upto), *unread)):
-        return True
-    # A table service's commit after the checkpoint holds the same rows. Where there is none, that version is gone already.
-    if not any(read_upto <= i.completed and (not unread or i.completed < unread[0].completed) for i in target.commits):
-        return False
-    # One that has not completed keeps the cleaner from going past it, and may never complete.
-    return version_at(replace(target, pending=()), read_upto).as_of < first_kept.requested
 
 
 def _first_kept(spec: PipelineSpec, target: TableState, commits_to_come: int) -> Instant | None:

@@ -14,6 +14,7 @@ from freshet.plan.row_stages import Conform, MergeColumns
 from freshet.project.model.pipeline import TableRef
 from freshet.project.model.steps import Operation
 from freshet.project.syntax.statements import Statement
+from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
@@ -144,6 +145,7 @@ class Plan:
         notices: What a person should know.
         stages: What the executor does, in order; empty where there is nothing to do.
         source_zone: Zone by which the main source names instants; empty where nobody looked.
+        source_kind: The main source's kind, which has the words for its window and positions.
     """
 
     pipeline: str
@@ -157,6 +159,7 @@ class Plan:
     notices: tuple[Notice, ...]
     stages: tuple[Stage, ...]
     source_zone: str = ""
+    source_kind: str = HUDI
 
     @property
     def index_follows(self) -> bool:

@@ -9,16 +9,16 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, foreign_text
+from freshet.events.bus import new_run_id
 from freshet.hudi.table import StateReader
-from freshet.lease.local import hold_lease
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.quality.outcome import Outcome
 from freshet.quarantine import table as q
+from freshet.quarantine.run import held_quarantine
 from freshet.quarantine.write import removed_rows, waiting_rows, write_quarantine
 from freshet.run.batch import make_batch
-from freshet.run.executor import session_for
-from freshet.run.runner import new_run_id
+from freshet.run.spark import session_for
 
 _SHOWN_COLUMNS = (q.ID, q.RULE, q.REASON, q.RUN, q.POSITION, q.ROW)
 
@@ -116,10 +116,11 @@ def drop(
         return 0
     run_id = new_run_id()
     spark = session_for(spec, project.root, phase)
-    with hold_lease(spec.quarantine, run_id, 60.0, phase):
+    with held_quarantine(spec, spark, run_id, phase, 60.0) as session:
         rows = _selected(spark, spec, state, where).persist()
         count = rows.count()
         if count:
+            session.confirm()
             write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
         rows.unpersist()
     return count

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import StateError
 from freshet.hudi.table import StateReader, TableState
-from freshet.lease.local import hold_lease
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quarantine.table import ID, RUN, hidden_runs, origin_of, runs_left, unpublished_run
 from freshet.quarantine.write import quarantined_rows, removed_rows, waiting_rows, write_quarantine
 from freshet.run.batch import Batch
 from freshet.run.steps.work import Phase
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
 
 _WAIT_SECONDS = 600.0
@@ -48,7 +51,7 @@ def keep_apart(
         return 0
     origin = origin_of(plan.window)
     # A backfill's chunk and a run may come to it at once.
-    with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
+    with held_quarantine(spec, spark, run_id, phase) as session:
         quarantine = state.table(spec.quarantine)
         unfinished, left = unpublished_run(spec.name, quarantine, target, origin), runs_left(spec.name, quarantine, target)
         parts = []
@@ -58,6 +61,7 @@ def keep_apart(
             goes = (F.col(RUN) == unfinished) | (F.lit(False) if left is None else ~F.col(RUN).isin(sorted(left)))
             parts.append(removed_rows(spec, waiting_rows(spark, spec, ()).where(goes)))
         if parts:
+            session.confirm()
             write_quarantine(spec, parts, run_id, origin)
     return batch.gated.dropped_count
 
@@ -102,8 +106,9 @@ def release(
     """
     assert batch.gated is not None
     published = batch.gated.kept.select(ID)
-    with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
+    with held_quarantine(spec, spark, run_id, phase) as session:
         rows = waiting_rows(spark, spec, hidden_runs(spec, state)).join(published, [ID], "left_semi")
+        session.confirm()
         write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
 
 
@@ -119,9 +124,34 @@ def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader,
     """
     if state.table(spec.quarantine) is None:
         return
-    with hold_lease(spec.quarantine, run_id, _WAIT_SECONDS, phase):
+    with held_quarantine(spec, spark, run_id, phase) as session:
         # Of a chunk that is at work its rows stay: its commit is still to come.
         left = runs_left(spec.name, state.table(spec.quarantine), state.table(spec.target.ref))
         if left is not None:
             rows = waiting_rows(spark, spec, ()).where(~F.col(RUN).isin(sorted(left)))
+            session.confirm()
             write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
+
+
+@contextmanager
+def held_quarantine(
+    spec: PipelineSpec,
+    spark: SparkSession,
+    run_id: str,
+    phase: Phase,
+    wait_seconds: float = _WAIT_SECONDS,
+) -> Iterator[WriteSession]:
+    """Hold a pipeline's quarantine for writing."""
+    with (
+        write_session(
+            spec,
+            lambda event: None,
+            run_id,
+            wait_seconds=wait_seconds,
+            waiting=phase,
+            table=spec.quarantine,
+            clears_lock=False,
+        ) as session,
+        session.writing(spark),
+    ):
+        yield session

@@ -6,19 +6,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from pyspark.sql import SparkSession
 
-from freshet.errors import FreshetError, RetryableError, SyncError, unforeseen
+from freshet.errors import FreshetError, SyncError, unforeseen
 from freshet.hudi.checkpoint import RUN_ID_KEY
 from freshet.hudi.instants import readable
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
-from freshet.index.hbase.opening import open_index
-from freshet.jvm.at_work import at_work
-from freshet.jvm.session import start_session, use_settings
-from freshet.jvm.submit import archive_path, write_archive
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quality.older import Older
@@ -28,9 +22,12 @@ from freshet.quarantine.run import keep_apart, refuse_empty_replay, release, rel
 from freshet.run.batch import Batch, make_batch, tables_read
 from freshet.run.catalogue import sync_if_due
 from freshet.run.fence import check_clock, fence, guard
+from freshet.run.spark import session_for
 from freshet.run.steps.check import standing
 from freshet.run.steps.work import Phase
 from freshet.run.sync_due import mark_due
+from freshet.run.telling import Finished
+from freshet.run.write_session import WriteSession
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.held import hold_target
 from freshet.sources.hudi.reads import counted
@@ -69,10 +66,11 @@ def execute(
     root: str,
     env: str,
     state: StateReader,
-    writer_file: Path,
+    session: WriteSession,
     run_id: str,
     phase: Phase,
     short: bool = False,
+    finished: Finished = lambda stage, seconds, rows: None,
 ) -> Committed:
     """Run a plan that has stages.
 
@@ -82,10 +80,11 @@ def execute(
         root: The project's root.
         env: The environment's name.
         state: Reader of the tables, asked once before the commit and once after it.
-        writer_file: Lock file that the writing JVM holds (see ``lease.local``).
+        session: The target, held for writing.
         run_id: Of this run; stands in the commit.
         phase: Told what goes on, in words.
         short: True where the process will not do more than this small job.
+        finished: Told of each stage that is over.
 
     Returns:
         The commit.
@@ -98,14 +97,14 @@ def execute(
     with _timed(seconds, "session"):
         phase("starting Spark")
         spark = session_for(spec, root, phase, short)
-    with at_work(), jvm_lock(spark, writer_file):
-        # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
-        opened = open_index(spark, spec, spec.index.hbase, state, phase, plan.index_follows) if spec.index.hbase else None
+    finished("session", seconds["session"], None)
+    with session.indexed(spark, spec, state, phase, plan.index_follows) as opened:
         with _timed(seconds, "transform"):
             phase(reading(plan))
             batch = make_batch(plan, spec, spark, root, env, phase)
             refuse_failed(spec, batch.outcomes)
             refuse_empty_replay(plan, spec, batch)
+        finished("transform", seconds["transform"], batch.gated.count if batch.gated is not None else None)
         target = state.table(plan.target)
         fence(plan, spec, target, batch.commit)
         if target is not None and target.commits:
@@ -119,6 +118,7 @@ def execute(
                 found_out = _results(batch, quarantined) | (opened.metadata() if opened is not None else {})
                 # A first load asks its index nothing, which is made afterwards.
                 rates = opened.options(batch.commit.options) if opened is not None and not plan.index_follows else {}
+                session.confirm()
                 write_commit(
                     batch.rows,
                     batch.commit,
@@ -142,6 +142,8 @@ def execute(
                     release_earlier(spec, spark, state, run_id, phase)
             except Exception as error:  # the rows are published, whatever becomes of this
                 quarantine_error = unforeseen(error, spec.name)
+        if found is not None:
+            finished("write", seconds["write"], found[1].rows)
         sync_error = sync_if_due(spec, spark, phase) if found is not None else None
     if found is None:
         raise FreshetError(
@@ -196,36 +198,6 @@ def _explained(spec: PipelineSpec, spark: SparkSession, batch: Batch, error: Fre
     return error
 
 
-def session_for(spec: PipelineSpec, root: str, phase: Phase, short: bool = False) -> SparkSession:
-    """Return a session of the pipeline's own; Spark is started where it does not run yet.
-
-    Args:
-        spec: The pipeline.
-        root: The project's root.
-        phase: Told what goes on, in words.
-        short: True where the process will not do more than a small job.
-    """
-    # A session of its own keeps one pipeline's views and settings from the next; the Spark application is shared.
-    spark = start_session(spec.spark_conf, short).newSession()
-    name_jobs(spark, spec.name)
-    context, archive = spark.sparkContext, archive_path(root)
-    if not (context.master or "").startswith("local") and not any(file.endswith(archive.name) for file in context.listFiles):
-        context.addPyFile(str(write_archive(root, archive)))
-    ignored = use_settings(spark, spec.spark_conf)
-    if ignored:
-        phase(f"SETTINGS_IGNORED: Spark runs already without this pipeline's {', '.join(ignored)}; run it by itself for them")
-    return spark
-
-
-def name_jobs(spark: SparkSession, pipeline: str) -> None:
-    """Put a pipeline's name on the jobs that this thread starts from now on, so that whoever looks can tell whose they are.
-
-    Hudi names the group of each of its jobs anew, and leaves tags alone.
-    """
-    spark.sparkContext.clearJobTags()
-    spark.sparkContext.addJobTag(pipeline)
-
-
 def reading(plan: Plan) -> str:
     """Return what a run reads, in words."""
     window = plan.window
@@ -247,28 +219,6 @@ def _find_commit(target: TableState | None, run_id: str) -> tuple[Instant, Commi
     if target is None:
         return None
     return next(((i, info) for i in reversed(target.commits) if (info := target.info(i)).extra.get(RUN_ID_KEY) == run_id), None)
-
-
-@contextmanager
-def jvm_lock(spark: SparkSession, path: Path) -> Iterator[None]:
-    """Hold a lock file by the JVM, which outlives a Python that is killed.
-
-    Raises:
-        RetryableError: ALREADY_RUNNING.
-    """
-    jvm: Any = spark._jvm
-    file = jvm.java.io.RandomAccessFile(str(path), "rw")
-    try:
-        if file.getChannel().tryLock() is None:
-            raise RetryableError(
-                "ALREADY_RUNNING",
-                f"another JVM is writing ({path}).",
-                "Nothing was read or written.",
-                "Run the same command again.",
-            )
-        yield
-    finally:
-        file.close()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from freshet.errors import FreshetError, unforeseen
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
+from freshet.plan.notices import one_machine_only
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.secrets import redact, redact_tree
@@ -76,6 +77,7 @@ def plan_run(
     state = TimelineState()
     try:
         made = compile_plan(spec, state, RunRequest(full_refresh=full_refresh))
+        made = replace(made, notices=(*made.notices, *one_machine_only(spec)))
         hold_plan(made, state)
     except Exception as unknown:  # one unreadable table must not hide the other plans
         error = unforeseen(unknown, spec.name)

@@ -23,8 +23,9 @@ from freshet.quality.kept import keep_rows
 from freshet.quality.older import Older
 from freshet.quality.outcome import Outcome, refuse_failed
 from freshet.run.batch import Batch, make_batch, tables_read
-from freshet.run.executor import reading, session_for
+from freshet.run.executor import reading
 from freshet.run.runner import FEW_ROWS
+from freshet.run.spark import session_for
 from freshet.run.steps.check import standing
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.read.held import hold_plan

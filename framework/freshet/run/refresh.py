@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from freshet.events.event import Listener
 from freshet.hudi.table import StateReader
-from freshet.lease.local import Lease
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.result import RunResult
 from freshet.run.runner import leased
+from freshet.run.write_session import WriteSession
 
 
 def refresh_pipeline(
@@ -36,16 +36,18 @@ def refresh_pipeline(
         follows = plan.index_follows
         return plan
 
-    def then(lease: Lease, listen: Listener) -> None:
+    def then(session: WriteSession) -> None:
         if not follows:
             return
         # PySpark is there by now; what is idle needs none of it.
         from freshet.index.hbase.building import Layout
         from freshet.index.ops.make import Work, index_after_load
-        from freshet.run.executor import session_for
+        from freshet.run.spark import session_for
 
         # Killed before it, the next run is refused, which knows another generation.
         spark = session_for(spec, project.root, lambda words: None)
-        index_after_load(Work(project, spec, state, listen, lease, spark), Layout())
+        index_after_load(
+            Work(project=project, spec=spec, state=state, listen=session.listen, session=session, spark=spark), Layout()
+        )
 
     return leased(project, spec, state, listen, planned, "full refresh", False, wait_seconds, then)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable
 from contextlib import nullcontext
 
 from freshet.errors import FreshetError, RetryableError, unforeseen
-from freshet.events.event import Event, Listener
-from freshet.hudi.options import compaction_is_due, concurrency_of
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import Committed, Conflict, Failed, Idle, Notice, Phase
+from freshet.hudi.options import compaction_is_due
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
-from freshet.lease.local import Lease, hold_lease
-from freshet.lease.stale_lock import clear_stale_lock
-from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.records import of_run, remember_killed, remembered
+from freshet.run.records import of_run, remembered
 from freshet.run.result import RunResult, in_words, row_counts, summed
 from freshet.run.sync_due import is_due
+from freshet.run.telling import stage_teller, tell_done, tell_plan, tell_started
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.read.held import hold_plan
 
 # Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
@@ -90,7 +92,7 @@ def leased(
     what: str,
     drain: bool = False,
     wait_seconds: float | None = None,
-    then: Callable[[Lease, Listener], None] = lambda lease, listen: None,
+    then: Callable[[WriteSession], None] = lambda session: None,
 ) -> RunResult:
     """Run what is planned under the target's lease, and leave a record of it; failures become the result.
 
@@ -103,10 +105,10 @@ def leased(
         what: What the history calls it.
         drain: Repeat until the source has nothing left.
         wait_seconds: How long to wait for another run of the target; None takes the pipeline's own setting.
-        then: Called after a commit, while the lease is held.
+        then: Called after a commit, while the target is held.
     """
     with remembered(spec.target.ref, spec.name, what) as record:
-        result = _under_lease(project, spec, state, listen, planned, drain, wait_seconds, then)
+        result = _under_lease(project, spec, state, listen, planned, what, drain, wait_seconds, then)
         record.update(of_run(result))
     return result
 
@@ -117,50 +119,44 @@ def _under_lease(
     state: StateReader,
     listen: Listener,
     planned: Callable[[], Plan],
+    what: str,
     drain: bool,
     wait_seconds: float | None,
-    then: Callable[[Lease, Listener], None],
+    then: Callable[[WriteSession], None],
 ) -> RunResult:
     start = time.monotonic()
-    wait = spec.lease_wait_seconds if wait_seconds is None else wait_seconds
     result = RunResult(pipeline=spec.name, outcome="idle")
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
+    run_id = tell_started(listen, spec.name, what, new_run_id())
     try:
-        with hold_lease(spec.target.ref, new_run_id(), wait, waiting, pipeline=spec.name) as lease:
-            remember_killed(spec.target.ref, lease.left)
-            listen = lease.noting(listen)
-            if concurrency_of(spec) != "SINGLE_WRITER" and clear_stale_lock(spec.target.ref, lease, waiting):
-                listen(Event(name="notice", pipeline=spec.name, message="STALE_LOCK: a killed writer's lock was removed"))
-            conflicts = 0
+        with write_session(spec, listen, run_id, wait_seconds=wait_seconds, pipeline=spec.name) as session:
+            listen, conflicts = session.listen, 0
             while True:
                 try:
-                    done = run_once(project, spec, state, listen, planned, lease)
+                    done = run_once(project, spec, state, listen, planned, session, run_id=run_id)
                 except RetryableError as lost:
                     conflicts += 1
                     if lost.code not in CONFLICTS or conflicts > _MOST_CONFLICTS:
                         raise
                     # A backfill that was faster yields to this run from now on.
                     listen(
-                        Event(
-                            name="conflict",
+                        Conflict(
                             pipeline=spec.name,
                             message=f"{lost.code}: {lost.message} Repeating.",
-                            fields=lost.as_json(),
+                            error=lost.as_json(),
                         )
                     )
+                    run_id = tell_started(listen, spec.name, what, new_run_id())
                     continue
                 result = summed(result, done)
                 if done.outcome == "committed":
-                    then(lease, listen)
+                    then(session)
                 if not (drain and done.outcome == "committed" and done.waiting_commits):
                     break
+                run_id = tell_started(listen, spec.name, what, new_run_id())
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
         error = java_ended(unknown, spec.name) or unforeseen(unknown, spec.name)
         result = summed(result, RunResult(pipeline=spec.name, outcome="failed", error=error))
-        listen(Event(name="failed", pipeline=spec.name, message=str(error), fields=error.as_json()))
+        listen(Failed(pipeline=spec.name, message=str(error), error=error.as_json()))
     whole = round(time.monotonic() - start, 3)
     return RunResult(**{**vars(result), "seconds": {**(result.seconds or {}), "total": whole}})
 
@@ -171,10 +167,11 @@ def run_once(
     state: StateReader,
     listen: Listener,
     planned: Callable[[], Plan],
-    lease: Lease,
+    session: WriteSession,
     is_watched: bool = False,
+    run_id: str = "",
 ) -> RunResult:
-    """Run one plan under a lease that is held.
+    """Run one plan on a target that is held.
 
     Args:
         project: The project.
@@ -182,23 +179,25 @@ def run_once(
         state: Reader of the tables.
         listen: Told what happens.
         planned: Makes the plan.
-        lease: The target's lease.
+        session: The target, held for writing.
         is_watched: True where this is a part of what the caller watches over.
+        run_id: Of this run, for its commit; empty for a new one.
 
     Raises:
         FreshetError: What the plan or its execution raise.
     """
     plan = planned()
     for notice in plan.notices:
-        listen(Event(name="notice", pipeline=spec.name, message=f"{notice.code}: {notice.message}"))
+        listen(Notice(pipeline=spec.name, code=notice.code, message=f"{notice.code}: {notice.message}"))
+    tell_plan(listen, spec, plan, state)
     before = plan.checkpoint_before.main if plan.checkpoint_before else None
     if not plan.stages:
-        listen(Event(name="idle", pipeline=spec.name, message=f"nothing to do: {plan.window.reason}"))
+        listen(Idle(pipeline=spec.name, message=f"nothing to do: {plan.window.reason}"))
         error = _told_later(project, spec, listen) if is_due(spec) and state.table(spec.target.ref) is not None else None
         return RunResult(
             pipeline=spec.name,
             outcome="idle",
-            checkpoint=before.instant if before else "",
+            checkpoint=before.text if before else "",
             reason=plan.window.reason,
             error=error,
             zone=plan.source_zone,
@@ -207,7 +206,7 @@ def run_once(
     # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from freshet.run.executor import execute
 
-    run_id = new_run_id()
+    run_id = run_id or new_run_id()
     with nullcontext(listen) if is_watched else watched(spec, listen) as told:
         done = execute(
             plan,
@@ -215,42 +214,13 @@ def run_once(
             project.root,
             project.env,
             state,
-            lease.writer_file,
+            session,
             run_id,
-            lambda words: told(Event(name="phase", pipeline=spec.name, message=words)),
+            teller(told, Phase, spec.name),
             _is_short(project, spec, plan, state),
+            finished=stage_teller(told, spec.name),
         )
-    if done.service_error is not None:
-        words = "SERVICE_FAILED: the rows are published; a table service failed after the commit: "
-        listen(
-            Event(
-                name="notice",
-                pipeline=spec.name,
-                message=words + done.service_error.message,
-                fields=done.service_error.as_json(),
-            )
-        )
-    if done.quarantine_error is not None:
-        left = (
-            "the same command takes them out of the quarantine"
-            if plan.window.kind == "replay"
-            else "what the quarantine held before counts no more, and the next run that drops rows takes it out"
-        )
-        words = f"QUARANTINE_NOT_CLEARED: the rows are published; {left}: "
-        listen(
-            Event(
-                name="notice",
-                pipeline=spec.name,
-                message=words + done.quarantine_error.message,
-                fields=done.quarantine_error.as_json(),
-            )
-        )
-    for one in done.outcomes:
-        if one.status in ("warned", "dropped"):
-            words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"
-            listen(Event(name="check", pipeline=spec.name, message=words, fields=one.as_json()))
-    if done.sync_error is not None:
-        listen(Event(name="notice", pipeline=spec.name, message=str(done.sync_error), fields=done.sync_error.as_json()))
+    tell_done(listen, spec, plan, done)
     rows = row_counts(spec, done.info)
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
     result = RunResult(
@@ -261,7 +231,7 @@ def run_once(
         inserts=rows.inserts,
         updates=rows.updates,
         deletes=rows.deletes,
-        checkpoint=after.instant if after else "",
+        checkpoint=after.text if after else "",
         waiting_commits=plan.window.waiting_commits,
         seconds=done.seconds,
         checks=tuple(one.as_json() for one in done.outcomes),
@@ -274,24 +244,21 @@ def run_once(
         undeletable=done.older.undeletable,
         replaced_all=plan.replaces_all,
     )
-    listen(Event(name="committed", pipeline=spec.name, message=in_words(result), fields=result.as_json()))
+    listen(Committed(pipeline=spec.name, message=in_words(result), result=result.as_json()))
     return result
 
 
 def _told_later(project: Project, spec: PipelineSpec, listen: Listener) -> FreshetError | None:
     """Make up for a sync that failed, or that a killed run never came to."""
     from freshet.run.catalogue import sync_if_due
-    from freshet.run.executor import session_for
+    from freshet.run.spark import session_for
 
     with watched(spec, listen) as told:
-
-        def phase(words: str) -> None:
-            told(Event(name="phase", pipeline=spec.name, message=words))
-
+        phase = teller(told, Phase, spec.name)
         phase("starting Spark")
         error = sync_if_due(spec, session_for(spec, project.root, phase), phase)
     words = str(error) if error else f"SYNC_REPEATED: the catalogue knows {spec.target.ref.name} as it stands"
-    listen(Event(name="notice", pipeline=spec.name, message=words, fields=error.as_json() if error else {}))
+    listen(Notice(pipeline=spec.name, message=words, error=error.as_json() if error else {}))
     return error
 
 
@@ -300,8 +267,3 @@ def _is_short(project: Project, spec: PipelineSpec, plan: Plan, state: StateRead
     few = plan.window.kind in ("increment", "driven") and plan.window.rows <= FEW_ROWS
     appends = len(project.pipelines) == 1 and not project.goes_on and spec.target.table_type == "MERGE_ON_READ"
     return few and appends and not compaction_is_due(spec, state.table(spec.target.ref))
-
-
-def new_run_id() -> str:
-    """Return a name for a run that no other has: its time, UTC, and random digits."""
-    return time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + "-" + uuid.uuid4().hex[:8]

@@ -11,17 +11,17 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, StateError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import Done, Notice, Phase
 from freshet.hudi.options import INDEX_CLASS, excludes_runs, writer_options
 from freshet.hudi.shares import rate_options
 from freshet.hudi.table import StateReader, TableState
-from freshet.index.hbase.opening import open_index
-from freshet.jvm.at_work import at_work
-from freshet.jvm.session import ALWAYS, start_session
-from freshet.lease.local import hold_lease, service_lease
+from freshet.index.hbase.opening import Opened
+from freshet.jvm.session import ALWAYS
+from freshet.lease.local import service_lease
 from freshet.plan.retention import held_back
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.run.executor import jvm_lock, name_jobs
 from freshet.run.pending import (
     MADE_BY,
     carry_out,
@@ -30,9 +30,10 @@ from freshet.run.pending import (
     schedule_clustering,
     schedule_compaction,
 )
-from freshet.run.records import remember_killed, remembered
-from freshet.run.runner import new_run_id
+from freshet.run.records import remembered
+from freshet.run.spark import plain_session
 from freshet.run.watchdog import watched
+from freshet.run.write_session import write_session
 from freshet.sinks.failures import in_words
 
 Service = Literal["compact", "cluster", "clean", "archive"]
@@ -91,22 +92,17 @@ def run_services(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
 
 def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, ...], listen: Listener) -> ServiceResult:
     result = ServiceResult(spec.name, {})
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
     lease = spec.target.ref if excludes_runs(spec, wanted) else service_lease(spec.target.ref)
     with (
-        hold_lease(lease, new_run_id(), spec.lease_wait_seconds, waiting, what="table services", pipeline=spec.name) as held,
-        watched(spec, held.noting(listen)) as listen,
+        write_session(spec, listen, new_run_id(), lease=lease, what="table services", pipeline=spec.name) as session,
+        watched(spec, session.listen) as listen,
     ):
-        remember_killed(spec.target.ref, held.left)
-        listen(Event(name="phase", pipeline=spec.name, message="starting Spark"))
-        spark = start_session(spec.spark_conf).newSession()
-        name_jobs(spark, spec.name)
+        phase = teller(listen, Phase, spec.name)
+        phase("starting Spark")
+        spark = plain_session(spec)
         # A service whose Python is killed goes on in its JVM: what comes next waits for that one's lock, as after a run.
-        with at_work(), jvm_lock(spark, held.writer_file):
-            spec = _at_its_rate(spark, spec, state, listen)
+        with session.indexed(spark, spec, state, phase) as opened:
+            spec = _at_its_rate(spec, opened)
             # COPY_ON_WRITE has nothing to compact.
             now = [one for one in SERVICES if one in wanted and (one != "compact" or spec.target.table_type != "COPY_ON_WRITE")]
             for number, service in enumerate(now, 1):
@@ -116,36 +112,34 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
                     kept, code = _needed(spark, spec), "COMPACTION_PENDING"
                 if kept:
                     result = replace(result, held=kept, done={**result.done, service: "left"})
-                    listen(Event(name="notice", pipeline=spec.name, message=f"{code}: {kept[0]}"))
+                    listen(Notice(pipeline=spec.name, code=code, message=f"{code}: {kept[0]}"))
                     continue
                 listen(
-                    Event(
-                        name="phase",
+                    Phase(
                         pipeline=spec.name,
                         message=f"{_IN_WORDS[service]} {spec.target.ref.name}",
-                        fields={"unit": "service", "number": number, "of": len(now)},
+                        unit="service",
+                        number=number,
+                        of=len(now),
                     )
                 )
+                session.confirm()
                 done = _run(spark, spec, state, service, listen)
                 result = replace(result, done={**result.done, service: done})
                 listen(
-                    Event(
-                        name="done",
+                    Done(
                         pipeline=spec.name,
                         message=service,
-                        fields={"commits": [] if done == NOTHING else [f"{service} {done}"]},
+                        commits=() if done == NOTHING else (f"{service} {done}",),
                     )
                 )
     return result
 
 
-def _at_its_rate(spark: SparkSession, spec: PipelineSpec, state: StateReader, listen: Listener) -> PipelineSpec:
+def _at_its_rate(spec: PipelineSpec, opened: Opened | None) -> PipelineSpec:
     # A clustering writes the entry of each row anew, and whoever finds a failed commit takes its entries back.
-    if spec.index.hbase is None:
+    if opened is None:
         return spec
-    opened = open_index(
-        spark, spec, spec.index.hbase, state, lambda words: listen(Event(name="phase", pipeline=spec.name, message=words))
-    )
     return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.jvms)})
 
 
@@ -168,9 +162,9 @@ def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: S
                     for pending in pending_compactions(spark, spec.target.ref, MADE_BY):
                         carry_out(client, none, pending)
                         listen(
-                            Event(
-                                name="notice",
+                            Notice(
                                 pipeline=spec.name,
+                                code="COMPACTION_RESUMED",
                                 message=f"COMPACTION_RESUMED: the compaction of {pending} was left unfinished, and is done now",
                             )
                         )
@@ -203,7 +197,8 @@ def _finish_clustering(client: Any, spec: PipelineSpec, instant: str, listen: Li
         words = "was left unfinished, and is done now"
     except Py4JJavaError as error:
         words = f"was left unfinished, and is given up: {in_words(spec.target.ref, str(error)).message}"
-    listen(Event(name="notice", pipeline=spec.name, message=f"CLUSTERING_RESUMED: the clustering of {instant} {words}"))
+    code = "CLUSTERING_RESUMED"
+    listen(Notice(pipeline=spec.name, code=code, message=f"{code}: the clustering of {instant} {words}"))
 
 
 def _cluster(client: Any, instant: str) -> None:

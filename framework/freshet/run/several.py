@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from queue import SimpleQueue
 from threading import Thread
 
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
+from freshet.events.kinds import Skipped
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.records import of_run, remembered
@@ -75,7 +76,7 @@ def run_project(
                 results[spec.name] = RunResult(pipeline=spec.name, outcome="skipped", reason=reason)
                 with remembered(spec.target.ref, spec.name, "run") as record:
                     record.update(of_run(results[spec.name]))
-                listen(Event(name="skipped", pipeline=spec.name, message=f"skipped: {reason}"))
+                listen(Skipped(pipeline=spec.name, message=f"skipped: {reason}"))
                 continue
             running[spec.name] = spec
             if at_a_time == 1:

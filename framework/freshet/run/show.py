@@ -10,20 +10,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, StateError, foreign_text
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
-from freshet.hudi.instants import readable
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import TableState
-from freshet.project.model.paths import place_before
-from freshet.project.model.pipeline import SourceSpec, TableRef
 from freshet.sinks.failures import in_words
-from freshet.sources.hudi.look.partitions import touched_partitions
-from freshet.sources.hudi.look.versions import is_kept, version_at, version_at_end, versions_held
-from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.history import changes_since, version_to_show
 from freshet.sources.hudi.read.reader import load_table, read_increment
-from freshet.sources.hudi.reads import ReadIncrement
-
-_EVERY_COMMIT = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,63 +89,18 @@ def _rows(spark: SparkSession, state: TableState, wanted: Wanted) -> DataFrame:
         return _changes(spark, state, wanted.since)
     if not wanted.at:
         return load_table(spark, ref.path)
-    _hold_begun(state, wanted.at)
-    version = version_at(state, wanted.at)
-    if not is_kept(state, version):
-        raise StateError(
-            "VERSION_CLEANED",
-            f"{ref.name}: its cleaner has kept no version as of {wanted.at}.",
-            "Nothing is shown.",
-            f"Name a time after {state.retained_from}.",
-            retained_from=state.retained_from,
-        )
+    version = version_to_show(state, wanted.at)
     return load_table(spark, ref.path, version.as_of, overtakers=version.overtakers)
-
-
-def _hold_begun(state: TableState, at: str) -> None:
-    """Refuse a time before the table's first commit: that a table had no row is another answer than that there was none."""
-    times = [i.completed for i in state.commits]
-    if any(one <= at for one in times) or state.retained_from:
-        return
-    times += [i.completed for i, _ in state.load_archived("")]
-    if not any(one <= at for one in times):
-        before = place_before(state.ref.path)
-        table = f"; before its migration the table was {before}" if before else ""
-        raise StateError(
-            "BEFORE_FIRST_COMMIT",
-            f"{state.ref.name} begins at {readable(min(times)) if times else 'its first commit, which has not come'}{table}.",
-            "Nothing is shown.",
-            "Name a later time." if times else "Run its pipeline first.",
-            at=at,
-        )
 
 
 def _changes(spark: SparkSession, state: TableState, since: str) -> DataFrame:
     """Return what an increment holds: the rows as they are that have changed, and those as they were that are gone."""
-    ref = TableRef(state.ref.name, state.ref.path)
-    # A checkpoint is the time of a commit: that of the last one before.
-    begin = max((i.completed for i in state.commits if i.completed <= since), default="")
-    position = Position(instant=begin or since, table=ref.path)
-    source = SourceSpec(
-        table=ref,
-        max_commits=_EVERY_COMMIT,
-        missing_checkpoint="ERROR",
-        full_scan_when_expired=False,
-        incremental_format="auto",
-    )
     try:
-        window = next_window(ref.name, state, source, position)
-        if window.kind == "idle":
-            return load_table(spark, ref.path).where("false")
-        held = versions_held(ref.name, state, window, Checkpoint({MAIN: position}))
+        stage = changes_since(state, since)
     except StateError as error:
         # What a pipeline would be told to do is not to be done by somebody who looks.
         raise StateError(error.code, error.message, "Nothing is shown.", "Name a later time.", **error.details) from error
-    end = version_at_end(state, window.end_inclusive)
-    rows = read_increment(
-        spark,
-        ReadIncrement(
-            table=ref, window=window, with_deletes=True, before=held, as_of=end, partitions=touched_partitions(state, window)
-        ),
-    )
+    if stage is None:
+        return load_table(spark, state.ref.path).where("false")
+    rows = read_increment(spark, stage)
     return rows.select(IS_DELETED, *(name for name in rows.columns if name != IS_DELETED))

@@ -15,6 +15,7 @@ from typing import Any
 
 from freshet.errors import FreshetError, RetryableError
 from freshet.events.event import Event, Listener
+from freshet.events.kinds import Failed, Notice
 from freshet.jvm.ivy import jar_counts
 from freshet.project.model.limits import RunLimits
 from freshet.project.model.pipeline import PipelineSpec
@@ -134,13 +135,13 @@ class _Watch:
                 return
             if told <= self.alive:
                 told = now
-                self.report(f"RUN_QUIET: no task of Spark has begun or ended for {still:,.0f} s")
+                self.report("RUN_QUIET", f"no task of Spark has begun or ended for {still:,.0f} s")
 
-    def report(self, words: str) -> None:
-        self.tell(Event(name="notice", pipeline=self.spec.name, message=f"{words}. Threads:\n{_threads()}"))
+    def report(self, code: str, words: str) -> None:
+        self.tell(Notice(pipeline=self.spec.name, code=code, message=f"{code}: {words}. Threads:\n{_threads()}"))
 
     def give_up(self, code: str, why: str) -> None:
-        self.report(f"{code}: {self.spec.name} {why}")
+        self.report(code, f"{self.spec.name} {why}")
         if self.done.is_set():
             # It ended while its threads were looked at.
             return
@@ -153,14 +154,7 @@ class _Watch:
         _ENDS.last = (time.monotonic(), self.spec.name)
         self.end()
         if not self.done.wait(_GRACE_SECONDS):
-            self.tell(
-                Event(
-                    name="failed",
-                    pipeline=self.spec.name,
-                    message=str(self.error),
-                    fields={**self.error.as_json(), "process_ends": True},
-                )
-            )
+            self.tell(Failed(pipeline=self.spec.name, message=str(self.error), error=self.error.as_json(), process_ends=True))
             sys.stderr.flush()
             # Nothing else ends a thread of Python that waits. The kernel gives the lease back.
             os._exit(self.error.exit_code)
@@ -224,6 +218,12 @@ def _threads() -> str:
     context = _context()
     jvm = (_answer(lambda: jvm_threads(context)) or "The JVM does not answer.") if context is not None else ""
     return "\n".join(part for part in (python_threads(), jvm) if part)
+
+
+def end_for(pipeline: str) -> None:
+    """End the JVM for the sake of one pipeline; others of this process are told so."""
+    _ENDS.last = (time.monotonic(), pipeline)
+    end_jvm()
 
 
 def end_jvm() -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from freshet.errors import FreshetError, unforeseen
 from freshet.hudi.timeline import TimelineState
-from freshet.lease.local import backfill_lease, holder_of, is_running, service_lease
+from freshet.lease.choice import leases_for
+from freshet.lease.local import backfill_lease, service_lease
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.sources.hudi.read.held import hold_plan
@@ -31,7 +32,7 @@ def status_of(
         more: Loads others of the project by their names.
         failed: Told the error.
     """
-    state = TimelineState()
+    state, leases = TimelineState(), leases_for(spec.target.ref, spec.lease_across_machines)
 
     def hold(plan: Plan) -> None:
         # A store that is not this machine's own takes seconds to list what a hundred pipelines would read: plan and run do.
@@ -41,8 +42,8 @@ def status_of(
 
     try:
         found = pipeline_status(spec, state, hold)
-        holder = holder_of(spec.target.ref)
-        found = replace(found, running=holder if holder is not None else holder_of(service_lease(spec.target.ref)))
+        holder = leases.holder(spec.target.ref)
+        found = replace(found, running=holder if holder is not None else leases.holder(service_lease(spec.target.ref)))
         before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING", "INPUT_MISSING") else ()
         if before:
             found = replace(found, state="waiting", waits_for=before, message="")
@@ -50,7 +51,7 @@ def status_of(
         if spec.backfill is None:
             return found
         return replace(
-            found, backfill=unfinished_backfill(spec, state), backfill_running=is_running(backfill_lease(spec.target.ref))
+            found, backfill=unfinished_backfill(spec, state), backfill_running=leases.is_held(backfill_lease(spec.target.ref))
         )
     except Exception as unknown:  # one unreadable table must not hide the others
         error = unforeseen(unknown, spec.name)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from freshet.backfill.record import chunk_commits
 from freshet.errors import FreshetError
 from freshet.hudi.buckets import bucket_advice
 from freshet.hudi.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from freshet.hudi.instants import zone_of
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.migrated import refuse_unmigrated
@@ -20,9 +18,8 @@ from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quarantine.table import lost_words, may_drop
 from freshet.secrets import redact_tree
-from freshet.sources.hudi.look.late import completion_of, late_commits
-from freshet.sources.hudi.look.window import horizon
 from freshet.sources.hudi.reads import counted
+from freshet.sources.registry import find_source, kind_of
 from freshet.status.logic_report import LogicReport
 from freshet.storage.files import is_local
 
@@ -137,21 +134,18 @@ def pipeline_status(
         refuse_unmigrated(spec, state, target)
         last = _last_commit(spec, target) if target else ""
         checkpoint = checkpoint_of(spec, target) if target else None
-        source = state.table(spec.source.table)
+        source = find_source(spec, state)
         if source is None:
             return PipelineStatus(
                 pipeline=spec.name,
                 state="SOURCE_MISSING",
                 last_commit=last,
-                message=f"no Hudi table at {spec.source.table.path}",
+                message=f"no {kind_of(spec).what(spec)}",
             )
-        zone = zone_of(source)
+        zone = source.zone
         main = checkpoint.main if checkpoint else None
-        position = completion_of(spec.name, source, main) if main else ""
-        late = late_commits(source, main, position) if main else ()
-        waiting = (*late, *source.commits_between(begin_exclusive=position))
-        oldest = horizon(source)
-        trimmed = bool(source.retained_from) or bool(position and source.commits and source.commits[0].completed > position)
+        position = source.position_words(main) if main else ""
+        lag = source.lag(main)
         # By what a run plans, so that it is no second opinion.
         plan = compile_plan(spec, state, RunRequest())
         hold(plan)
@@ -167,11 +161,11 @@ def pipeline_status(
         state="new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
         last_commit=last,
         checkpoint=position,
-        commits_behind=len(waiting),
-        rows_behind=sum(source.info(i).rows for i in waiting),
-        minutes_behind=max(0.0, _minutes(position, waiting[-1].completed)) if position and waiting else 0.0,
-        horizon=oldest,
-        minutes_to_horizon=_minutes(oldest, position) if trimmed and oldest and position else None,
+        commits_behind=lag.commits,
+        rows_behind=lag.rows,
+        minutes_behind=lag.minutes,
+        horizon=lag.horizon,
+        minutes_to_horizon=lag.minutes_to_horizon,
         advice="\n".join(filter(None, advice)),
         source_zone=zone,
     )
@@ -186,15 +180,3 @@ def _last_commit(spec: PipelineSpec, target: TableState) -> str:
         ),
         "",
     )
-
-
-def _minutes(begin: str, end: str) -> float:
-    try:
-        return round((_moment(end) - _moment(begin)).total_seconds() / 60, 1)
-    except ValueError:
-        # HoodieStreamer's start of all time ("000", "00000000000000") is no date to count from.
-        return 0.0
-
-
-def _moment(instant: str) -> datetime:
-    return datetime.strptime(instant[:14], "%Y%m%d%H%M%S")

@@ -13,6 +13,7 @@ from freshet.backfill.record import ChunkRecord, encode_chunk
 from freshet.backfill.run import BackfillResult, window_of
 from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.events.event import Event
+from freshet.events.kinds import ChunkDone
 from freshet.hudi.checkpoint import FINGERPRINT_KEY, PIPELINE_KEY
 from tests.kit.memory import at
 from tests.kit.timeline import HandMade, a_table, a_target, commit
@@ -175,7 +176,7 @@ def doing(result: BackfillResult, monkeypatch: pytest.MonkeyPatch) -> list[tuple
 
     def run(load: Any, request: Any, state: Any, listen: Callable[[Event], None], max_conflicts: int) -> BackfillResult:
         called.append((request, max_conflicts))
-        listen(Event(name="chunk", pipeline="payments", message="chunk 1/2", fields={"number": 1, "of": 2}))
+        listen(ChunkDone(pipeline="payments", message="chunk 1/2", number=1, of=2))
         return result
 
     monkeypatch.setattr("freshet.cli.backfill.run_backfill", run)

@@ -50,7 +50,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(*words: object, **more: object) -> None:
         raise FreshetError("SPARK_ASKED", "Spark was asked for.")
 
-    monkeypatch.setattr("freshet.landing.work.start_session", asked)
+    monkeypatch.setattr("freshet.landing.work.plain_session", asked)
 
 
 @pytest.fixture
@@ -346,7 +346,7 @@ def test_an_unchanged_seed_starts_no_spark(freshet: Freshet, root: Path, monkeyp
     def asked(*words: object, **more: object) -> None:
         raise FreshetError("SPARK_ASKED", "Spark was asked for.")
 
-    monkeypatch.setattr("freshet.landing.work.start_session", asked)
+    monkeypatch.setattr("freshet.landing.work.plain_session", asked)
     done = freshet("land", "--seeds")
     assert (done.exit_code, done.stdout) == (0, "raw.a: nothing to do: the file is as it was when it was landed\n")
     for change in (

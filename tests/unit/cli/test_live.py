@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -16,10 +17,12 @@ import pytest
 
 from freshet.cli import live
 from freshet.cli.board import Board
-from freshet.cli.output import Output, message, progress, table
+from freshet.cli.output import Output, message, table
+from freshet.cli.progress import progress
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
 from freshet.cli.terminal import wrapped
-from freshet.events.event import Event
+from freshet.events.kinds import ChunkDone, Committed, Failed, Idle, Notice, Phase, RunStarted, Skipped
+from freshet.events.lines import json_lines
 from freshet.jvm.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
 
@@ -87,8 +90,8 @@ def test_the_region_stays_one_whatever_the_terminals_width(
     """
     screen = terminal(columns)
     with progress(Output(False)) as listen:
-        listen(Event(name="notice", pipeline="a", message="STALE_LOCK"))
-        listen(Event(name="phase", pipeline="a", message="writing derived.a"))
+        listen(Notice(pipeline="a", message="STALE_LOCK"))
+        listen(Phase(pipeline="a", message="writing derived.a"))
         counts["a"] = HALF
         for width in (columns, *then):
             screen.resize(width)
@@ -100,7 +103,7 @@ def test_the_region_stays_one_whatever_the_terminals_width(
             assert [one.split()[0] for one in screen.until(drawn)[:2]] == ["a:", "●"]
         counts["a"] = Counts(doing="Doing partition and writing data", done=18, of=24)
         assert "━━━━━━━━━━━━────" in screen.until(_has("18 of 24 tasks"))[2], "it moves"
-        listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
+        listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
     print(DONE_LINE, flush=True)
     assert screen.until(_has(DONE_LINE)) == ["a: STALE_LOCK", DONE_LINE], "one result, once"
 
@@ -110,18 +113,20 @@ def test_what_is_told_of_a_step_is_what_fits(terminal: Sized, counts: dict[str, 
     screen = terminal(120)
     counts["a"] = HALF
     with progress() as listen:
-        listen(Event(name="phase", pipeline="a", message="writing derived.a"))
+        listen(Phase(pipeline="a", message="writing derived.a"))
         told = "12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB"
         screen.until(_has(told))
         screen.resize(70)
         narrow = screen.until(_has("12 of 24", without=("340,000",)))
         assert narrow[1].endswith("12 of 24 tasks, stage ends in about 30 s, 52 MB")
         listen(
-            Event(
-                name="phase",
+            Phase(
                 pipeline="a",
                 message="2026-01-02",
-                fields={"unit": "chunk", "number": 2, "of": 5, "seconds_left": 600},
+                unit="chunk",
+                number=2,
+                of=5,
+                seconds_left=600,
             )
         )
         screen.until(_has("a: chunk 2 of 5, 2026-01-02", "about 10 min left", without=("stage",)))
@@ -131,23 +136,39 @@ def test_several_pipelines(terminal: Sized, counts: dict[str, Counts]) -> None:
     screen = terminal(80, 8)
     with progress(Output(False), total=8) as listen:
         for name in "abcdefgh":
-            listen(Event(name="phase", pipeline=name, message="reading"))
+            listen(Phase(pipeline=name, message="reading"))
         counts["b"] = HALF
         screen.until(_has("0 of 8 pipelines are through", "● a: reading", "lines more"))
         assert len(screen.shown()) == 6, "a region that is higher than the terminal could not be drawn over"
-        for name, how in zip("aefgh", ("committed", "idle", "committed", "skipped", "failed"), strict=True):
-            listen(Event(name=how, pipeline=name, message="words", fields={"code": "CHECK_FAILED"} if how == "failed" else {}))
+        for name in "af":
+            listen(Committed(pipeline=name, message="words", result={}))
+        listen(Idle(pipeline="e", message="words"))
+        listen(Skipped(pipeline="g", message="words"))
+        listen(Failed(pipeline="h", message="words", error={"code": "CHECK_FAILED"}))
         lines = screen.until(_has("5 of 8", "12 of 24 tasks", without=("● a",)))
         assert lines[0].startswith("5 of 8 pipelines are through: failed: h (CHECK_FAILED), 2 committed, 1 nothing")
         assert "12 of 24 tasks" in lines[2]
+
+
+def test_what_machines_are_told_is_not_drawn_and_their_lines_stand_above(terminal: Sized) -> None:
+    """``--events -`` where stderr is a terminal, and every kind that says to machines what people see in another way."""
+    screen, output = terminal(400), Output(False)
+    with json_lines("-") as lines:
+        output.listeners["--events"] = lines
+        with progress(output) as listen:
+            listen(RunStarted(pipeline="a", message="run 1 begins", run_id="1", what="run"))
+            listen(Phase(pipeline="a", message="writing derived.a"))
+            found = screen.until(_has('"name": "phase"', "● a: writing derived.a"))
+    assert [json.loads(line)["name"] for line in found[:2]] == ["run_started", "phase"]
+    assert len(found) == 3
 
 
 def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Counts]) -> None:
     """A transformer's print, a message, half a line, what has a code: each is whole, and in its order."""
     screen = terminal(80)
     with progress() as listen:
-        listen(Event(name="phase", pipeline="a", message="reading"))
-        listen(Event(name="phase", pipeline="a", message="SETTINGS_IGNORED: some"))
+        listen(Phase(pipeline="a", message="reading"))
+        listen(Phase(pipeline="a", message="SETTINGS_IGNORED: some"))
         for number in range(40):
             print(f"row {number}")
         sys.stdout.write("half a ")
@@ -161,7 +182,7 @@ def test_what_others_print_stands_above(terminal: Sized, counts: dict[str, Count
 def test_words_that_would_move_the_cursor(terminal: Sized, counts: dict[str, Counts]) -> None:
     screen = terminal(80)
     with progress() as listen:
-        listen(Event(name="phase", pipeline="a", message="reading\x1b[2J\r\nmany\tlines [bold]x[/bold]"))
+        listen(Phase(pipeline="a", message="reading\x1b[2J\r\nmany\tlines [bold]x[/bold]"))
         assert len(screen.until(_has("reading", "[bold]x[/bold]"))) == 1
 
 
@@ -176,7 +197,7 @@ def test_colours_only_where_they_are_wanted(
             monkeypatch.setenv("NO_COLOR", "1")
         screen = terminal(80)
         with progress() as listen:
-            listen(Event(name="phase", pipeline="a", message="reading"))
+            listen(Phase(pipeline="a", message="reading"))
             screen.until(_has("12 of 24"))
         assert (re.search(rb"\x1b\[[0-9;]*3[0-9]m", screen.raw) is None) == no_color
 
@@ -185,7 +206,7 @@ def test_a_terminal_without_these_characters(terminal: Sized, counts: dict[str, 
     counts["a"] = HALF
     screen = terminal(80, encoding="ascii")
     with progress() as listen:
-        listen(Event(name="phase", pipeline="a", message="reading"))
+        listen(Phase(pipeline="a", message="reading"))
         assert screen.until(_has("12 of 24"))[0].startswith("* a: reading")
 
 
@@ -201,8 +222,8 @@ def test_lines_where_nothing_can_be_drawn(
     monkeypatch.setenv(name, value)
     screen = terminal(80)
     with progress(Output(False)) as listen:
-        listen(Event(name="phase", pipeline="a", message="reading"))
-        listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
+        listen(Phase(pipeline="a", message="reading"))
+        listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
     print(DONE_LINE, flush=True)
     lines = screen.until(_has(DONE_LINE))
     assert [line[10:] if line[:1].isdigit() else line for line in lines] == ["a: reading", DONE_LINE]
@@ -220,11 +241,11 @@ def test_a_log_is_told_how_far_a_step_is(
     with open(tmp_path / "log", "w+", encoding="utf-8") as log:
         monkeypatch.setattr(sys, "stderr", log)
         with progress(Output(False)) as listen:
-            listen(Event(name="phase", pipeline="a", message="reading"))
+            listen(Phase(pipeline="a", message="reading"))
             while "of 24 tasks" not in (tmp_path / "log").read_text("utf-8"):
                 log.flush()
                 time.sleep(0.02)
-            listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
+            listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
     lines = [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
     assert lines[0] == "a: reading"
     assert re.fullmatch(
@@ -255,8 +276,8 @@ def test_a_download_of_jars_is_shown_by_whatever_waits_for_it(
     _a_download(monkeypatch, "hudi.jar", "kafka.jar")
     screen = terminal(80)
     with progress(total=2) as listen:
-        listen(Event(name="phase", pipeline="a", message="starting Spark"))
-        listen(Event(name="phase", pipeline="b", message="starting Spark"))
+        listen(Phase(pipeline="a", message="starting Spark"))
+        listen(Phase(pipeline="b", message="starting Spark"))
         lines = screen.until(_has("1 of 2 jars, 52 MB, kafka.jar"))
         assert lines[2] == lines[4] == "  ━━━━━━━━──────── 1 of 2 jars, 52 MB, kafka.jar"
         monkeypatch.setattr(live, "jar_counts", lambda: None)
@@ -270,7 +291,7 @@ def test_a_log_is_told_of_each_jar(counts: dict[str, Counts], monkeypatch: pytes
     with open(tmp_path / "log", "w+", encoding="utf-8") as log:
         monkeypatch.setattr(sys, "stderr", log)
         with progress(Output(False)) as listen:
-            listen(Event(name="phase", pipeline="a", message="starting Spark"))
+            listen(Phase(pipeline="a", message="starting Spark"))
             while "kafka" not in (tmp_path / "log").read_text("utf-8"):
                 log.flush()
                 time.sleep(0.02)
@@ -288,8 +309,8 @@ def test_a_log_that_holds_the_results_too_says_each_once(
         monkeypatch.setattr(sys, "stderr", log)
         monkeypatch.setattr(sys, "stdout", log)
         with progress(Output(False), total=2) as listen:
-            listen(Event(name="committed", pipeline="a", message="committed 1: 3 inserted"))
-            listen(Event(name="failed", pipeline="b", message="X: no", fields={"code": "X"}))
+            listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
+            listen(Failed(pipeline="b", message="X: no", error={"code": "X"}))
     assert [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()] == [
         "a: committed. 1 of 2 pipelines are through: 1 committed",
         "b: failed. 2 of 2 pipelines are through: failed: b (X), 1 committed",
@@ -318,10 +339,10 @@ def test_a_context_that_is_not_whole_is_no_traceback(monkeypatch: pytest.MonkeyP
 
 def test_what_is_nobodys_belongs_to_the_only_one_at_work() -> None:
     board = Board()
-    board.heard(Event(name="phase", pipeline="a", message="x"))
+    board.heard(Phase(pipeline="a", message="x"))
     board.counted({"": HALF})
     assert "12 of 24 tasks" in board.lines(80)[1]
-    board.heard(Event(name="phase", pipeline="b", message="y"))
+    board.heard(Phase(pipeline="b", message="y"))
     board.counted({"": HALF, "b": HALF})
     assert [line.split()[0] for line in board.lines(80)] == ["●", "●", "━━━━━━━━────────"]
 
@@ -330,14 +351,14 @@ def test_whoever_is_stopped_is_told_what_was_published_and_what_repeats(terminal
     """Also by a signal that comes while the region is drawn: it is taken off the screen first, and not drawn again."""
     screen = terminal(80)
     with progress(Output(False)) as listen:
-        listen(Event(name="committed", pipeline="a", message="words", fields={"commits": ["20260801101500000"]}))
-        listen(Event(name="chunk", pipeline="b", message="words", fields={"commits": ["20260801101500001"]}))
-        listen(Event(name="phase", pipeline="b", message="writing derived.b"))
+        listen(Committed(pipeline="a", message="words", result={"commits": ["20260801101500000"]}))
+        listen(ChunkDone(pipeline="b", message="words", number=1, of=2, commits=("20260801101500001",)))
+        listen(Phase(pipeline="b", message="writing derived.b"))
         screen.until(_has("● b: writing"))
         found = stopped("the keyboard")
         for put_away in BEFORE_LAST_WORDS:
             put_away()
-        listen(Event(name="phase", pipeline="b", message="later"))
+        listen(Phase(pipeline="b", message="later"))
         os.write(sys.stderr.fileno(), b"last words\n")
         assert screen.until(_has("last words")) == ["last words"]
     assert found.details["published"] == [
@@ -352,21 +373,19 @@ def test_a_process_that_is_about_to_end_itself_says_why(terminal: Sized, counts:
     """A run that hangs is ended without a result: its error is not left to one, and the region is taken away before."""
     screen = terminal(80)
     with progress(Output(False)) as listen:
-        listen(Event(name="phase", pipeline="a", message="reading"))
-        listen(
-            Event(name="failed", pipeline="a", message="RUN_TIMEOUT: no", fields={"code": "RUN_TIMEOUT", "process_ends": True})
-        )
+        listen(Phase(pipeline="a", message="reading"))
+        listen(Failed(pipeline="a", message="RUN_TIMEOUT: no", error={"code": "RUN_TIMEOUT"}, process_ends=True))
         assert screen.until(_has("RUN_TIMEOUT", without=("●",))) == ["a: RUN_TIMEOUT: no"]
 
 
 def test_a_terminal_that_is_gone_stops_nothing(terminal: Sized, counts: dict[str, Counts]) -> None:
     screen = terminal(80)
     with progress() as listen:
-        listen(Event(name="phase", pipeline="a", message="reading"))
+        listen(Phase(pipeline="a", message="reading"))
         os.close(screen.slave)
         os.close(screen.master)
-        listen(Event(name="phase", pipeline="a", message="writing"))
-        listen(Event(name="notice", pipeline="a", message="words"))
+        listen(Phase(pipeline="a", message="writing"))
+        listen(Notice(pipeline="a", message="words"))
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from freshet.cli.output import Output
 from freshet.errors import FreshetError
-from freshet.events.event import Event
+from freshet.events.kinds import Committed
 from freshet.run.result import RunResult
 from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet
@@ -89,7 +89,7 @@ def test_an_option_of_hoodiestreamer_has_an_answer(freshet: Freshet, option: str
 def test_an_interrupted_command_says_what_was_published(freshet: Freshet, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: object, __: object, listen: object, *___: object) -> None:
         done = RunResult(pipeline="payments", outcome="committed", run_id="r", commits=("20260801101500000",))
-        listen(Event(name="committed", pipeline="payments", message="committed", fields=done.as_json()))  # type: ignore[operator]
+        listen(Committed(pipeline="payments", message="committed", result=done.as_json()))  # type: ignore[operator]
         raise KeyboardInterrupt
 
     monkeypatch.setattr("freshet.cli.run.run_project", interrupted)

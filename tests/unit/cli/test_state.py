@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.events.event import Event
+from freshet.events.kinds import Phase
 from freshet.hudi.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from freshet.lease.local import hold_lease, service_lease
 from freshet.project.model.pipeline import TableRef
@@ -108,7 +108,7 @@ def test_what_is_at_work_is_shown(freshet: Freshet, root: Path) -> None:
     ):
         with hold_lease(lease, "run-1", 0.0, pytest.fail, what=what) as held:
             assert freshet("status").stdout.splitlines()[-1].startswith(said)
-            held.noting(lambda event: None)(Event(name="phase", pipeline="payments", message="writing derived.payments"))
+            held.noting(lambda event: None)(Phase(pipeline="payments", message="writing derived.payments"))
             assert freshet("status").stdout.splitlines()[-1].endswith(" s: writing derived.payments")
             found = parsed(freshet("status", "--output", "json"))["pipelines"][0]["running"]
             assert (found["what"], found["doing"], found["run_id"]) == (what, "writing derived.payments", "run-1")

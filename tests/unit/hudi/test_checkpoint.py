@@ -16,14 +16,14 @@ from freshet.hudi.checkpoint import (
     STREAMER_V1_KEY,
     STREAMER_V2_KEY,
     Checkpoint,
-    Position,
     decode,
     encode,
 )
+from freshet.sources.hudi.position import HudiPosition
 from tests.kit.memory import SOURCE, a_checkpoint, at
 
 positions = st.builds(
-    Position,
+    HudiPosition,
     instant=st.from_regex(r"\A[0-9]{17}\Z"),
     table=st.text(),
     basis=st.sampled_from(["completed", "requested"]),
@@ -48,7 +48,7 @@ def test_what_is_encoded_is_decoded(checkpoint: Checkpoint) -> None:
 
 
 def test_same_vector_same_text_whatever_the_order() -> None:
-    one, two = Position(instant=at(1), table="/a"), Position(instant=at(2), table="/b")
+    one, two = HudiPosition(instant=at(1), table="/a"), HudiPosition(instant=at(2), table="/b")
     assert encode(Checkpoint({"x": one, MAIN: two})) == encode(Checkpoint({MAIN: two, "x": one}))
 
 
@@ -66,15 +66,15 @@ def test_a_request_time_never_poses_as_a_completion_time() -> None:
 
 
 def test_hoodie_streamers_v2_key_is_a_completion_time_of_a_table_it_does_not_name() -> None:
-    assert decode({STREAMER_V2_KEY: at(5)}) == Checkpoint({MAIN: Position(instant=at(5), table="", basis="completed")})
+    assert decode({STREAMER_V2_KEY: at(5)}) == Checkpoint({MAIN: HudiPosition(instant=at(5), table="", basis="completed")})
 
 
 def test_hoodie_streamers_v1_key_is_a_request_time() -> None:
-    assert decode({STREAMER_V1_KEY: at(5)}) == Checkpoint({MAIN: Position(instant=at(5), table="", basis="requested")})
+    assert decode({STREAMER_V1_KEY: at(5)}) == Checkpoint({MAIN: HudiPosition(instant=at(5), table="", basis="requested")})
 
 
 def test_v2_wins_over_v1() -> None:
-    assert decode({STREAMER_V1_KEY: at(3), STREAMER_V2_KEY: at(5)}) == Checkpoint({MAIN: Position(instant=at(5))})
+    assert decode({STREAMER_V1_KEY: at(3), STREAMER_V2_KEY: at(5)}) == Checkpoint({MAIN: HudiPosition(instant=at(5))})
 
 
 def test_freshets_own_wins_in_the_same_commit() -> None:

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from freshet.errors import Exit, StateError
-from freshet.hudi.checkpoint import CHECKPOINT_KEY, MAIN, STREAMER_V2_KEY, Position, decode, encode
+from freshet.hudi.checkpoint import CHECKPOINT_KEY, MAIN, STREAMER_V2_KEY, decode, encode
+from freshet.sources.hudi.position import HudiPosition
 from tests.kit.memory import a_checkpoint, at
 
 
@@ -50,7 +51,7 @@ def test_a_kind_that_is_no_text_is_garbage(kind: object) -> None:
 def test_a_position_without_a_kind_is_garbage_and_a_hudi_table_is_known() -> None:
     raw = json.loads(entries()[CHECKPOINT_KEY])
     assert decode(entries()) is not None
-    assert decode(entries()).positions[MAIN] == Position(instant=at(5), table="/t")  # type: ignore[union-attr]
+    assert decode(entries()).positions[MAIN] == HudiPosition(instant=at(5), table="/t")  # type: ignore[union-attr]
     del raw["positions"][MAIN]["kind"]
     with pytest.raises(StateError) as refused:
         decode({CHECKPOINT_KEY: json.dumps(raw)})

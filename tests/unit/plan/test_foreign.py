@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import MAIN, PIPELINE_KEY, STREAMER_V2_KEY, Checkpoint, Position, encode
+from freshet.hudi.checkpoint import MAIN, PIPELINE_KEY, STREAMER_V2_KEY, Checkpoint, encode
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target, at
@@ -77,7 +78,9 @@ def test_a_pipeline_goes_on_from_its_own_checkpoint_whoever_wrote_after_it() -> 
     """Kind: two pipelines that share a table, of which one was retired or got another name: its checkpoint is newer, and one in
     another source's timeline. Wrong were a refusal, and a command that sets the other's position as this one's.
     """
-    other = Checkpoint({MAIN: Position(instant=at(20), table="/lake/raw/other"), "tips": Position(instant=at(19), table="/t")})
+    other = Checkpoint(
+        {MAIN: HudiPosition(instant=at(20), table="/lake/raw/other"), "tips": HudiPosition(instant=at(19), table="/t")}
+    )
     left = a_commit(40, extra={**OTHERS, **encode(other)})
     own = a_target((30, a_checkpoint(10)), extra={PIPELINE_KEY: "earnings"})
     both = a_table_state([*((i, own.info(i)) for i in own.commits), left], ref=TARGET)

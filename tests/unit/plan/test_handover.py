@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import Position
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.status.status import pipeline_status
 from freshet.types.columns import Atomic, Column
 from tests.kit.memory import (
@@ -35,10 +35,10 @@ from tests.kit.memory import (
 OWN = a_commit(90, requested=10)
 BEFORE = a_commit(8, requested=5)
 OVERTOOK = a_commit(60, requested=50)
-POSITION = Position(instant=at(10), basis="requested")
+POSITION = HudiPosition(instant=at(10), basis="requested")
 
 
-def window(source: TableState, position: Position = POSITION, **spec: Any) -> Any:
+def window(source: TableState, position: HudiPosition = POSITION, **spec: Any) -> Any:
     return next_window("earnings", source, a_source_spec(**spec), position)
 
 
@@ -105,4 +105,4 @@ def test_what_they_deleted_cannot_be_told_and_is_refused_where_deletes_are_passe
 
 
 def test_the_key_of_completion_times_goes_on_as_it_did() -> None:
-    assert window(a_table_state([OWN, OVERTOOK]), Position(instant=at(90))).kind == "idle"
+    assert window(a_table_state([OWN, OVERTOOK]), HudiPosition(instant=at(90))).kind == "idle"

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position
+from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
 from freshet.sources.hudi.look.partitions import NULL_PARTITION, partition_values
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.reads import DriveRows, ReadLookback, ReadPartitions, ReadSnapshot, Version
 from freshet.status.status import pipeline_status
 from tests.kit.memory import (
@@ -42,8 +43,8 @@ SCHEMA = {"schema": an_avro_schema(AVRO_TYPES)}
 
 def stood(main: int, tips: int | None = None, table: str = TIPS.path) -> TableState:
     """Return the target as a run left it: positions of the main source and of the tips."""
-    own = {} if tips is None else {"tips": Position(instant=at(tips), table=table)}
-    return a_target((990, Checkpoint({MAIN: Position(instant=at(main), table=SOURCE.path), **own})))
+    own = {} if tips is None else {"tips": HudiPosition(instant=at(tips), table=table)}
+    return a_target((990, Checkpoint({MAIN: HudiPosition(instant=at(main), table=SOURCE.path), **own})))
 
 
 def tips_with(*commits: Loaded, **config: Any) -> TableState:
@@ -214,8 +215,8 @@ class TestDriving:
                 990,
                 Checkpoint(
                     {
-                        MAIN: Position(instant=at(500), table=SOURCE.path),
-                        **{name: Position(instant=at(5), table=TIPS.path) for name in ("tips", "other")},
+                        MAIN: HudiPosition(instant=at(500), table=SOURCE.path),
+                        **{name: HudiPosition(instant=at(5), table=TIPS.path) for name in ("tips", "other")},
                     }
                 ),
             )
@@ -240,9 +241,9 @@ class TestDriving:
                 990,
                 Checkpoint(
                     {
-                        MAIN: Position(instant=at(500), table=SOURCE.path),
-                        "tips": Position(instant=at(5), table=f"{TIPS.path}__m1"),
-                        "other": Position(instant=at(600), table=TIPS.path),
+                        MAIN: HudiPosition(instant=at(500), table=SOURCE.path),
+                        "tips": HudiPosition(instant=at(5), table=f"{TIPS.path}__m1"),
+                        "other": HudiPosition(instant=at(600), table=TIPS.path),
                     }
                 ),
             )

@@ -15,13 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import MAIN, NONE_KNOWN, Checkpoint, Known, Position, decode, encode
+from freshet.hudi.checkpoint import MAIN, Checkpoint, decode, encode
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Plan
 from freshet.sources.hudi.look.late import MARGIN, position_at
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import NONE_KNOWN, HudiPosition, Known
 from freshet.sources.hudi.reads import ReadIncrement
 from freshet.status.status import pipeline_status
 from freshet.types.columns import Atomic, Column
@@ -33,16 +34,16 @@ CDC = {"records_changes": True}
 CDC_SPEC = {"incremental_format": "latest_state"}
 
 
-def stood(*commits: Loaded, upto: int = 90, **config: Any) -> Position:
+def stood(*commits: Loaded, upto: int = 90, **config: Any) -> HudiPosition:
     """Return the position of a run that saw these commits."""
     return position_at(a_table_state(commits or READ, **config), at(upto), None)
 
 
-def window(source: TableState, position: Position, **spec: Any) -> Any:
+def window(source: TableState, position: HudiPosition, **spec: Any) -> Any:
     return next_window("earnings", source, a_source_spec(**spec), position)
 
 
-def plan_of(table: TableState, position: Position, **spec: Any) -> Plan:
+def plan_of(table: TableState, position: HudiPosition, **spec: Any) -> Plan:
     state = MemoryState({SOURCE.path: table, "/lake/derived/earnings": a_target((990, Checkpoint({MAIN: position})))})
     return compile_plan(a_spec(inputs=(), **spec), state, RunRequest())
 
@@ -170,9 +171,11 @@ def test_after_a_whole_read_the_archive_is_no_gap_for_ever() -> None:
 
 
 @pytest.mark.parametrize(
-    "position", [Position(instant=at(90), table=SOURCE.path), Position(instant=at(89), basis="requested")], ids=["set", "V1"]
+    "position",
+    [HudiPosition(instant=at(90), table=SOURCE.path), HudiPosition(instant=at(89), basis="requested")],
+    ids=["set", "V1"],
 )
-def test_a_position_that_knows_no_commits_goes_on_as_it_did(position: Position) -> None:
+def test_a_position_that_knows_no_commits_goes_on_as_it_did(position: HudiPosition) -> None:
     """Written before positions knew any, set by hand, or HoodieStreamer's."""
     assert window(a_table_state([*READ, a_commit(60)]), position).kind == "idle"
     assert encode(Checkpoint({MAIN: position}))["streamer.freshet.checkpoint"].count("known") == 0

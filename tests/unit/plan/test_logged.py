@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from freshet.hudi.checkpoint import Position
 from freshet.hudi.table import TableState
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.reads import Logs
 from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_table_state, an_instant, at
 
@@ -48,7 +48,7 @@ def logs(*commits: Loaded, properties: dict[str, str] = BY_TIME, **config: Any) 
 
 
 def of(source: TableState) -> Logs | None:
-    found = next_window("earnings", source, a_source_spec(max_commits=2), Position(instant=at(100), table=SOURCE.path))
+    found = next_window("earnings", source, a_source_spec(max_commits=2), HudiPosition(instant=at(100), table=SOURCE.path))
     assert found.kind == "increment"
     return found.logs
 

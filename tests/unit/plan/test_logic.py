@@ -16,9 +16,10 @@ from freshet.backfill.plan import compile_chunk, compile_failure, plan_backfill
 from freshet.hudi.checkpoint import LOGIC_KEY, ORIGIN_KEY, PIPELINE_KEY
 from freshet.hudi.keys.options import CONCURRENCY
 from freshet.hudi.table import MemoryState, TableState
-from freshet.plan.compile import RunRequest, compile_override, compile_plan, compile_replay
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.logic import known_logic, with_logic
 from freshet.plan.logic_record import SEVERAL, UNKNOWN, LogicRecord, Standing, decode_record, encode_record
+from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Commit
 from freshet.project.model.logic import Part, digest_of
 from freshet.project.model.pipeline import PipelineSpec

@@ -17,8 +17,9 @@ from freshet.hudi.table import MemoryState, TableState
 from freshet.migration.differences import differences, needs_migration, size_of
 from freshet.migration.plan import compile_copy, compile_load, compile_verdict
 from freshet.plan.checks import CheckTable
-from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan, compile_replay
+from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of, waits_for
+from freshet.plan.replay import compile_replay
 from freshet.plan.row_stages import Conform
 from freshet.plan.stages import Commit, Plan, RunSql
 from freshet.project.model.checks import CheckSpec, SqlRule, VolumeRule

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from freshet.hudi.checkpoint import Position
 from freshet.sources.hudi.look.partitions import partition_values, touched_partitions
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.reads import Partitions
 from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, at
 
@@ -16,7 +16,7 @@ from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, at
 def touched(*paths: str, **config: Any) -> Partitions:
     source = a_table_state([a_commit(10), a_commit(20, partitions=paths)], **config)
     return touched_partitions(
-        source, next_window("earnings", source, a_source_spec(), Position(instant=at(10), table=SOURCE.path))
+        source, next_window("earnings", source, a_source_spec(), HudiPosition(instant=at(10), table=SOURCE.path))
     )
 
 

@@ -10,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import CHECKPOINT_KEY, MAIN, Checkpoint, Position, decode, encode
+from freshet.hudi.checkpoint import CHECKPOINT_KEY, MAIN, Checkpoint, decode, encode
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.index_record import index_in_words, index_record, is_index
 from freshet.plan.migrated import MIGRATION_KEY, Note, a_note, note_of, shown_before
-from freshet.plan.positions import checkpoint_of, is_at, kept
+from freshet.plan.positions import checkpoint_of, kept
 from freshet.plan.stages import Commit, Plan
 from freshet.project.model.hidden import beside, digest_of, is_kept, kept_path, shown_of
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, TableRef
+from freshet.sources.hudi.position import HudiPosition
 from tests.kit.memory import a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 OLD, NOW = "violet.kumquat.77", "n3w-s3cr3t"
@@ -143,10 +144,10 @@ _secrets = st.text("abcXYZ019-_.", min_size=3, max_size=40)
 )
 def test_a_digest_tells_one_path_from_another_and_no_piece_of_an_unknown_one_is_shown(one: str, two: str, shown: str) -> None:
     path, other = shown.replace("${env.T}", f"<{one}>"), shown.replace("${env.T}", f"<{two}>")
-    position = Position(instant=at(1), table=shown, digest=digest_of(path, shown))
-    assert is_at(position, path)
-    assert is_at(position, other) is (path == other)
-    assert is_at(position, path.replace("s3a://", "s3://"))
+    position = HudiPosition(instant=at(1), table=shown, digest=digest_of(path, shown))
+    assert position.is_at(path)
+    assert position.is_at(other) is (path == other)
+    assert position.is_at(path.replace("s3a://", "s3://"))
     assert f"<{one}>" not in beside(path, shown)
     assert decode(encode(Checkpoint({MAIN: position}))) == Checkpoint({MAIN: position})
 
@@ -205,10 +206,10 @@ def test_an_index_table_that_is_named_by_a_secret_is_known_again() -> None:
 
 def test_a_reader_with_a_secret_is_known_to_have_read_its_upstream() -> None:
     shown = "s3a://bucket/${env.T}/trips"
-    position = Position(instant=at(1), table=shown, digest=digest_of("s3a://bucket/n3w/trips", shown))
-    assert is_at(position, "s3://bucket/n3w/trips")
-    assert not is_at(position, "s3://bucket/0ld/trips")
-    assert is_at(a_checkpoint(1, "s3n://b/t").positions[MAIN], "s3://b/t")
+    position = HudiPosition(instant=at(1), table=shown, digest=digest_of("s3a://bucket/n3w/trips", shown))
+    assert position.is_at("s3://bucket/n3w/trips")
+    assert not position.is_at("s3://bucket/0ld/trips")
+    assert a_checkpoint(1, "s3n://b/t").positions[MAIN].is_at("s3://b/t")
 
 
 def test_what_an_index_table_keeps_of_its_table() -> None:

@@ -10,7 +10,8 @@ import pytest
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import BACKFILL_KEY, CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
 from freshet.hudi.table import CommitInfo, Instant, MemoryState
-from freshet.plan.compile import RunRequest, compile_plan, compile_replay
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.replay import compile_replay
 from freshet.project.model.checks import CheckSpec, RowRule
 from freshet.quarantine.table import hidden_runs, runs_left
 from freshet.status.status import pipeline_status

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Known, Position
+from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.hudi.look.late import position_at
+from freshet.sources.hudi.position import HudiPosition, Known
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, a_commit, a_spec, a_table_state, a_target, at
 from tests.unit.plan.test_inputs import DRIVING, LOOKBACK, TIPS
@@ -21,7 +22,7 @@ SPEC = a_spec(inputs=())
 FIRST = a_table_state([a_commit(n) for n in (10, 20)])
 
 
-def standing(source: TableState, position: Position, *others: TableState, **inputs: Position) -> MemoryState:
+def standing(source: TableState, position: HudiPosition, *others: TableState, **inputs: HudiPosition) -> MemoryState:
     target = a_target((500, Checkpoint({MAIN: position, **inputs})))
     return MemoryState({t.ref.path: t for t in (source, target, *others)})
 
@@ -90,10 +91,10 @@ def test_so_is_one_that_stands_for_an_input(commits: list[object], one: InputSpe
     [
         (a_table_state([a_commit(20), a_commit(40)]), position_at(FIRST, at(20), None)),
         (a_table_state([a_commit(40)], archived=[a_commit(20)]), position_at(FIRST, at(20), None)),
-        (a_table_state([a_commit(15), a_commit(40)]), Position(instant=at(20), table=SOURCE.path)),
+        (a_table_state([a_commit(15), a_commit(40)]), HudiPosition(instant=at(20), table=SOURCE.path)),
     ],
     ids=["known", "archived", "knows none"],
 )
-def test_a_table_that_knows_it_is_read_on(source: TableState, position: Position) -> None:
+def test_a_table_that_knows_it_is_read_on(source: TableState, position: HudiPosition) -> None:
     """In the timeline or its archive; a checkpoint that knows none, such as HoodieStreamer's, is taken as it is."""
     assert planned(SPEC, standing(source, position)).window.kind == "increment"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Known, Position, encode
+from freshet.hudi.checkpoint import MAIN, Checkpoint, encode
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.retention import HELD, held_back
 from freshet.plan.stages import Commit
 from freshet.project.model.pipeline import Reader, TableRef
+from freshet.sources.hudi.position import HudiPosition, Known
 from tests.kit.memory import TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 
 BELOW = TableRef("derived.slips", "/lake/derived/slips")
@@ -79,7 +80,9 @@ def runs(*commits: Loaded) -> TableState:
 
 def is_held(commits: TableState, keeps: int, read_upto: int, known: tuple[int, ...] = ()) -> bool:
     spec = a_spec(readers=SPEC.readers, write_options={"hoodie.clean.commits.retained": str(keeps)}, inputs=())
-    position = Position(instant=at(read_upto), table=TARGET.path, known=Known(tuple((at(n - 1), at(n)) for n in known), at(0)))
+    position = HudiPosition(
+        instant=at(read_upto), table=TARGET.path, known=Known(tuple((at(n - 1), at(n)) for n in known), at(0))
+    )
     reader = a_table_state([a_commit(900, extra=encode(Checkpoint({MAIN: position})))], ref=BELOW)
     return held_back(spec, MemoryState({TARGET.path: commits, BELOW.path: reader}), commits, 1) != ()
 

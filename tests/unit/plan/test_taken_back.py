@@ -16,12 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position, decode, encode
+from freshet.hudi.checkpoint import MAIN, Checkpoint, decode, encode
 from freshet.hudi.table import Instant, MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.project.model.pipeline import InputSpec
 from freshet.sources.hudi.look.late import MARGIN, position_at
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_commit, a_source_spec, a_spec, a_table_state, a_target, an_instant, at
 from tests.unit.plan.test_inputs import DRIVING, LOOKBACK, TIPS
@@ -32,7 +33,7 @@ OVERTAKEN = [a_commit(30, requested=20), a_commit(40, requested=10)]
 NEWS = a_commit(80)
 
 
-def stood(commits: list[Loaded], upto: int = 30) -> Position:
+def stood(commits: list[Loaded], upto: int = 30) -> HudiPosition:
     """Return the position of a run that read these commits, as the next run finds it."""
     found = decode(encode(Checkpoint({MAIN: position_at(a_table_state(commits), at(upto), None)})))
     assert found is not None
@@ -49,11 +50,11 @@ def now(
     return replace(a_table_state(commits, other=other, **more), load_taken_back=lambda instant: taken[instant.completed])
 
 
-def window(source: TableState, position: Position | None, seen: Position | None = None) -> Any:
+def window(source: TableState, position: HudiPosition | None, seen: HudiPosition | None = None) -> Any:
     return next_window("earnings", source, a_source_spec(), position, seen)
 
 
-def refusal(source: TableState, position: Position | None, seen: Position | None = None) -> StateError:
+def refusal(source: TableState, position: HudiPosition | None, seen: HudiPosition | None = None) -> StateError:
     with pytest.raises(StateError) as refused:
         window(source, position, seen)
     return refused.value
@@ -76,7 +77,7 @@ def refusal(source: TableState, position: Position | None, seen: Position | None
 )
 def test_they_are_refused(
     source: TableState,
-    position: Position,
+    position: HudiPosition,
     code: str,
     gone: list[int],
     standing: int,
@@ -197,7 +198,7 @@ class TestByHand:
                 return super().table(ref)
 
         found = compile_override(a_spec(inputs=()), Broken({TARGET.path: a_target((990, Checkpoint()))}), at(20))
-        assert found.checkpoint_after == Checkpoint({MAIN: Position(instant=at(20), table=SOURCE.path)})
+        assert found.checkpoint_after == Checkpoint({MAIN: HudiPosition(instant=at(20), table=SOURCE.path)})
 
 
 @pytest.mark.parametrize("one", [DRIVING, LOOKBACK], ids=["drives", "looked back in"])
@@ -230,7 +231,7 @@ def test_whatever_happens_it_is_refused_just_where_a_commit_that_was_read_is_gon
     archived: list[Loaded] = []
     rollbacks: dict[int, tuple[int, ...]] = {}
     read: dict[str, bool] = {}
-    position: Position | None = None
+    position: HudiPosition | None = None
     for operation in operations:
         moment += 6
         if operation == "commit":

@@ -11,19 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.errors import RetryableError, StateError
-from freshet.hudi.checkpoint import MAIN, Checkpoint, Position, decode, encode, seen_after
+from freshet.hudi.checkpoint import MAIN, Checkpoint, decode, encode, seen_after
 from freshet.hudi.table import TableState
 from freshet.sources.hudi.look.unreadable import refuse_unreadable
 from freshet.sources.hudi.look.versions import version_at, version_at_end, versions_held
 from freshet.sources.hudi.look.window import next_window
+from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.reads import NEVER, Version
 from tests.kit.memory import SOURCE, a_commit, a_source_spec, a_table_state, an_avro_schema, an_instant, at
 
 CDC = {"records_changes": True}
 
 
-def position(completed: int) -> Position:
-    return Position(instant=at(completed), table=SOURCE.path)
+def position(completed: int) -> HudiPosition:
+    return HudiPosition(instant=at(completed), table=SOURCE.path)
 
 
 def window(source: TableState, upto: int, seen: int | None = None, **spec: Any) -> Any:
@@ -152,7 +153,7 @@ class TestSetBack:
         """
         found = next_window("earnings", self.SOURCE, a_source_spec(), None)
         cleaned = replace(self.SOURCE, retained_from=at(25))
-        for main in (position(20), Position(instant=at(20)), Position(instant=at(19), basis="requested")):
+        for main in (position(20), HudiPosition(instant=at(20)), HudiPosition(instant=at(19), basis="requested")):
             before = Checkpoint({MAIN: main})
             assert versions_held("earnings", self.SOURCE, found, before) == (Version(at(20)),)
             with pytest.raises(StateError) as refused:
@@ -166,7 +167,7 @@ class TestSetBack:
         assert seen_after(back, position(20)) == position(30)
         assert seen_after(back, position(30)) is None
         assert seen_after(Checkpoint({MAIN: position(30)}), position(10)) == position(30)
-        assert seen_after(Checkpoint({MAIN: Position(instant=at(30), table="/elsewhere")}), position(10)) is None
+        assert seen_after(Checkpoint({MAIN: HudiPosition(instant=at(30), table="/elsewhere")}), position(10)) is None
 
 
 class TestTakenBack:

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import Basis, Position
 from freshet.hudi.table import CommitInfo, Instant, TableState
 from freshet.project.model.pipeline import MissingCheckpoint
 from freshet.sources.hudi.look.late import position_at
 from freshet.sources.hudi.look.window import horizon, next_window
+from freshet.sources.hudi.position import Basis, HudiPosition
 from tests.kit.memory import SOURCE, Loaded, a_commit, a_source_spec, a_table_state, an_instant, at
 
 SCHEMA = '{"fields": [{"name": "day", "type": "%s"}]}'
@@ -21,7 +21,7 @@ NEW = {"schema": SCHEMA % "string"}
 
 
 def window(source: TableState, upto: int | None, table: str = SOURCE.path, basis: Basis = "completed", **spec: Any) -> Any:
-    position = None if upto is None else Position(instant=at(upto), table=table, basis=basis)
+    position = None if upto is None else HudiPosition(instant=at(upto), table=table, basis=basis)
     return next_window("earnings", source, a_source_spec(**spec), position)
 
 
@@ -248,7 +248,7 @@ class TestForeignPosition:
         """
         active = [a_commit(15, requested=12), a_commit(20)]
         source = a_table_state(active, archived=archived)
-        position = position_at(a_table_state([*archived, *active]), at(30), None) if known else Position(instant=at(30))
+        position = position_at(a_table_state([*archived, *active]), at(30), None) if known else HudiPosition(instant=at(30))
         try:
             found = next_window("earnings", source, a_source_spec(), position).kind
         except StateError as error:
@@ -304,13 +304,13 @@ def test_taking_window_after_window_reads_each_data_commit_exactly_once(
     max_commits: int,
 ) -> None:
     source = a_table_state(commits)
-    position, read = Position(instant=at(0), table=SOURCE.path), []
+    position, read = HudiPosition(instant=at(0), table=SOURCE.path), []
     while (found := next_window("p", source, a_source_spec(max_commits=max_commits), position)).kind != "idle":
         assert found.kind == "increment"
         assert position.instant < found.begin_inclusive <= found.end_inclusive
         assert found.waiting_commits == len(source.data_commits) - len(read) - len(found.requested)
         read += found.requested
-        position = Position(instant=found.end_inclusive, table=SOURCE.path)
+        position = HudiPosition(instant=found.end_inclusive, table=SOURCE.path)
     assert sorted(read) == sorted(i.requested for i in source.data_commits)
     assert len(read) == len(set(read))
 
@@ -328,7 +328,9 @@ def test_whatever_was_archived_a_window_is_whole_or_refused(
     source = a_table_state([pair for pair in commits if pair not in gone], archived=gone)
     unread = [i for i, info in gone if i.completed > at(upto) and info.operation != "CLUSTER"]
     try:
-        found = next_window("p", source, a_source_spec(max_commits=max_commits), Position(instant=at(upto), table=SOURCE.path))
+        found = next_window(
+            "p", source, a_source_spec(max_commits=max_commits), HudiPosition(instant=at(upto), table=SOURCE.path)
+        )
     except StateError as refused:
         outcome = refused.code
     else:

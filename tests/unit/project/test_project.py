@@ -228,9 +228,12 @@ def test_layers_and_overrides(tmp_path: Path) -> None:
         },
     )
     (spec,) = load_project(
-        root, "prod", ["lease.wait_seconds=5", "spark.c=2", "hoodie.compact.inline=TRUE"], environ={}
+        root,
+        "prod",
+        ["lease.wait_seconds=5", "lease.across_machines=true", "spark.c=2", "hoodie.compact.inline=TRUE"],
+        environ={},
     ).pipelines
-    assert spec.lease_wait_seconds == 5
+    assert (spec.lease_wait_seconds, spec.lease_across_machines) == (5, True)
     assert spec.spark_conf == {"spark.a": "1.10", "spark.b": "x", "spark.c": "2"}
     assert spec.source.table.path == "s3a://Lake/raw/events"
     assert (spec.source.table.name, spec.write_options) == ("raw.events", {"hoodie.compact.inline": "true"})

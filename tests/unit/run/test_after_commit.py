@@ -13,6 +13,7 @@ from freshet.errors import FreshetError, RetryableError
 from freshet.events.event import Event
 from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import MemoryState
+from freshet.jvm import at_work, lock
 from freshet.lease.local import Lease
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Commit, Plan
@@ -20,6 +21,7 @@ from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
 from freshet.run import executor
 from freshet.run.batch import Batch
 from freshet.run.runner import leased, run_once
+from freshet.run.write_session import WriteSession
 from freshet.sources.hudi.reads import Window
 from tests.kit.memory import SOURCE, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target
 
@@ -44,8 +46,6 @@ def tables(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> MemoryState:
 
     for name, stand_in in {
         "session_for": lambda *_: None,
-        "jvm_lock": lambda *_: nullcontext(),
-        "at_work": nullcontext,
         "make_batch": lambda plan, *_: Batch(rows=None, commit=plan.stages[-1]),  # type: ignore[arg-type]
         "hold_target": lambda *_: None,
         "check_clock": lambda *_: None,
@@ -55,6 +55,8 @@ def tables(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> MemoryState:
         "write_commit": write_commit,
     }.items():
         monkeypatch.setattr(executor, name, stand_in)
+    monkeypatch.setattr(lock, "jvm_lock", lambda *_: nullcontext())
+    monkeypatch.setattr(at_work, "at_work", nullcontext)
     return MemoryState(held)
 
 
@@ -84,7 +86,7 @@ def test_a_quarantine_that_cannot_be_cleared_is_a_notice(
     heard: list[Event] = []
     made: list[str] = []
 
-    def then(lease: Lease, listen: object) -> None:
+    def then(session: WriteSession) -> None:
         made.append("the index")
 
     result = leased(Project("/p", "local", (spec,), {}), spec, tables, heard.append, lambda: plan, "full refresh", then=then)
@@ -100,6 +102,19 @@ def test_before_the_commit_it_ends_the_run(spec: PipelineSpec, tables: MemorySta
 
     monkeypatch.setattr(executor, "keep_apart", fails)
     plan = compile_plan(spec, tables, RunRequest(full_refresh=True))
+    session = WriteSession(spec=spec, lease=Lease(Path("/w")), listen=[].append, waiting=[].append)
     with pytest.raises(FreshetError) as refused:
-        run_once(Project("/p", "local", (spec,), {}), spec, tables, lambda event: None, lambda: plan, Lease(Path("/w")))
+        run_once(Project("/p", "local", (spec,), {}), spec, tables, lambda event: None, lambda: plan, session)
     assert refused.value.code == "ALREADY_RUNNING"
+
+
+def test_a_lease_that_another_machine_has_is_no_commit(
+    spec: PipelineSpec, tables: MemoryState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kind: the last look before a commit. Each writer asks ``WriteSession.confirm``; here a run, after its work."""
+    lost = RetryableError("LEASE_LOST", "another machine has it.", "The run was ended.")
+    monkeypatch.setattr(WriteSession, "confirm", lambda session: (_ for _ in ()).throw(lost))
+    monkeypatch.setattr(executor, "write_commit", lambda *_, **__: pytest.fail("it is written"))
+    plan = compile_plan(spec, tables, RunRequest(full_refresh=True))
+    result = leased(Project("/p", "local", (spec,), {}), spec, tables, [].append, lambda: plan, "full refresh")
+    assert (result.outcome, result.error) == ("failed", lost)

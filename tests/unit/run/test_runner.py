@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from freshet.errors import DataError, StateError
+from freshet.events.bus import Bus
 from freshet.events.event import Event
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.table import CommitInfo, MemoryState, TableConfig, TableState
@@ -22,6 +23,7 @@ from freshet.project.model.pipeline import PipelineSpec, Project, TableRef, Tabl
 from freshet.run.result import RunResult, in_words
 from freshet.run.runner import run_pipeline, set_checkpoint
 from freshet.run.several import run_project
+from freshet.run.telling import Finished
 from tests.kit.memory import (
     SOURCE,
     a_checkpoint,
@@ -67,12 +69,14 @@ class World:
         root: str,
         env: str,
         state: object,
-        writer_file: Path,
+        session: object,
         run_id: str,
         phase: Callable[[str], None],
         short: bool,
+        finished: Finished,
     ) -> SimpleNamespace:
         phase("working")
+        finished("session", 0.5, None)
         self.short.append(short)
         self.executed.append((spec.name, plan.window.kind))
         if spec.name in self.fails:
@@ -95,7 +99,8 @@ class World:
         )
 
     def names(self) -> list[str]:
-        return [event.name for event in self.events]
+        """Return what people are shown."""
+        return [event.name for event in self.events if not event.for_machines]
 
 
 @pytest.fixture
@@ -227,10 +232,10 @@ class TestDrain:
     def test_a_failure_on_the_way_keeps_what_was_committed(self, world: World) -> None:
         spec, execute = self.start(world), world.execute
 
-        def second_fails(*args: Any) -> SimpleNamespace:
+        def second_fails(*args: Any, **how: Any) -> SimpleNamespace:
             if world.executed:
                 raise DataError("NULL_VALUE", "a null")
-            return execute(*args)
+            return execute(*args, **how)
 
         sys.modules["freshet.run.executor"].execute = second_fails  # type: ignore[attr-defined]
         found = run(world, spec, drain=True)["a"]
@@ -300,7 +305,44 @@ def test_notices_are_told_before_the_run(world: World) -> None:
     world.stands_at(spec, a_checkpoint(10))
     run(world, spec)
     assert world.names() == ["notice", "phase", "committed"]
-    assert "DELETES_NOT_SEEN" in world.events[0].message
+    assert [event.code for event in world.events if event.name == "notice"] == ["DELETES_NOT_SEEN"]
+
+
+def _told(world: World) -> list[tuple[str, str]]:
+    return [(event.name, event.run_id) for event in world.events]
+
+
+def test_each_commit_of_a_drain_is_a_run_of_its_own(world: World) -> None:
+    """All that is told between the beginning of a run and its end has the id that stands in its commit.
+
+    Of the same kind: a run that is repeated after a conflict, and a chunk of a backfill.
+    """
+    spec = world.pipeline("a", source=a_source_spec(max_commits=2))
+    world.stands_at(spec, a_checkpoint(10))
+    bus, ids = Bus("command"), []
+    bus.subscribe("the test", world.events.append)
+    run_project(world.project(spec), world.state, bus.tell, drain=True)
+    one = ["run_started", "window_planned", "lag_observed", "phase", "stage_finished", "committed"]
+    assert [name for name, _ in _told(world)] == one * 2
+    for part in (_told(world)[:6], _told(world)[6:]):
+        assert len({run_id for _, run_id in part}) == 1
+        ids.append(part[0][1])
+    assert ids[0] != ids[1]
+    assert [event.fields["run_id"] for event in world.events if event.name == "committed"] == ids
+    assert all(event.time > 1_700_000_000 for event in world.events)
+    planned = [event.fields for event in world.events if event.name == "window_planned"]
+    found = [(one["kind"], one["commits"], one["waiting_commits"]) for one in planned]
+    assert found == [("increment", 2, 2), ("increment", 2, 0)]
+
+
+def test_a_run_that_fails_says_so_under_its_id(world: World) -> None:
+    world.fails["a"] = DataError("NULL_VALUE", "a null")
+    bus = Bus("command")
+    bus.subscribe("the test", world.events.append)
+    run_project(world.project(world.pipeline("a"), world.pipeline("b"), upstream={"b": ("a",)}), world.state, bus.tell)
+    failed, skipped = world.events[-2:]
+    assert (failed.name, failed.level, failed.code, failed.run_id) == ("failed", "error", "NULL_VALUE", world.events[0].run_id)
+    assert (skipped.name, skipped.run_id) == ("skipped", "command"), "no run of it has begun"
 
 
 def test_in_words() -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from freshet.events.event import Event
 from freshet.hudi.shares import rate_options
-from freshet.hudi.table import MemoryState
 from freshet.index.hbase.opening import Opened
 from freshet.project.model.pipeline import HBaseSpec, IndexSpec
 from freshet.run import service
@@ -16,19 +12,13 @@ from tests.kit.memory import a_spec, a_table_spec
 
 
 @pytest.mark.parametrize(("tasks", "jvms"), [(8, 1), (8, 2), (200, 50), (1, 1)])
-def test_a_service_keeps_to_the_rate_that_a_run_keeps_to(tasks: int, jvms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_keeps_to_the_rate_that_a_run_keeps_to(tasks: int, jvms: int) -> None:
     """Of the kind: any place that gives an index its rate must give JVMs, within which ``freshet.index.Paced`` spaces the
     requests of all tasks; both callers, a run's commit and a service, are held against each other here."""
     opened = Opened(generation="g", rows=1000, share=0.5, servers=4, requests_per_second=4000.0, tasks=tasks, jvms=jvms)
-
-    def open_index(*_: Any, **__: Any) -> Opened:
-        return opened
-
-    monkeypatch.setattr(service, "open_index", open_index)
     hbase = HBaseSpec(quorum="zk", port=2181, znode="/hbase", table="entries", server_rate=1000, shares={}, client={})
     spec = a_spec(index=IndexSpec("HBASE", {}, hbase=hbase), target=a_table_spec())
-    events: list[Event] = []
-    found = service._at_its_rate(None, spec, MemoryState({}), events.append)  # type: ignore[arg-type]
+    found = service._at_its_rate(spec, opened)
     wanted = rate_options(4000.0, jvms)
     assert {key: found.write_options[key] for key in wanted} == wanted
     assert {key: opened.options({})[key] for key in wanted} == wanted

@@ -33,13 +33,14 @@ def tool(world: World, monkeypatch: pytest.MonkeyPatch) -> list[SyncError | None
             mark_done(spec)
         return error
 
-    def execute(plan: Any, spec: PipelineSpec, *others: Any) -> SimpleNamespace:
+    def execute(plan: Any, spec: PipelineSpec, *others: Any, **how: Any) -> SimpleNamespace:
         mark_due(spec)
-        done = world.execute(plan, spec, *others)
+        done = world.execute(plan, spec, *others, **how)
         return SimpleNamespace(**{**vars(done), "sync_error": sync_if_due(spec)})
 
     for name, module in (
-        ("executor", {"execute": execute, "session_for": lambda *_: None}),
+        ("executor", {"execute": execute}),
+        ("spark", {"session_for": lambda *_: None}),
         ("catalogue", {"sync_if_due": sync_if_due}),
     ):
         stand_in = ModuleType(f"freshet.run.{name}")

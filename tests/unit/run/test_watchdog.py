@@ -18,6 +18,7 @@ import pytest
 
 from freshet.errors import Exit, FreshetError, RetryableError
 from freshet.events.event import Event
+from freshet.events.kinds import Phase
 from freshet.jvm.spark_counts import Counts
 from freshet.project.model.limits import RunLimits
 from freshet.project.model.pipeline import PipelineSpec
@@ -44,7 +45,7 @@ class Hung:
                     if self.ended.wait(0.01):
                         raise ConnectionError("the JVM is gone")
                     if said():
-                        told(Event(name="phase", pipeline="x", message="goes on"))
+                        told(Phase(pipeline="x", message="goes on"))
         except FreshetError as error:
             return error
         return None

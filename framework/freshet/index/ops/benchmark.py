@@ -10,11 +10,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import StateError
-from freshet.events.event import Event, Listener
+from freshet.events.event import Listener
+from freshet.events.kinds import Phase
 from freshet.index.hbase.cluster import HBase, connect, new_generation
 from freshet.index.hbase.opening import parallel_tasks
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec, Project
-from freshet.run.executor import session_for
+from freshet.run.spark import session_for
 from freshet.run.watchdog import watched
 
 # Keys of the round that warms up, by whose rate the measured ones are chosen.
@@ -80,7 +81,7 @@ def benchmark_cluster(
     with watched(spec, listen) as told:
 
         def phase(words: str) -> None:
-            told(Event(name="phase", pipeline=spec.name, message=words))
+            told(Phase(pipeline=spec.name, message=words))
 
         spark = session_for(spec, project.root, phase)
         with connect(spark, scratch) as cluster:

@@ -28,7 +28,6 @@ from freshet.index.hbase.entries import (
 from freshet.index.hbase.opening import allowed, being_made, checked_table
 from freshet.index.ops.make import Work, index_work, make_record_index, require_global, require_rows
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.executor import jvm_lock
 
 _SAMPLES = 5
 
@@ -121,7 +120,7 @@ def verify_index(
                 raise being_made(spec, spec.index.hbase)
             rates = allowed(work.spark, spec, spec.index.hbase, state, cluster.servers(), "")
             mend = _put_and_delete(cluster, rates.requests_per_second / rates.tasks)
-            with jvm_lock(work.spark, work.lease.writer_file):
+            with work.session.writing(work.spark):
                 found = hbase_entries(work.spark, cluster)
                 return _verified(work.spark, spec, found, sample, repair, mend, start, work.phase)
 
@@ -195,7 +194,7 @@ def _record_index_anew(work: Work) -> Callable[[DataFrame], None]:
         spark, path = work.spark, work.spec.target.ref.path
         jvm: Any = spark._jvm
         if has_record_index(spark, path):
-            with jvm_lock(spark, work.lease.writer_file):
+            with work.session.writing(spark):
                 context = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(spark._jsc)
                 jvm.org.apache.hudi.metadata.HoodieTableMetadataUtil.deleteMetadataTablePartition(
                     meta_client(spark, path), context, "record_index", False

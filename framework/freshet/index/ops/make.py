@@ -10,22 +10,24 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, StateError
-from freshet.events.event import Event, Listener
+from freshet.events.bus import new_run_id
+from freshet.events.event import Listener, teller
+from freshet.events.kinds import Phase
 from freshet.hudi.checkpoint import INDEX_KEY
 from freshet.hudi.table import StateReader, TableState
 from freshet.index.hbase.building import Built, Layout, build_index
 from freshet.index.hbase.cluster import connect, new_generation
 from freshet.index.hbase.entries import has_record_index
 from freshet.index.hbase.opening import Opened, allowed, checked_table, marks_of, recorded_generation
-from freshet.lease.local import Lease, hold_lease
 from freshet.plan.compile import compile_bootstrap
 from freshet.plan.index_record import index_in_words, is_index
 from freshet.plan.parts import commit_stage
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec, Project
-from freshet.run.executor import jvm_lock, session_for
-from freshet.run.runner import new_run_id, run_once
+from freshet.run.runner import run_once
+from freshet.run.spark import session_for
 from freshet.run.watchdog import watched
+from freshet.run.write_session import WriteSession, write_session
 from freshet.sinks.commit import empty_batch, write_commit
 from freshet.sources.hudi.reads import Window
 
@@ -57,7 +59,7 @@ class IndexResult:
         return dict(vars(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Work:
     """What every work on an index needs.
 
@@ -66,7 +68,7 @@ class Work:
         spec: The pipeline.
         state: Reader of the tables.
         listen: Told what happens.
-        lease: The target's lease.
+        session: The target, held for writing.
         spark: A session of the pipeline's own.
     """
 
@@ -74,12 +76,12 @@ class Work:
     spec: PipelineSpec
     state: StateReader
     listen: Listener
-    lease: Lease
+    session: WriteSession
     spark: SparkSession
 
     def phase(self, words: str) -> None:
         """Tell what goes on."""
-        self.listen(Event(name="phase", pipeline=self.spec.name, message=words))
+        self.listen(Phase(pipeline=self.spec.name, message=words))
 
 
 @contextmanager
@@ -90,17 +92,14 @@ def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen:
         RetryableError: ALREADY_RUNNING.
         FreshetError: RUN_TIMEOUT or RUN_STALLED.
     """
-
-    def waiting(words: str) -> None:
-        listen(Event(name="waiting", pipeline=spec.name, message=words))
-
     with (
-        hold_lease(spec.target.ref, new_run_id(), spec.lease_wait_seconds, waiting, what="work on its index") as lease,
-        watched(spec, lease.noting(listen)) as listen,
+        write_session(spec, listen, new_run_id(), what="work on its index") as session,
+        watched(spec, session.listen) as listen,
     ):
-        listen(Event(name="phase", pipeline=spec.name, message="starting Spark"))
-        spark = session_for(spec, project.root, lambda words: listen(Event(name="phase", pipeline=spec.name, message=words)))
-        yield Work(project, spec, state, listen, lease, spark)
+        phase = teller(listen, Phase, spec.name)
+        phase("starting Spark")
+        spark = session_for(spec, project.root, phase)
+        yield Work(project=project, spec=spec, state=state, listen=listen, session=session, spark=spark)
 
 
 def bootstrap_index(
@@ -141,7 +140,7 @@ def bootstrap_index(
                 state,
                 work.listen,
                 planned or (lambda: compile_bootstrap(spec, state)),
-                work.lease,
+                work.session,
                 is_watched=True,
             )
             rows, seconds["load"] = done.inserts, round(time.monotonic() - start, 3)
@@ -170,7 +169,7 @@ def index_after_load(work: Work, layout: Layout) -> Built:
     """Make an HBase index from the rows of a load that asked it nothing, under the generation that its commit names."""
     assert work.spec.index.hbase is not None
     target = require_rows(work.spec, work.state)
-    with connect(work.spark, work.spec.index.hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
+    with connect(work.spark, work.spec.index.hbase) as cluster, work.session.writing(work.spark):
         return build_index(
             work.spark,
             cluster,
@@ -231,14 +230,15 @@ def make_record_index(work: Work, reason: str) -> None:
     # An upsert looks keys up, though there are none; where the index is only being made, Hudi reads the whole table for that.
     # So the index of 4 million rows took 153 to 173 s, and takes 111 to 118 s (2 cores).
     commit = replace(commit, operation="insert")
-    with jvm_lock(work.spark, work.lease.writer_file):
+    with work.session.writing(work.spark):
+        work.session.confirm()
         write_commit(empty_batch(work.spark, work.spec.target.columns), commit, new_run_id())
 
 
 def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout) -> Built:
     """Make an HBase index and note its generation in a commit of the table, from which on runs write through it."""
     generation = new_generation()
-    with connect(work.spark, hbase) as cluster, jvm_lock(work.spark, work.lease.writer_file):
+    with connect(work.spark, hbase) as cluster, work.session.writing(work.spark):
         checked_table(spec, cluster)
         target = require_rows(spec, work.state)
         built = build_index(work.spark, cluster, target.ref, marks_of(spec, generation), layout, work.phase, target.has_no_logs)
@@ -246,6 +246,7 @@ def make_index(work: Work, spec: PipelineSpec, hbase: HBaseSpec, layout: Layout)
         cluster.classes.Cluster.hudiTalksTo(hbase.cluster, (work.spark.sparkContext.master or "").startswith("local"))
         opened: Opened = replace(rates, rows=built.entries)
         commit = commit_stage(spec, Window(kind="index", reason="index made"), None, empty=True)
+        work.session.confirm()
         # Killed before this commit, the next run is refused: it knows another generation.
         write_commit(
             empty_batch(work.spark, spec.target.columns),

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from freshet.errors import StateError
+from freshet.events.bus import new_run_id
 from freshet.events.event import Listener
 from freshet.hudi.checkpoint import INDEX_KEY
 from freshet.hudi.keys.options import BUCKET_COUNT
@@ -16,8 +17,6 @@ from freshet.index.ops.make import IndexResult, Work, index_work, make_index, ma
 from freshet.plan.index_record import is_index
 from freshet.plan.parts import commit_stage
 from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project
-from freshet.run.executor import jvm_lock
-from freshet.run.runner import new_run_id
 from freshet.run.service import service_client
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.reader import load_table
@@ -71,7 +70,8 @@ def migrate_index(
             # Its keys stand once each.
             options = {**commit.options, "hoodie.combine.before.insert": "false"}
             commit = replace(commit, operation=REPLACES_ALL, options=options)
-            with jvm_lock(work.spark, work.lease.writer_file):
+            with work.session.writing(work.spark):
+                work.session.confirm()
                 write_commit(rows, commit, new_run_id())
         else:
             if spec.target.table_type == "MERGE_ON_READ":
@@ -94,7 +94,8 @@ def _compact(work: Work) -> None:
             key: value for key, value in work.spec.write_options.items() if not key.startswith("hoodie.metadata.record.index")
         },
     )
-    with jvm_lock(work.spark, work.lease.writer_file), service_client(work.spark, plain) as (client, none):
+    with work.session.writing(work.spark), service_client(work.spark, plain) as (client, none):
         planned = client.scheduleCompaction(none)
         if planned.isPresent():
+            work.session.confirm()
             client.commitCompaction(planned.get(), client.compact(planned.get()).getCommitMetadata().get(), none)

@@ -160,6 +160,7 @@ def build(
         spark_conf=dict(sorted(settings.spark.items())),
         variables=variables,
         lease_wait_seconds=settings.lease.wait_seconds,
+        lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
         fingerprint="",
         logic=logic.logic_of(files.root, chain, matters, one.secrets),

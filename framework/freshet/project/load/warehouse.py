@@ -35,6 +35,7 @@ class Warehouse:
         hoodie: The configs' own settings of Hudi.
         spark_conf: Their ``spark.*`` settings.
         lease_wait_seconds: How long a writer waits for another one of the same table.
+        lease_across_machines: See ``lease.choice.leases_for``.
         writers: Names of the pipelines that write a table or its quarantine, by its path as ``same_place`` gives it.
         readers: Pipelines that read a table incrementally, by the same.
         targets: Paths of the pipelines' tables and quarantines, by name: a DDL's LOCATION may put them anywhere.
@@ -46,6 +47,7 @@ class Warehouse:
     hoodie: Mapping[str, Setting]
     spark_conf: Mapping[str, str]
     lease_wait_seconds: float
+    lease_across_machines: bool | None
     writers: Mapping[str, tuple[str, ...]]
     readers: Mapping[str, tuple[Reader, ...]]
     targets: Mapping[str, str]
@@ -124,6 +126,7 @@ def load_warehouse(
         hoodie=layers.text_settings(base.tree, "hoodie"),
         spark_conf=dict(settings.spark),
         lease_wait_seconds=settings.lease.wait_seconds,
+        lease_across_machines=settings.lease.across_machines,
         writers={path: tuple(names) for path, names in writers.items()},
         readers={path: tuple(sorted(found, key=lambda r: r.name)) for path, found in readers.items()},
         targets=targets,

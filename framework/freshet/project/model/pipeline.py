@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
@@ -72,11 +72,19 @@ class SourceSpec:
         incremental_format: ``cdc`` passes deletes on, ``latest_state`` does not, ``auto`` is cdc where the table records it.
     """
 
+    #: See ``freshet.sources.registry``.
+    kind: ClassVar[str] = "hudi"
+
     table: TableRef
     max_commits: int
     missing_checkpoint: MissingCheckpoint
     full_scan_when_expired: bool
     incremental_format: IncrementalFormat
+
+    @property
+    def place(self) -> str:
+        """Return where it lies, as a position names it."""
+        return self.table.path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +202,7 @@ class PipelineSpec:
         spark_conf: ``spark.*`` settings of the session.
         variables: The merged ``vars``, for Python steps.
         lease_wait_seconds: How long a run waits for another run of the same target.
+        lease_across_machines: See ``lease.choice.leases_for``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits: How long a run may take.
         logic: What makes the rows.
@@ -225,6 +234,7 @@ class PipelineSpec:
     lease_wait_seconds: float
     fingerprint: str
     limits: RunLimits = DEFAULT_LIMITS
+    lease_across_machines: bool | None = None
     logic: Logic = ()
     hidden: Mapping[str, str] = field(default_factory=dict)
 

@@ -26,7 +26,7 @@ APART: Mapping[type, frozenset[str]] = {
             # Of other pipelines.
             *("partners", "readers"),
             # How long and by what means, and not what.
-            *("spark_conf", "lease_wait_seconds", "limits"),
+            *("spark_conf", "lease_wait_seconds", "lease_across_machines", "limits"),
             # How a range is computed again: a chunk's commit says it by itself.
             "backfill",
             # Follows from the name.

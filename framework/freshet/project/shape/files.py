@@ -12,9 +12,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, nearest
-from freshet.project.model.limits import RunLimits
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
-from freshet.project.shape.strategies import Backfill, Duration, Input, Model, Name, Write, one_as_list, refused, seconds_of
+from freshet.project.shape.running import Lease, Run
+from freshet.project.shape.strategies import Backfill, Input, Model, Name, Write, one_as_list, refused
 from freshet.project.syntax.files import Place
 
 Scalar = bool | int | float | str
@@ -26,41 +26,14 @@ def _text_of_cron(value: str) -> str:
     return value
 
 
-class Lease(Model):
-    """How two runs of one pipeline at the same moment treat each other."""
-
-    wait_seconds: float = Field(
-        0.0,
-        ge=0,
-        le=86400,
-        strict=False,
-        description="Seconds that a run waits for another run of the same pipeline; 0 ends at once.",
-    )
-
-
-class Run(Model):
-    """What becomes of a run that hangs."""
-
-    timeout: Duration | None = Field(
-        None,
-        description="A run that takes longer is ended: RUN_TIMEOUT. Waiting for another run does not count. [default: none]",
-    )
-    stalled_after: Duration = Field(
-        "30m",
-        description="A run without a sign of life for so long is logged with its threads; where it does nothing at all, it is "
-        "ended: RUN_STALLED. 0s turns it off.",
-    )
-
-    def limits(self) -> RunLimits:
-        """Return the limits in seconds."""
-        return RunLimits(seconds_of(self.timeout or ""), seconds_of(self.stalled_after) or 0)
-
-
 class Shared(Model):
     """Keys that configs and pipelines both may hold; a pipeline's value wins."""
 
     vars: dict[str, Scalar] = Field(default_factory=dict, description="Variables for templates: {{ var.name }}.")
-    lease: Lease = Field(Lease(wait_seconds=0.0), description="How long a run waits for another run of the same pipeline.")
+    lease: Lease = Field(
+        Lease(wait_seconds=0.0, across_machines=None),
+        description="How long a run waits for another run of the same pipeline, and whether other machines wait, too.",
+    )
     run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
     hoodie: dict[str, str] = Field(
         default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."

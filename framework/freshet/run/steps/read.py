@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from freshet.hudi.checkpoint import MAIN
 from freshet.run.steps.work import Work
-from freshet.sources.hudi.read.inputs import drive_rows, read_partitions
-from freshet.sources.hudi.read.reader import IDENTITY, read_identified
+from freshet.sources.hudi.read.inputs import read_partitions
 from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadPartitions, counted
+from freshet.sources.readers import READERS
 
 
 def read_main(work: Work, stage: ReadIncrement) -> None:
     """Read the window of the main source."""
-    work.source = read_identified(work.spark, stage)
-    work.view(MAIN, work.source.drop(*IDENTITY))
+    reader = READERS[work.spec.source.kind]
+    work.source = reader.read(work.spark, stage)
+    work.view(MAIN, work.source.drop(*reader.identity))
 
 
 def add_driven(work: Work, stage: DriveRows) -> None:
     """Add the main source's rows of the keys that another input has changed."""
     assert work.source is not None, "the plan reads the main source first"
-    work.source = drive_rows(work.spark, stage, work.source)
-    work.view(MAIN, work.source.drop(*IDENTITY))
+    reader = READERS[work.spec.source.kind]
+    work.source = reader.drive(work.spark, stage, work.source)
+    work.view(MAIN, work.source.drop(*reader.identity))
 
 
 def read_needed_partitions(work: Work, stage: ReadPartitions) -> None:

@@ -7,16 +7,16 @@ HoodieStreamer's V1 key holds a request time: what was requested after it has no
 from __future__ import annotations
 
 from freshet.errors import FreshetError, StateError
-from freshet.hudi.checkpoint import NONE_KNOWN, Known, Position
 from freshet.hudi.table import Instant, StateReader, TableState
 from freshet.project.model.pipeline import TableRef
+from freshet.sources.hudi.position import NONE_KNOWN, HudiPosition, Known
 from freshet.sources.hudi.reads import Window, counted
 
 #: How many commits a position knows: what appears among them, or after them, is found.
 MARGIN = 200
 
 
-def position_at(table: TableState, instant: str, before: Position | None) -> Position:
+def position_at(table: TableState, instant: str, before: HudiPosition | None) -> HudiPosition:
     """Return a position that knows the commits up to it.
 
     Args:
@@ -32,10 +32,10 @@ def position_at(table: TableState, instant: str, before: Position | None) -> Pos
     # order tell: with hoodie.archive.beyond.savepoint it goes past commits that stay.
     since = max(held.since or instant, dropped[-1][0] if dropped else "")
     known = Known(tuple((requested, completed) for completed, requested in kept), since)
-    return Position(instant=instant, table=table.ref.path, known=known)
+    return HudiPosition(instant=instant, table=table.ref.path, known=known)
 
 
-def position_by_hand(state: StateReader, table: TableRef, instant: str) -> Position:
+def position_by_hand(state: StateReader, table: TableRef, instant: str) -> HudiPosition:
     """Return a position that somebody sets: what the table has taken back by now, or gets named before it, is accepted.
 
     Args:
@@ -48,10 +48,10 @@ def position_by_hand(state: StateReader, table: TableRef, instant: str) -> Posit
     except FreshetError:
         # That hinders the runs, and not who mends their checkpoint.
         found = None
-    return position_at(found, instant, None) if found is not None else Position(instant=instant, table=table.path)
+    return position_at(found, instant, None) if found is not None else HudiPosition(instant=instant, table=table.path)
 
 
-def completion_of(name: str, source: TableState, position: Position) -> str:
+def completion_of(name: str, source: TableState, position: HudiPosition) -> str:
     """Return a position as a completion time; HoodieStreamer's V1 key holds a request time.
 
     Raises:
@@ -75,7 +75,7 @@ def completion_of(name: str, source: TableState, position: Position) -> str:
     )
 
 
-def late_commits(source: TableState, position: Position, read_upto: str) -> tuple[Instant, ...]:
+def late_commits(source: TableState, position: HudiPosition, read_upto: str) -> tuple[Instant, ...]:
     """Return the data commits of the active timeline that were not read, and completed by a position's time.
 
     Args:
@@ -100,7 +100,7 @@ def late_commits(source: TableState, position: Position, read_upto: str) -> tupl
     )
 
 
-def late_archived(source: TableState, position: Position, read_upto: str) -> tuple[Instant, ...]:
+def late_archived(source: TableState, position: HudiPosition, read_upto: str) -> tuple[Instant, ...]:
     """Return the commits of that kind that are in the archive already, and those that completed after the position.
 
     Args:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import Position
 from freshet.hudi.table import TableState
 from freshet.sources.hudi.look.taken_back import refuse_known_taken_back
+from freshet.sources.hudi.position import HudiPosition
 
 
-def refuse_replaced(name: str, table: TableState, position: Position) -> None:
+def refuse_replaced(name: str, table: TableState, position: HudiPosition) -> None:
     """Refuse to go on in a table that does not know the commits up to which it was read.
 
     A position of HoodieStreamer's knows none. Request times name a commit for good: they outlast

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import Position
 from freshet.hudi.table import Instant, TableState
 from freshet.sources.hudi.look.late import MARGIN
+from freshet.sources.hudi.position import HudiPosition
 
 
 def refuse_taken_back(name: str, source: TableState, read_upto: str) -> None:
@@ -30,7 +30,7 @@ def refuse_taken_back(name: str, source: TableState, read_upto: str) -> None:
     raise _taken_back(name, source, read_upto, (), any(i.action == "restore" for i in taken))
 
 
-def refuse_known_taken_back(name: str, source: TableState, position: Position) -> None:
+def refuse_known_taken_back(name: str, source: TableState, position: HudiPosition) -> None:
     """Refuse a position of whose commits the source has taken one back, whichever it is.
 
     The position's own may stay: where several writers clean failed writes lazily Hudi takes back any commit, and one that
@@ -60,7 +60,7 @@ def refuse_known_taken_back(name: str, source: TableState, position: Position) -
         raise _taken_back(name, source, position.instant, gone, restored)
 
 
-def _gone(source: TableState, position: Position, named: Collection[str], restored: bool) -> set[str]:
+def _gone(source: TableState, position: HudiPosition, named: Collection[str], restored: bool) -> set[str]:
     """Return the request times of the known commits that were taken back."""
     active = {i.requested for i in source.commits}
     missing = {r: completed for r, completed in position.known.commits if r not in active}

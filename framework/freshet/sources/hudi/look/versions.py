@@ -12,6 +12,7 @@ from freshet.errors import RetryableError, StateError
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.table import Instant, TableState
 from freshet.sources.hudi.look.late import completion_of, refuse_late
+from freshet.sources.hudi.position import in_hudi
 from freshet.sources.hudi.reads import NEVER, Version, Window
 
 
@@ -30,19 +31,19 @@ def versions_held(name: str, source: TableState, window: Window, before: Checkpo
     Raises:
         StateError: VERSION_CLEANED or COMMIT_IN_THE_PAST.
     """
-    furthest = before.furthest(source.ref.path)
+    main, furthest = in_hudi(name, before.main), in_hudi(name, before.furthest(source.ref.path))
     if window.kind == "whole_table":
-        upto = furthest.instant if furthest else completion_of(name, source, before.main) if before.main else ""
+        upto = furthest.instant if furthest else completion_of(name, source, main) if main else ""
         found = [version_at(source, upto)] if upto else []
         kept = tuple(version for version in found if is_kept(source, version))
-        if before.main is not None and not kept:
+        if main is not None and not kept:
             raise _unknown_deletes(name, source, upto)
         return kept
-    if before.main is None or not deletes_some(source, window):
+    if main is None or not deletes_some(source, window):
         return ()
     if deletes_some(source, replace(window, requested=window.late)):
         refuse_late(name, source, window)
-    read_upto = completion_of(name, source, before.main)
+    read_upto = completion_of(name, source, main)
     # Where the position was set back, the target is as it was before that.
     further = [furthest.instant] if furthest and furthest.instant > read_upto else []
     return tuple(version_before(name, source, window, instant) for instant in (*further, read_upto))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from freshet.errors import StateError
-from freshet.hudi.checkpoint import NONE_KNOWN, Position
 from freshet.hudi.table import Instant, TableState
 from freshet.project.model.pipeline import SourceSpec
 from freshet.sources.hudi.look.late import completion_of, late_archived, late_commits
@@ -12,6 +11,7 @@ from freshet.sources.hudi.look.replaced import refuse_replaced
 from freshet.sources.hudi.look.taken_back import refuse_known_taken_back, refuse_taken_back
 from freshet.sources.hudi.look.unreadable import refuse_unreadable
 from freshet.sources.hudi.look.whole_files import in_whole_files
+from freshet.sources.hudi.position import NONE_KNOWN, HudiPosition
 from freshet.sources.hudi.reads import Window, counted
 
 _NOT_SHOWN = " What stands there for '...' or '${env.NAME}' is not kept, and may be what differs."
@@ -21,8 +21,8 @@ def next_window(
     name: str,
     source: TableState,
     spec: SourceSpec,
-    position: Position | None,
-    seen: Position | None = None,
+    position: HudiPosition | None,
+    seen: HudiPosition | None = None,
 ) -> Window:
     """Choose what the next run reads.
 
@@ -163,13 +163,13 @@ def _increment(
     )
 
 
-def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], position: Position | None = None) -> str:
+def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], position: HudiPosition | None = None) -> str:
     """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
     cleaned = [i.completed for i in waiting if _cleaned(source, i)]
     # Commits are archived in the order of their requests: a long one may go unread while others that completed before it
     # stay. So only an idle tick, which moves nothing, leaves the archive closed.
     if waiting or not source.commits or source.commits[0].completed > read_upto:
-        cleaned += [i.completed for i in late_archived(source, position or Position(instant=read_upto), read_upto)]
+        cleaned += [i.completed for i in late_archived(source, position or HudiPosition(instant=read_upto), read_upto)]
     return min(cleaned, default="")
 
 

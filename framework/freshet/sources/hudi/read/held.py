@@ -10,12 +10,14 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.keys.options import INDEX_TYPE, METADATA_ENABLE
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.row_stages import MergeColumns
 from freshet.plan.stages import Commit, Plan, Stage
 from freshet.project.model.pipeline import TableRef
 from freshet.sources.hudi.look.partitions import partition_values
+from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.read.missing import hold_files, hold_metadata, hold_version
 from freshet.sources.hudi.reads import (
     DriveRows,
@@ -77,7 +79,10 @@ def _hold_place(target: TableRef) -> None:
 
 def _all_of(plan: Plan) -> Iterator[Stage]:
     for stage in plan.stages:
-        yield stage
+        of_source = isinstance(stage, ReadIncrement) or (isinstance(stage, ReadRange) and stage.view == MAIN)
+        if not of_source or plan.source_kind == HUDI:
+            # A source of another kind has no files of a table; its reader refuses what is gone.
+            yield stage
         if isinstance(stage, DriveRows):
             yield stage.changes
 

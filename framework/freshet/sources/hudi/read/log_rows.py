@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from py4j.protocol import Py4JJavaError
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
+from freshet.hudi.timeline import TimelineState
 from freshet.sources.hudi.read.footers import below, highest, hold_parts
 from freshet.sources.hudi.read.pruning import in_partitions
 from freshet.sources.hudi.read.slices import is_log
@@ -19,6 +20,7 @@ from freshet.sources.hudi.reads import ReadIncrement
 COMMIT, KEY, PATH, FILE = ("_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
 # Each is opened before the read: of more the version at the window's end is as good.
 _MOST_FILES = 1_000
+_ADAPTIVE = "spark.sql.adaptive.enabled"
 
 
 def read_increment_by_hudi(spark: SparkSession, path: str, begin_inclusive: str, end_inclusive: str) -> DataFrame:
@@ -59,16 +61,20 @@ def read_logged(spark: SparkSession, stage: ReadIncrement) -> DataFrame | None:
     if logs is None:
         return None
     path, end, of_window = stage.table.path, stage.window.end_inclusive, F.col(COMMIT).isin(list(stage.window.requested))
-    rows = read_increment_by_hudi(spark, path, logs.since, end)
-    files = rows.inputFiles()
-    if len(files) > _MOST_FILES:
+    files = _written(stage, logs.since)
+    if files is None or len(files) > _MOST_FILES:
         return None
     written = [file for file in files if is_log(file)]
     try:
-        if hold_parts(spark, written):
-            return None
-        rows = rows.where(of_window)
-        return _not_outranked(spark, stage, rows, written, logs.ordering) if logs.ordering else rows
+        # Headers and footers are read by the driver while Spark plans, and then reads the logs.
+        with ThreadPoolExecutor(2) as pool:
+            in_parts = pool.submit(hold_parts, spark, written)
+            below_them = pool.submit(_highest_below, spark, stage, written, logs.ordering) if logs.ordering else None
+            rows = read_increment_by_hudi(spark, path, logs.since, end).where(of_window)
+            rows = _kept(rows) if below_them is not None else rows
+            if in_parts.result():
+                return None
+            return _not_outranked(spark, stage, rows, below_them, logs.ordering) if below_them is not None else rows
     except Py4JJavaError as error:
         if "FileNotFoundException" not in str(error):
             raise
@@ -76,20 +82,25 @@ def read_logged(spark: SparkSession, stage: ReadIncrement) -> DataFrame | None:
         return None
 
 
+def _written(stage: ReadIncrement, since: str) -> list[str] | None:
+    # By the commits. Spark makes a plan of the read before it tells which files it reads, for a tenth of a second.
+    state = TimelineState().table(stage.table)
+    if state is None:
+        return None
+    read = [i for i in state.commits if since <= i.completed <= stage.window.end_inclusive]
+    return [f"{stage.table.path.rstrip('/')}/{path}" for i in read for path, _ in state.info(i).files]
+
+
 def _not_outranked(
     spark: SparkSession,
     stage: ReadIncrement,
     rows: DataFrame,
-    logs: Sequence[str],
+    below_them: Future[int | None],
     ordering: str,
 ) -> DataFrame | None:
-    rows = _kept(rows)
     order = _as_number(rows, ordering)
-    # Footers are read by the driver while Spark reads the logs.
-    with ThreadPoolExecutor(1) as pool:
-        standing = pool.submit(_highest_below, spark, stage, logs, ordering)
-        lowest, has_null = rows.agg(F.min(order), F.max(order.isNull())).collect()[0]
-        above = standing.result()
+    lowest, has_null = _one_row(rows.agg(F.min(order), F.max(order.isNull())))
+    above = below_them.result()
     if has_null or (lowest is not None and lowest < 0):
         # Hudi takes a null for a 0.
         rows.unpersist()
@@ -108,6 +119,17 @@ def _not_outranked(
     if found is None:
         rows.unpersist()
     return found
+
+
+def _one_row(rows: DataFrame) -> Row:
+    # To plan its second stage anew when the first one has ended brings nothing here, and takes a tenth of the read's time.
+    conf = rows.sparkSession.conf
+    adaptive = conf.get(_ADAPTIVE)
+    conf.set(_ADAPTIVE, "false")
+    try:
+        return rows.collect()[0]
+    finally:
+        conf.set(_ADAPTIVE, adaptive or "true")
 
 
 def _kept(rows: DataFrame) -> DataFrame:

@@ -1,0 +1,78 @@
+"""Plan the commit that publishes rows of the quarantine. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freshet.errors import StateError
+from freshet.hudi.table import StateReader
+from freshet.plan.logic import with_logic
+from freshet.plan.migrated import refuse_unmigrated
+from freshet.plan.parts import checked_stages, commit_stage, conform_stage, merge_stages, nothing_to_do
+from freshet.plan.positions import checkpoint_of
+from freshet.plan.schema import evolved
+from freshet.plan.stages import Plan
+from freshet.plan.target import compare_target
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.table import hidden_runs, quarantine_of
+from freshet.sources.hudi.reads import ReadQuarantine, Window
+
+
+def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: tuple[tuple[str, str], ...]) -> Plan:
+    """Compile the commit that publishes rows of the quarantine.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables.
+        where: SQL condition over the quarantine's columns; empty for all rows.
+        repairs: Columns that are set, each to a SQL expression over the quarantine's row.
+
+    Returns:
+        A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
+
+    Raises:
+        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, or the target was made otherwise than declared.
+    """
+    target = state.table(spec.target.ref)
+    refuse_unmigrated(spec, state, target)
+    known = {c.name.lower() for c in spec.target.columns}
+    unknown = [column for column, _ in repairs if column.lower() not in known]
+    if unknown:
+        raise StateError(
+            "UNKNOWN_COLUMN",
+            f"{spec.name}: {spec.target.file} has no column {', '.join(unknown)} to repair.",
+            "Nothing was read or written.",
+            f"Columns: {', '.join(c.name for c in spec.target.columns)}.",
+        )
+    before = checkpoint_of(spec, target) if target else None
+    window = Window(kind="replay", reason=f"rows of {spec.quarantine.name}")
+    if target is None or quarantine_of(spec, state, target) is None:
+        return nothing_to_do(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
+    spec = evolved(spec, target)
+    changes = compare_target(spec, target)
+    read = ReadQuarantine(
+        table=spec.quarantine,
+        columns=conform_stage(spec).columns,
+        where=where,
+        repairs=repairs,
+        hidden_runs=hidden_runs(spec, state),
+    )
+    merge, guard = merge_stages(spec, target)
+    # Its rows were made when they were quarantined, by whatever the logic was then.
+    commit = with_logic(replace(commit_stage(spec, window, None), guard=guard), spec, target, computes=False)
+    if spec.write.strategy == "rows" and commit.operation in ("insert", "insert_overwrite"):
+        # Of rows that were published by a replay that was killed, an insert would make a second one.
+        commit = replace(commit, operation="upsert")
+    return Plan(
+        pipeline=spec.name,
+        fingerprint=spec.fingerprint,
+        target=spec.target.ref,
+        source_kind=spec.source.kind,
+        first_run=False,
+        window=window,
+        checkpoint_before=before,
+        checkpoint_after=None,
+        schema_changes=changes,
+        notices=(),
+        stages=(read, *checked_stages(spec, target, window, merge, commit)),
+    )

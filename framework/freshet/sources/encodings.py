@@ -1,0 +1,9 @@
+"""The kinds of positions that a checkpoint may hold, by the name that it keeps of each."""
+
+from __future__ import annotations
+
+from freshet.sources.hudi.position import ENCODING as OF_HUDI
+from freshet.sources.position import Encoding
+
+#: One for each kind of source; ``freshet.sources.registry`` has the sources themselves.
+ENCODINGS: dict[str, Encoding] = {OF_HUDI.kind: OF_HUDI}
