@@ -1,4 +1,4 @@
-"""What `conform` means, on frames in memory: each way in which a batch may differ from the DDL, in each of its three modes.
+"""`enforce_schema` on frames in memory: each way in which a batch may differ from the DDL, in each of its three modes.
 
 That a run refuses, and leaves its table as it was, is `test_schema.py`'s and the whole runs' of tests/checks.
 """
@@ -15,9 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from freshet.errors import CheckError, DataError
-from freshet.plan.row_stages import Conform
+from freshet.plan.row_stages import EnforceSchema
 from freshet.project.model.pipeline import TableRef
-from freshet.quality.contract import ORIGINAL, REASONS, conform
+from freshet.quality.contract import ORIGINAL, REASONS, enforce_schema
 from freshet.quality.refusals import SHOWN, Refused, refused_in, row_in_words, text_of
 from freshet.sinks.failures import in_words
 from freshet.types.columns import Atomic, Column
@@ -37,8 +37,8 @@ def columns(**more: str) -> tuple[Column, ...]:
     return tuple(Column(name=name, type=parse_type(kind)) for name, kind in {**KINDS, **more}.items())
 
 
-def stage(more: dict[str, str] | None = None, **how: Any) -> Conform:
-    return Conform(columns=columns(**(more or {})), required=("id", "ts", "day"), keys=("id",), **how)
+def stage(more: dict[str, str] | None = None, **how: Any) -> EnforceSchema:
+    return EnforceSchema(columns=columns(**(more or {})), required=("id", "ts", "day"), keys=("id",), **how)
 
 
 def batch(spark: SparkSession, **changed: str) -> DataFrame:
@@ -47,18 +47,18 @@ def batch(spark: SparkSession, **changed: str) -> DataFrame:
     return spark.sql("SELECT " + ", ".join(f"{value} AS `{name}`" for name, value in values.items()))
 
 
-def mismatch(frame: DataFrame, how: Conform, keep: tuple[str, ...] = ()) -> list[str]:
+def mismatch(frame: DataFrame, how: EnforceSchema, keep: tuple[str, ...] = ()) -> list[str]:
     with pytest.raises(DataError) as refused:
-        conform(frame, how, "ddl/copy.sql", keep)
+        enforce_schema(frame, how, "ddl/copy.sql", keep)
     assert refused.value.code == "BATCH_MISMATCH"
     found: Any = refused.value.as_json()["details"]
     return [str(one) for one in found["differences"]]
 
 
-def refusal(frame: DataFrame, how: Conform) -> DataError:
+def refusal(frame: DataFrame, how: EnforceSchema) -> DataError:
     """Return what the write says of a value that Spark refuses while it computes the rows."""
     with pytest.raises(Py4JJavaError) as failed:
-        conform(frame, how, "ddl/copy.sql").collect()
+        enforce_schema(frame, how, "ddl/copy.sql").collect()
     error = in_words(TableRef("derived.copy", "/copy"), str(failed.value))
     assert isinstance(error, DataError)
     return error
@@ -66,7 +66,7 @@ def refusal(frame: DataFrame, how: Conform) -> DataError:
 
 def test_columns_are_found_by_name_put_in_order_and_cast(spark: SparkSession) -> None:
     frame = spark.sql("SELECT '2026-01-05' AS day, 1.5BD AS AMOUNT, 7 AS ts, 'a' AS id, 'else' AS other, 9 AS mark")
-    found = conform(frame, stage(ignored=("other",)), "ddl/copy.sql", ("mark",))
+    found = enforce_schema(frame, stage(ignored=("other",)), "ddl/copy.sql", ("mark",))
     assert [(f.name, f.dataType.simpleString(), f.nullable) for f in found.schema.fields] == [
         ("id", "string", True),
         ("ts", "bigint", True),
@@ -122,7 +122,7 @@ def test_a_value_fits_or_is_refused_and_none_is_cut(spark: SparkSession, kind: s
     if fits is None:
         assert len(mismatch(frame, stage({"v": kind}))) == 1
     elif fits:
-        conform(frame, stage({"v": kind}), "ddl/copy.sql").collect()
+        enforce_schema(frame, stage({"v": kind}), "ddl/copy.sql").collect()
     else:
         error = refusal(frame, stage({"v": kind}))
         assert (error.code, error.details["column"], error.details["row"]) == ("OVERFLOW", "v", "id=a")
@@ -161,19 +161,21 @@ def test_a_refusal_reads_back_as_it_was_written(spark: SparkSession) -> None:
 
 def test_two_keys_that_hudi_would_take_for_one_are_refused(spark: SparkSession) -> None:
     """Kind: keys of several parts whose one text can be cut in two places. With b last, what is in it can mislead nobody."""
-    two = Conform(columns=columns(b="string"), required=("id", "b", "ts", "day"), keys=("id", "b"))
+    two = EnforceSchema(columns=columns(b="string"), required=("id", "b", "ts", "day"), keys=("id", "b"))
     error = refusal(batch(spark, id="'1,b:2'", b="'3'"), two)
     assert (error.code, error.details["column"], error.details["row"]) == ("KEY_AMBIGUOUS", "id", "id=1,b:2, b=3")
     for fine in (("1", "2,b:3"), ("1,b", ",b:"), ("b:,", "3")):
-        assert conform(batch(spark, id=f"'{fine[0]}'", b=f"'{fine[1]}'"), two, "ddl/copy.sql").first()["b"] == fine[1]
-    marked = conform(batch(spark, id="'1,b:2'", b="'3'"), replace(two, rule="fits", marks=True), "ddl/copy.sql").collect()
+        assert enforce_schema(batch(spark, id=f"'{fine[0]}'", b=f"'{fine[1]}'"), two, "ddl/copy.sql").first()["b"] == fine[1]
+    marked = enforce_schema(
+        batch(spark, id="'1,b:2'", b="'3'"), replace(two, rule="fits", marks=True), "ddl/copy.sql"
+    ).collect()
     assert [row[REASONS] for row in marked] == [["id holds what begins the next part of the record key"]]
-    assert conform(batch(spark, id="'1,ts:2'"), stage(), "ddl/copy.sql").first()["id"] == "1,ts:2"
+    assert enforce_schema(batch(spark, id="'1,ts:2'"), stage(), "ddl/copy.sql").first()["id"] == "1,ts:2"
 
 
 def test_a_value_of_another_row_does_not_fail_the_write(spark: SparkSession) -> None:
     frame = batch(spark, day="''").union(batch(spark, amount="cast(null AS decimal(10,2))"))
-    assert len(conform(frame, stage(), "ddl/copy.sql").collect()) == 2
+    assert len(enforce_schema(frame, stage(), "ddl/copy.sql").collect()) == 2
 
 
 NO_TEXT = "cast(x'fffe' AS string)"
@@ -203,7 +205,7 @@ def test_a_check_of_malformed_values_reads_text_and_is_named(spark: SparkSession
 def test_what_a_check_of_malformed_values_lets_pass(spark: SparkSession) -> None:
     more = {"n": "bigint", "d": "date", "t": "string", "nothing": "array<string>"}
     found = (
-        conform(
+        enforce_schema(
             batch(spark, n="' 12 '", d="'2026-01-05'", t="'żółć 🚖'", nothing="array(null, 'x')"),
             stage(more, rule="fits"),
             "ddl/copy.sql",
@@ -218,7 +220,7 @@ def test_rows_that_do_not_fit_are_marked_with_each_reason_and_kept_as_they_were(
     frame = batch(spark, n="'ten'", ts="cast(null AS bigint)", id="''").union(batch(spark, n="'10'", ts="2L", id="'b'"))
     how = stage({"n": "bigint"}, rule="fits", marks=True, keeps_original=True)
     # The batch's columns are told by their places here: the second row's are in the same order.
-    rows = conform(frame.select("id", "ts", "amount", "day", "n"), how, "ddl/copy.sql").orderBy("day", "id").collect()
+    rows = enforce_schema(frame.select("id", "ts", "amount", "day", "n"), how, "ddl/copy.sql").orderBy("day", "id").collect()
     bad, good = ([row for row in rows if bool(row[REASONS]) is bad] for bad in (True, False))
     (marked,) = bad
     assert sorted(reason.split(":")[0].split(" is")[0] for reason in marked[REASONS]) == ["id", "n", "ts"]
@@ -247,7 +249,7 @@ def test_what_a_batch_may_change_about_the_table(
     if expected is None:
         assert len(mismatch(frame, how)) == 1
         return
-    found = conform(frame, how, "ddl/copy.sql")
+    found = enforce_schema(frame, how, "ddl/copy.sql")
     assert found.schema[expected[0]].dataType.simpleString() == expected[1]
 
 
@@ -259,6 +261,6 @@ def test_no_name_is_added_that_a_table_cannot_hold(spark: SparkSession, name: st
 
 
 def test_a_column_that_an_earlier_batch_added_may_be_missing(spark: SparkSession) -> None:
-    found = conform(batch(spark), stage({"name": "string"}, optional=("name",), evolution="add_columns"), "ddl/copy.sql")
+    found = enforce_schema(batch(spark), stage({"name": "string"}, optional=("name",), evolution="add_columns"), "ddl/copy.sql")
     assert found.schema["name"].dataType.simpleString() == "string"
     assert found.collect()[0]["name"] is None

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from freshet.errors import DataError
 from freshet.plan.checks import CheckBatch
-from freshet.plan.row_stages import Conform
+from freshet.plan.row_stages import EnforceSchema
 from freshet.project.model.checks import (
     CheckSpec,
     FreshnessRule,
@@ -32,7 +32,7 @@ from freshet.project.model.checks import (
     VolumeRule,
 )
 from freshet.project.model.pipeline import TableRef
-from freshet.quality.contract import conform
+from freshet.quality.contract import enforce_schema
 from freshet.quality.gate import RULES, Gated, check_batch
 from freshet.types.columns import Column
 from freshet.types.from_sql import parse_type
@@ -100,8 +100,8 @@ def frame(spark: SparkSession, rows: tuple[Any, ...], marks: bool) -> DataFrame:
         F.col("gone").alias("_hoodie_is_deleted"),
     )
     # As the plan makes it: only where bad rows leave the batch are they marked.
-    how = Conform(columns=COLUMNS, required=("id",), keys=("id",), rule="malformed", marks=marks, keeps_original=marks)
-    return conform(shaped, how, "ddl/copy.sql")
+    how = EnforceSchema(columns=COLUMNS, required=("id",), keys=("id",), rule="malformed", marks=marks, keeps_original=marks)
+    return enforce_schema(shaped, how, "ddl/copy.sql")
 
 
 def checked(

@@ -185,7 +185,7 @@ def a_spec(**changes: Any) -> PipelineSpec:
             operation="upsert",
             write=WriteSpec(strategy="rows", columns=tuple(c.name for c in a_table_spec().columns)),
             backfill=None,
-            partners=(),
+            co_writers=(),
             readers=(),
             index=BUCKETS,
             checks=(),

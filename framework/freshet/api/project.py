@@ -135,7 +135,7 @@ class Project:
         with as_the_command():
             at_least(1, parallel=parallel)
             results = self._run(self._names, self._tags, drain, False, parallel, on_event)
-            if any(one.error is not None for one in results):
+            if any(result.error is not None for result in results):
                 raise RunsFailed(results)
             return results
 
@@ -232,9 +232,9 @@ class Project:
         project, listen = replace(self._load(names, tags), goes_on=True), told_safely(on_event)
         results = run_aside(
             lambda: run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh),
-            lambda: cancel_jobs([one.name for one in project.pipelines]),
+            lambda: cancel_jobs([pipeline.name for pipeline in project.pipelines]),
         )
-        return tuple(shown_run(one) for one in results)
+        return tuple(shown_run(result) for result in results)
 
     def _load(self, names: tuple[str, ...], tags: tuple[str, ...] = ()) -> model.Project:
         return load_project(self.root, self.env, self._overrides, names=names, tags=tags, environ=os.environ)

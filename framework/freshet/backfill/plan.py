@@ -20,7 +20,7 @@ from freshet.plan.parts import checked_stages, commit_stage, merge_stages, trans
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.retention import hold_services
 from freshet.plan.schema import evolved
-from freshet.plan.stages import Commit, Guard, Plan, Stage
+from freshet.plan.stages import Commit, Plan, Precondition, Stage
 from freshet.plan.target import compare_target
 from freshet.project.model.logic import Logic
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
@@ -265,11 +265,11 @@ def _overwritten(how: BackfillSpec, plan: BackfillPlan, chunk: Chunk) -> tuple[s
     return _values(how, chunk) if plan.write == "insert_overwrite" else ()
 
 
-def _guard(how: BackfillSpec, plan: BackfillPlan, target: TableState, chunk: Chunk) -> Guard | None:
+def _guard(how: BackfillSpec, plan: BackfillPlan, target: TableState, chunk: Chunk) -> Precondition | None:
     # By upsert, key and ordering field decide between two writers; what a partition is replaced by knows of no other.
     if not (values := _values(how, chunk)) or plan.concurrency == "NON_BLOCKING_CONCURRENCY_CONTROL":
         return None
-    return Guard(target.commits[-1].completed if target.commits else "", values, plan.write == "insert_overwrite")
+    return Precondition(target.commits[-1].completed if target.commits else "", values, plan.write == "insert_overwrite")
 
 
 def _range(view: str, table: TableRef, version: str, column: str, chunk: Chunk, deletes: bool = False) -> ReadRange:

@@ -281,7 +281,7 @@ def _execute(
 def _beside_the_run(spec: PipelineSpec, session: WriteSession, listen: Listener) -> Iterator[WriteSession]:
     # Two cases in which two writers at once lose or double rows, and Hudi does not see it: rows that are joined with the
     # target as it stands, and a key that is new to both, under a global index.
-    alone = spec.write.strategy != "rows" or bool(spec.partners) or spec.index.is_global
+    alone = spec.write.strategy != "rows" or bool(spec.co_writers) or spec.index.is_global
     if not alone:
         yield session
         return

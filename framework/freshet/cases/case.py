@@ -94,7 +94,7 @@ def tables_of(spec: PipelineSpec) -> dict[str, TableRef]:
 
     These are ``SRC``, the inputs, and the tables that checks refer to.
     """
-    found = {SOURCE: spec.source.table, **{one.name: one.table for one in spec.inputs}}
+    found = {SOURCE: spec.source.table, **{item.name: item.table for item in spec.inputs}}
     known = {ref.path for ref in found.values()} | {spec.target.ref.path}
     for check in spec.checks:
         if isinstance(check.rule, ReferenceRule) and check.rule.path not in known:

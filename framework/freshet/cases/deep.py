@@ -14,12 +14,12 @@ from freshet.errors import DataError, Problem, foreign_text, unforeseen
 from freshet.hudi.table import MemoryState
 from freshet.jvm.session import start_session, use_settings
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.row_stages import Conform
+from freshet.plan.row_stages import EnforceSchema
 from freshet.plan.stages import Notice, RunPython, RunSql
 from freshet.problems import Problems, did_you_mean
 from freshet.project.model.checks import RowRule, SqlRule
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.quality.contract import conform
+from freshet.quality.contract import enforce_schema
 from freshet.sinks.commit import empty_batch
 from freshet.transform.python import Context, run_python
 from freshet.transform.sql import run_sql
@@ -57,7 +57,7 @@ def analyse(project: Project, shapes: Mapping[str, Mapping[str, Shape]]) -> Anal
     problems, notices, done = Problems(), [], []
     for spec in project.pipelines:
         known = shapes[spec.name]
-        unknown = [name for name in (SOURCE, *(one.name for one in spec.inputs)) if name not in known]
+        unknown = [name for name in (SOURCE, *(item.name for item in spec.inputs)) if name not in known]
         if unknown:
             notices.append(
                 Notice(
@@ -114,8 +114,8 @@ class _Analysis:
                     case RunPython():
                         file, line = stage.file, 0
                         self._next(run_python(self.project.root, stage.file, self.inputs, context))
-                    case Conform():
-                        self._checks(conform(self.inputs[SOURCE], stage, spec.target.file))
+                    case EnforceSchema():
+                        self._checks(enforce_schema(self.inputs[SOURCE], stage, spec.target.file))
                         return
                     case _:
                         continue
@@ -130,20 +130,20 @@ class _Analysis:
     def _settings(self) -> None:
         """Analyse what the YAML says of columns: expressions of ``on``, columns of ``drives`` and of the backfill."""
         source = self.inputs[SOURCE]
-        for one in self.spec.inputs:
-            table = self.inputs[one.name]
-            for column, texts in one.on:
-                self._has(table, column, f"inputs.{one.name}.on", one.line)
+        for item in self.spec.inputs:
+            table = self.inputs[item.name]
+            for column, texts in item.on:
+                self._has(table, column, f"inputs.{item.name}.on", item.line)
                 for text in texts:
                     try:
                         source.selectExpr(text)
                     except (AnalysisException, ParseException) as error:
                         self.problems.add(
-                            self.spec.file, one.line, "PARTITIONS_NOT_FOUND", f"inputs.{one.name}.on: {foreign_text(error)}"
+                            self.spec.file, item.line, "PARTITIONS_NOT_FOUND", f"inputs.{item.name}.on: {foreign_text(error)}"
                         )
-            for theirs, ours in one.drives:
-                self._has(table, theirs, f"inputs.{one.name}.drives", one.line)
-                self._has(source, ours, f"inputs.{one.name}.drives", one.line)
+            for theirs, ours in item.drives:
+                self._has(table, theirs, f"inputs.{item.name}.drives", item.line)
+                self._has(source, ours, f"inputs.{item.name}.drives", item.line)
         for name, column in (self.spec.backfill.event_time if self.spec.backfill else {}).items():
             self._has(self.inputs[name], column, f"backfill of {name}", 0)
 

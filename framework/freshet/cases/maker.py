@@ -63,7 +63,7 @@ def make_case(
     with_case(file, text, name, [f"{name}: {{expect: {{rows: []}}}}"], [])
     source = source_of(spec, state)
     assert isinstance(source, HudiSource), "the newest rows are those of a commit"
-    for read in (SOURCE, *(one.name for one in spec.inputs)):
+    for read in (SOURCE, *(item.name for item in spec.inputs)):
         if read not in shapes:
             said, advice = schema_unknown(spec.name, read)
             raise DataError("SCHEMA_UNKNOWN", said, "Nothing was run.", advice)
@@ -71,11 +71,11 @@ def make_case(
     spark = small_session(spec.spark_conf)
     given = {SOURCE: _rows(_newest(spark, source.table, rows), shapes[SOURCE])}
     increment = frame(spark, shapes[SOURCE].columns, given[SOURCE])
-    for one in spec.inputs:
-        table = load_table(spark, one.table.path) if state.table(one.table) is not None else None
-        if table is not None and one.name in shapes:
-            found = _matching(table, shapes[one.name], increment, shapes[SOURCE], rows)
-            given[one.name] = _rows(found, shapes[one.name])
+    for item in spec.inputs:
+        table = load_table(spark, item.table.path) if state.table(item.table) is not None else None
+        if table is not None and item.name in shapes:
+            found = _matching(table, shapes[item.name], increment, shapes[SOURCE], rows)
+            given[item.name] = _rows(found, shapes[item.name])
     case = Case(
         name=name, place=Place(file, 0), given=given, target=None, variables={}, source_instant="", rows=None, after=None
     )

@@ -41,7 +41,7 @@ def check_reads_of_cases(
     """
     tables, told = tables_of(spec), set[str]()
     for case in cases:
-        for name in tables if case.on_tables else (SOURCE, *(one.name for one in spec.inputs)):
+        for name in tables if case.on_tables else (SOURCE, *(item.name for item in spec.inputs)):
             given = find_node(text.tree, "cases", case.name, "given", name)
             at = find_node(text.tree, "tables", name) or given or node_below(text.tree, "cases", case.name)
             shape = shapes.get(name)

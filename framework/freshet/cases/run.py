@@ -21,11 +21,11 @@ from freshet.errors import FreshetError, unforeseen
 from freshet.hudi.table import MemoryState
 from freshet.jvm.session import use_settings
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.row_stages import Conform
+from freshet.plan.row_stages import EnforceSchema
 from freshet.plan.stages import RunPython, RunSql
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.quality.contract import conform
+from freshet.quality.contract import enforce_schema
 from freshet.sinks.failures import in_words
 from freshet.transform.python import Context, run_python
 from freshet.transform.sql import run_sql
@@ -132,7 +132,7 @@ def transformed(
     """
     use_settings(spark, spec.spark_conf)
     inputs: dict[str, DataFrame] = {}
-    for name in (SOURCE, *(one.name for one in spec.inputs)):
+    for name in (SOURCE, *(item.name for item in spec.inputs)):
         inputs[name] = frame(spark, shapes[name].columns, case.given.get(name), marked=name == SOURCE)
         inputs[name].createOrReplaceTempView(name)
     instant = case.source_instant or INSTANT
@@ -144,8 +144,8 @@ def transformed(
                 inputs[SOURCE] = run_sql(spark, stage, instant)
             case RunPython():
                 inputs[SOURCE] = run_python(project.root, stage.file, inputs, context)
-            case Conform():
-                inputs[SOURCE] = conform(inputs[SOURCE], stage, spec.target.file)
+            case EnforceSchema():
+                inputs[SOURCE] = enforce_schema(inputs[SOURCE], stage, spec.target.file)
                 break
             case _:
                 continue

@@ -118,13 +118,13 @@ def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
         spec,
         index=index,
         source=replace(spec.source, table=moved(spec.source.table)),
-        inputs=tuple(replace(one, table=moved(one.table)) for one in spec.inputs),
+        inputs=tuple(replace(item, table=moved(item.table)) for item in spec.inputs),
         target=replace(spec.target, ref=moved(spec.target.ref)),
         quarantine=moved(spec.quarantine),
         checks=checks,
         # Nobody else reads or writes these tables.
         readers=(),
-        partners=(),
+        co_writers=(),
         write_options={**spec.write_options, **_CHEAP, **kept},
     )
 

@@ -88,12 +88,12 @@ def _lines(entry: Entry) -> list[str]:
 
 def _details(entry: Entry) -> list[str]:
     phases = ", ".join(f"{name} {_duration(took)}" for name, took in entry.seconds.items() if name != "total")
-    worse = [one for one in entry.checks if one["status"] not in ("passed", "skipped")]
+    worse = [check for check in entry.checks if check["status"] not in ("passed", "skipped")]
     checks = ""
     if entry.checks:
         bad = ((one, f" ({counted(one['rows'], 'row')})" if one["rows"] else "") for one in worse)
         named = ", ".join(f"{one['name']} {one['status']}{rows}" for one, rows in bad)
-        passed = sum(one["status"] == "passed" for one in entry.checks)
+        passed = sum(check["status"] == "passed" for check in entry.checks)
         checks = "checks: " + ", ".join(part for part in (f"{passed} passed" if passed else "", named) if part)
     first = f"the first at {readable(entry.begun)}" if entry.count > 1 else ""
     error = f"{entry.error['code']}: {entry.error['message']}" if entry.error else ""

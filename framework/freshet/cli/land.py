@@ -161,10 +161,10 @@ def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[st
             ]
         },
     )
-    for one in results:
-        if isinstance(one, FreshetError):
-            trace(one)
-    codes = {one.exit_code for one in results if isinstance(one, FreshetError)}
+    for result in results:
+        if isinstance(result, FreshetError):
+            trace(result)
+    codes = {result.exit_code for result in results if isinstance(result, FreshetError)}
     return Exit.OK if not codes else codes.pop() if len(codes) == 1 else Exit.FAILED
 
 

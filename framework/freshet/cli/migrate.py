@@ -87,9 +87,9 @@ def migrate(
         f"{spec.target.file} names the new table{' now' if done.switched else ''}. Commit it; where it is deployed, "
         f"freshet migrate {name} makes the table of that environment."
     )
-    lines += [one.in_words() for one in readers]
+    lines += [reader.in_words() for reader in readers]
     lines.append(f"The old table stands until: freshet migrate {name} --drop-old")
-    output.result("\n".join(lines), {**done.as_json(), "readers": [vars(one) for one in readers]})
+    output.result("\n".join(lines), {**done.as_json(), "readers": [vars(reader) for reader in readers]})
     return Exit.OK
 
 
@@ -142,10 +142,10 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
         name,
         f"  from  {found.old.ref.path}",
         f"  to    {new.path}",
-        *(f"  {one.code}: {one.words}" for one in found.differences),
+        *(f"  {difference.code}: {difference.words}" for difference in found.differences),
         *(f"  {number}. {words}" for number, words in enumerate(steps, 1)),
-        *(f"  notice  {one.code}: {one.message}" for one in notices),
-        *(f"  reader  {one.in_words()}" for one in readers),
+        *(f"  notice  {notice.code}: {notice.message}" for notice in notices),
+        *(f"  reader  {reader.in_words()}" for reader in readers),
     ]
     output.result(
         "\n".join(lines),
@@ -155,14 +155,14 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
             "after": new.path,
             "how": "copy" if found.copy else "load",
             "loaded": found.loaded,
-            "differences": [vars(one) for one in found.differences],
+            "differences": [vars(difference) for difference in found.differences],
             "location": found.location,
             "ddl": found.spec.target.file,
             "rows": rows,
             "bytes": size,
             "upto": plan.window.end_inclusive if plan else None,
-            "notices": [vars(one) for one in notices],
-            "readers": [vars(one) for one in readers],
+            "notices": [vars(notice) for notice in notices],
+            "readers": [vars(reader) for reader in readers],
         },
     )
 
@@ -178,8 +178,8 @@ def _readers(everything: Callable[[], Project], found: Migration, root: str) -> 
         # What is wrong with another pipeline keeps nobody from migrating this one.
         unknown = "mend the project's files, and see how"
         return tuple(
-            ReaderNote(name=one.name, edit=unknown, command=f"freshet validate; freshet migrate {found.spec.name} --dry-run")
-            for one in found.spec.readers
+            ReaderNote(name=reader.name, edit=unknown, command=f"freshet validate; freshet migrate {found.spec.name} --dry-run")
+            for reader in found.spec.readers
         )
 
 

@@ -53,7 +53,7 @@ def json_of(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]])
         "undeletable": found.older.undeletable,
         "not_known": list(found.unknown),
         "rows": {kind: [{"row": dict(one.row), "was": dict(one.was)} for one in of] for kind, of in rows.items()},
-        "checks": [one.as_json() for one in found.outcomes],
+        "checks": [outcome.as_json() for outcome in found.outcomes],
         "error": found.error.as_json() if found.error is not None else None,
     }
 
@@ -105,15 +105,15 @@ def text_of(spec: PipelineSpec, plan: Plan, found: Preview, rows: Mapping[str, t
     return "\n".join(lines)
 
 
-def _beside(key: Sequence[str], one: Changed) -> list[str]:
+def _beside(key: Sequence[str], changed: Changed) -> list[str]:
     """Return a row that differs from the one that stands, column by column: what stands -> what would."""
-    lines = [", ".join(f"{name}={cell(one.row.get(name))}" for name in key)]
-    width = max(map(len, one.was), default=0)
+    lines = [", ".join(f"{name}={cell(changed.row.get(name))}" for name in key)]
+    width = max(map(len, changed.was), default=0)
     most = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for name, was in one.was.items():
-        line = f"  {name.ljust(width)}  {cell(was)} -> {cell(one.row.get(name))}"
+    for name, was in changed.was.items():
+        line = f"  {name.ljust(width)}  {cell(was)} -> {cell(changed.row.get(name))}"
         if most is None or len(line) <= most:
             lines.append(line)
         else:
-            lines += [f"  {name}", f"    {cell(was)}", f"    -> {cell(one.row.get(name))}"]
-    return lines if one.was else [*lines, "  differs in other columns"]
+            lines += [f"  {name}", f"    {cell(was)}", f"    -> {cell(changed.row.get(name))}"]
+    return lines if changed.was else [*lines, "  differs in other columns"]

@@ -186,13 +186,13 @@ class TableState:
 
     def checkpoints(
         self,
-        partners: Collection[str] = (),
+        co_writers: Collection[str] = (),
         pipeline: str = "",
     ) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
         """Walk the commits that carry a checkpoint, newest first; clustering, backfills and other writers carry none.
 
         Args:
-            partners: Pipelines that own other columns of the table; their commits are passed over.
+            co_writers: Pipelines that own other columns of the table; their commits are passed over.
             pipeline: The pipeline that asks, for an error.
 
         Raises:
@@ -200,14 +200,14 @@ class TableState:
         """
         for instant, info in self.newest_first():
             checkpoint = None
-            if info.extra.get(PIPELINE_KEY) not in partners:
+            if info.extra.get(PIPELINE_KEY) not in co_writers:
                 checkpoint = decode(info.extra, self.ref.name, pipeline)
             if checkpoint is not None:
                 yield instant, info, checkpoint
 
-    def latest_checkpoint(self, partners: Collection[str] = (), pipeline: str = "") -> Checkpoint | None:
-        """Return the newest checkpoint, None where no commit but those of ``partners`` ever carried one."""
-        return next((checkpoint for _, _, checkpoint in self.checkpoints(partners, pipeline)), None)
+    def latest_checkpoint(self, co_writers: Collection[str] = (), pipeline: str = "") -> Checkpoint | None:
+        """Return the newest checkpoint, None where no commit but those of ``co_writers`` ever carried one."""
+        return next((checkpoint for _, _, checkpoint in self.checkpoints(co_writers, pipeline)), None)
 
     def latest_extra(self, key: str) -> str | None:
         """Return the newest value of one metadata key, None where no commit carries it."""

@@ -100,7 +100,7 @@ def bare_spec(warehouse: Warehouse, ref: TableRef) -> PipelineSpec:
         operation="upsert",
         write=WriteSpec(strategy="rows", columns=()),
         backfill=None,
-        partners=(),
+        co_writers=(),
         readers=warehouse.readers.get(place_of(ref), ()),
         index=IndexSpec("BUCKET", {}),
         checks=(),

@@ -19,10 +19,10 @@ from freshet.landing.files import Files, Group, named
 from freshet.landing.heads import shown
 from freshet.landing.plan import UNTOUCHED
 from freshet.landing.texts import with_types
-from freshet.plan.parts import conform_stage
+from freshet.plan.parts import enforce_schema_stage
 from freshet.problems import did_you_mean
 from freshet.project.model.pipeline import PipelineSpec, TableRef
-from freshet.quality.contract import conform
+from freshet.quality.contract import enforce_schema
 from freshet.quality.refusals import refused_in
 from freshet.sinks.failures import in_words
 from freshet.types.columns import Atomic, Column, Fit, fit
@@ -73,8 +73,8 @@ def batch_of(
     if asked.generated and ordering not in rows.columns:
         rows = rows.withColumn(ordering, F.current_timestamp())
     # What must not be null is counted, and refused with its number.
-    stage = replace(conform_stage(spec), required=())
-    return conform(rows, stage, "the table", keep=(FILE,)), told
+    stage = replace(enforce_schema_stage(spec), required=())
+    return enforce_schema(rows, stage, "the table", keep=(FILE,)), told
 
 
 def failed_read(ref: TableRef, error: Exception, files: Files) -> FreshetError:

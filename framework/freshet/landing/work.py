@@ -114,7 +114,7 @@ class Work:
             table,
             {"files": [shown(path) for path in self.files.paths][:100], "rows": result.rows, **landing.remember},
         )
-        self._tell(*(f"{one.code}: {one.message}" for one in held))
+        self._tell(*(f"{notice.code}: {notice.message}" for notice in held))
         self._phase(f"writing {counted(changed, 'row')} to {ref.name}")
         self._fence(spark, spec, table)
         mark_due(spec)

@@ -60,7 +60,9 @@ def drop_old(
     refuse_unmigrated(spec, state, target)
     line = _line(spec, note, state)
     for old, _ in line:
-        used = sorted({one.name for one in pipelines for path in _paths(one) if same_place(path) == same_place(old.path)})
+        used = sorted(
+            {pipeline.name for pipeline in pipelines for path in _paths(pipeline) if same_place(path) == same_place(old.path)}
+        )
         if used:
             raise StateError(
                 "OLD_TABLE_READ",
@@ -195,7 +197,7 @@ def _in_use(spec: PipelineSpec, new: TableRef, why: str) -> StateError:
 
 
 def _paths(spec: PipelineSpec) -> tuple[str, ...]:
-    return (spec.target.ref.path, spec.source.table.path, *(one.table.path for one in spec.inputs))
+    return (spec.target.ref.path, spec.source.table.path, *(item.table.path for item in spec.inputs))
 
 
 def _held(spec: PipelineSpec, table: TableRef, listen: Listener) -> AbstractContextManager[WriteSession]:

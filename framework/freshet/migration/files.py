@@ -148,13 +148,13 @@ def reader_notes(root: str, pipelines: Iterable[PipelineSpec], old: str) -> tupl
         old: Base path of the table.
     """
     found = []
-    for one in pipelines:
-        if same_place(one.target.ref.path) == same_place(old):
+    for pipeline in pipelines:
+        if same_place(pipeline.target.ref.path) == same_place(old):
             continue
-        if same_place(one.source.table.path) == same_place(old):
-            found.append(ReaderNote(name=one.name, edit=_edit(root, one), command=_reload(one)))
-        elif mine := [other for other in one.inputs if same_place(other.table.path) == same_place(old)]:
-            found.append(ReaderNote(name=one.name, rereads=any(other.drives for other in mine)))
+        if same_place(pipeline.source.table.path) == same_place(old):
+            found.append(ReaderNote(name=pipeline.name, edit=_edit(root, pipeline), command=_reload(pipeline)))
+        elif mine := [other for other in pipeline.inputs if same_place(other.table.path) == same_place(old)]:
+            found.append(ReaderNote(name=pipeline.name, rereads=any(other.drives for other in mine)))
     return tuple(found)
 
 

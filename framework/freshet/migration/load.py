@@ -31,11 +31,11 @@ from freshet.sources.hudi.read.reader import load_table, load_version
 from freshet.sources.hudi.reads import Version, counted
 
 
-def load(one: Migration, state: StateReader, listen: Listener, planned: Callable[[], Plan]) -> None:
+def load(migration: Migration, state: StateReader, listen: Listener, planned: Callable[[], Plan]) -> None:
     """Load the new table, and make its index where that is not made with the rows.
 
     Args:
-        one: The migration.
+        migration: The migration.
         state: Reader of the tables.
         listen: Told what happens.
         planned: Makes the plan.
@@ -43,20 +43,20 @@ def load(one: Migration, state: StateReader, listen: Listener, planned: Callable
     Raises:
         FreshetError: The load failed.
     """
-    if one.copy:
-        _refuse_waiting(one, state)
-    if one.copy or is_bulk(one.after):
-        bootstrap_index(one.project, one.after, state, listen, Layout(), planned)
+    if migration.copy:
+        _refuse_waiting(migration, state)
+    if migration.copy or is_bulk(migration.after):
+        bootstrap_index(migration.project, migration.after, state, listen, Layout(), planned)
         return
-    result = leased(one.project, one.after, state, listen, planned, "migrate")
+    result = leased(migration.project, migration.after, state, listen, planned, "migrate")
     if result.error is not None:
         raise result.error
 
 
-def _refuse_waiting(one: Migration, state: StateReader) -> None:
-    rows = 0 if one.loaded else rows_waiting(one.spec, one.old.ref, one.project.root, state)
+def _refuse_waiting(migration: Migration, state: StateReader) -> None:
+    rows = 0 if migration.loaded else rows_waiting(migration.spec, migration.old.ref, migration.project.root, state)
     if rows:
-        name, place = one.spec.name, quarantine_of(one.spec.name, one.old.ref).path
+        name, place = migration.spec.name, quarantine_of(migration.spec.name, migration.old.ref).path
         raise StateError(
             "QUARANTINE_NOT_EMPTY",
             f"{name}: {counted(rows, 'row')} wait in {place}, which stays with the old table: a copy would not hold them.",
@@ -81,11 +81,11 @@ def rows_waiting(spec: PipelineSpec, table: TableRef, root: str, state: StateRea
     return waiting_rows(session_for(spec, root, lambda words: None), spec, hidden_runs(spec, state)).count()
 
 
-def compare(one: Migration, state: StateReader, phase: Callable[[str], None], accept: bool) -> Compared:
+def compare(migration: Migration, state: StateReader, phase: Callable[[str], None], accept: bool) -> Compared:
     """Compare the new table with the old one as it stood when the load was planned.
 
     Args:
-        one: The migration.
+        migration: The migration.
         state: Reader of the tables.
         phase: Told what goes on.
         accept: Say what differs, and refuse nothing.
@@ -93,8 +93,8 @@ def compare(one: Migration, state: StateReader, phase: Callable[[str], None], ac
     Raises:
         CheckError: MIGRATION_DIFFERS.
     """
-    spark = session_for(one.after, one.project.root, phase)
-    old, new = state.table(one.old.ref), state.table(one.after.target.ref)
+    spark = session_for(migration.after, migration.project.root, phase)
+    old, new = state.table(migration.old.ref), state.table(migration.after.target.ref)
     assert old is not None
     assert new is not None
     note = note_of(new)
@@ -102,16 +102,16 @@ def compare(one: Migration, state: StateReader, phase: Callable[[str], None], ac
     version, moved = _version(old, note.commit)
     try:
         before, after = load_version(spark, old.ref.path, version), load_table(spark, new.ref.path)
-        columns = [c for c in one.after.target.columns if c.name != IS_DELETED]
-        both = origins(columns, before.columns, one.renames)
-        keys = [(both[name], name) for name in one.after.target.record_key if name in both]
+        columns = [c for c in migration.after.target.columns if c.name != IS_DELETED]
+        both = origins(columns, before.columns, migration.renames)
+        keys = [(both[name], name) for name in migration.after.target.record_key if name in both]
         same = {was for was, _ in keys} == set(old.config.record_key)
-        others = [(was, name) for name, was in both.items() if name not in one.after.target.record_key]
+        others = [(was, name) for name, was in both.items() if name not in migration.after.target.record_key]
         found = compare_rows(before, after, keys if same else [], others)
     except (Py4JJavaError, PySparkException) as error:
         raise in_words(new.ref, str(error), (old.ref,), reading=True) from error
     if not found.agrees and not accept:
-        raise _differs(one, found, moved, old, new)
+        raise _differs(migration, found, moved, old, new)
     return found
 
 
@@ -123,21 +123,21 @@ def _version(old: TableState, commit: str) -> tuple[Version, bool]:
     return (found, False) if is_kept(old, found) else (Version(""), True)
 
 
-def _differs(one: Migration, found: Compared, moved: bool, old: TableState, new: TableState) -> FreshetError:
+def _differs(migration: Migration, found: Compared, moved: bool, old: TableState, new: TableState) -> FreshetError:
     why = []
-    before, after = (state.latest_checkpoint((), one.spec.name) for state in (old, new))
+    before, after = (state.latest_checkpoint((), migration.spec.name) for state in (old, new))
     if before and after and before.main and after.main and before.main.text != after.main.text:
         why.append(f"the old table has read the source up to {before.main.text}, and the new one to {after.main.text}")
     if moved:
         why.append("the old table was written meanwhile")
-    if found.only_old and not one.copy:
+    if found.only_old and not migration.copy:
         why.append("rows are missing that the source may no longer have: --copy takes those that stand")
     said = f" ({'; '.join(why)})" if why else ""
-    name = one.spec.name
+    name = migration.spec.name
     return CheckError(
         "MIGRATION_DIFFERS",
         f"{name}: {new.ref.path} differs from {old.ref.path}: {found.in_words()}{said}.",
-        one.stays,
+        migration.stays,
         f"Where that is right: freshet migrate {name} --accept-differences; else: freshet migrate {name} --abandon",
         **vars(found),
     )

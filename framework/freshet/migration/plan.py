@@ -13,7 +13,7 @@ from freshet.plan.checks import OF_NOW
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.foreign import refuse_foreign
 from freshet.plan.migrated import Note, Verdict
-from freshet.plan.parts import commit_stage, conform_stage
+from freshet.plan.parts import commit_stage, enforce_schema_stage
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.refresh import refuse_recompute
 from freshet.plan.schema import evolved
@@ -130,7 +130,7 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
         stages=(
             ReadSnapshot(view=MAIN, table=old.ref, as_of=version_at_end(old, old.commits[-1].completed)),
             RunSql(f"the copy of {old.ref.path}", (Statement(f"SELECT {read} FROM `{MAIN}`", 1),)),
-            conform_stage(spec),
+            enforce_schema_stage(spec),
             commit,
         ),
     )

@@ -73,17 +73,17 @@ class Migration:
         return compile_load(self.after, state, note, main.text if main is not None and same else "")
 
 
-def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
+def notices_of(migration: Migration, plan: Plan) -> tuple[Notice, ...]:
     """Return what a person should know before the load.
 
     Args:
-        one: The migration.
+        migration: The migration.
         plan: The plan of its load.
     """
     found = list(plan.notices)
-    before = checkpoint_of(one.after, one.old)
+    before = checkpoint_of(migration.after, migration.old)
     read = before.main.text if before and before.main else "nothing that is known"
-    if not one.copy and plan.window.end_inclusive != read:
+    if not migration.copy and plan.window.end_inclusive != read:
         found.append(
             Notice(
                 "OTHER_POSITION",
@@ -91,11 +91,11 @@ def notices_of(one: Migration, plan: Plan) -> tuple[Notice, ...]:
                 f"{plan.window.end_inclusive}: rows that changed in between will differ",
             )
         )
-    if one.after.index.hbase is not None:
+    if migration.after.index.hbase is not None:
         found.append(
             Notice(
                 "INDEX_TABLE",
-                f"the index table {one.after.index.hbase.table} must be no other table's, nor the "
+                f"the index table {migration.after.index.hbase.table} must be no other table's, nor the "
                 "old one's: hoodie.index.hbase.table names it",
             )
         )
@@ -141,14 +141,14 @@ def prepare(
             _UNTOUCHED,
             f"Make the table: freshet run {spec.name}",
         )
-    if spec.partners:
+    if spec.co_writers:
         raise StateError(
             "WRITTEN_BY_SEVERAL",
-            f"{spec.name}: {', '.join(spec.partners)} writes {ref.path} too: a table that one of them "
+            f"{spec.name}: {', '.join(spec.co_writers)} writes {ref.path} too: a table that one of them "
             "loads would lack what the others own.",
             _UNTOUCHED,
             "Declare the new table in a DDL of its own, and move one pipeline after the other to it.",
-            partners=list(spec.partners),
+            partners=list(spec.co_writers),
         )
     found = differences(spec, stands)
     if waits is None:

@@ -38,13 +38,13 @@ class MigrationResult:
         return dict(vars(self))
 
 
-def migrate(one: Migration, root: str, state: StateReader, listen: Listener, accept: bool) -> MigrationResult:
+def migrate(migration: Migration, root: str, state: StateReader, listen: Listener, accept: bool) -> MigrationResult:
     """Load the new table, compare it with the old one, and have the DDL name it.
 
     What is done already, by the new table's own account, is not done again: the same command goes on where it was killed.
 
     Args:
-        one: What is to be done.
+        migration: What is to be done.
         root: The project's folder.
         state: Reader of the tables.
         listen: Told what happens.
@@ -60,32 +60,32 @@ def migrate(one: Migration, root: str, state: StateReader, listen: Listener, acc
     from freshet.migration.load import load
     from freshet.migration.settle import settle
 
-    _load_missing(one, state, listen, load)
-    found = settle(one, root, state, listen, accept)
+    _load_missing(migration, state, listen, load)
+    found = settle(migration, root, state, listen, accept)
     return MigrationResult(
-        pipeline=one.spec.name,
-        before=one.old.ref.path,
-        after=one.after.target.ref.path,
+        pipeline=migration.spec.name,
+        before=migration.old.ref.path,
+        after=migration.after.target.ref.path,
         compared=found.words,
         differs=found.differs,
-        switched=one.texts[0] != one.texts[1],
+        switched=migration.texts[0] != migration.texts[1],
     )
 
 
 def _load_missing(
-    one: Migration,
+    migration: Migration,
     state: StateReader,
     listen: Listener,
     load: Callable[[Migration, StateReader, Listener, Callable[[], Plan]], None],
 ) -> None:
     # Of one that is loaded by a bulk insert the index may be missing still.
-    follows = one.after.index.is_global and (one.copy or is_bulk(one.after))
-    if one.loaded and not follows:
+    follows = migration.after.index.is_global and (migration.copy or is_bulk(migration.after))
+    if migration.loaded and not follows:
         return
-    if not one.loaded:
-        listen(Phase(pipeline=one.spec.name, message="loading the new table", unit="step", number=1, of=2))
+    if not migration.loaded:
+        listen(Phase(pipeline=migration.spec.name, message="loading the new table", unit="step", number=1, of=2))
     try:
-        load(one, state, listen, lambda: one.plan(state))
+        load(migration, state, listen, lambda: migration.plan(state))
     except FreshetError as error:
         if error.code == "INDEX_OF_ANOTHER_TABLE":
             raise StateError(
@@ -93,7 +93,7 @@ def _load_missing(
                 error.message,
                 error.effect,
                 "An index table in HBase belongs to one table: name another one for "
-                f"the new table, hoodie.index.hbase.table in {one.spec.file}; the old table keeps its own.",
+                f"the new table, hoodie.index.hbase.table in {migration.spec.file}; the old table keeps its own.",
                 **error.details,
             ) from error
         raise

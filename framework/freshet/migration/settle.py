@@ -25,11 +25,11 @@ from freshet.sources.hudi.reads import counted
 _WAIT_SECONDS = 600.0
 
 
-def settle(one: Migration, root: str, state: StateReader, listen: Listener, accept: bool) -> Verdict:
+def settle(migration: Migration, root: str, state: StateReader, listen: Listener, accept: bool) -> Verdict:
     """Put a loaded table in the place of the old one.
 
     Args:
-        one: The migration.
+        migration: The migration.
         root: The project's folder.
         state: Reader of the tables.
         listen: Told what happens.
@@ -43,52 +43,52 @@ def settle(one: Migration, root: str, state: StateReader, listen: Listener, acce
         StateError: NEW_TABLE_GONE, OLD_TABLE_WRITTEN, DDL_CHANGED or DDL_NOT_WRITABLE.
         RetryableError: ALREADY_RUNNING.
     """
-    phase = teller(listen, Phase, one.after.name)
-    with _all_held(one, listen) as session:
-        old, new = state.table(one.old.ref), state.table(one.after.target.ref)
+    phase = teller(listen, Phase, migration.after.name)
+    with _all_held(migration, listen) as session:
+        old, new = state.table(migration.old.ref), state.table(migration.after.target.ref)
         note, verdict = note_of(new), verdict_of(new)
         if old is None or new is None or note is None:
             raise StateError(
                 "NEW_TABLE_GONE",
-                f"{one.after.name}: another command has deleted {one.after.target.ref.path} or "
-                f"{one.old.ref.path} since this one began.",
+                f"{migration.after.name}: another command has deleted {migration.after.target.ref.path} or "
+                f"{migration.old.ref.path} since this one began.",
                 "The files are as they were.",
-                f"See what stands: freshet migrate {one.after.name} --dry-run",
+                f"See what stands: freshet migrate {migration.after.name} --dry-run",
             )
         if not accept:
-            _refuse_unseen(one, old, note)
+            _refuse_unseen(migration, old, note)
         if verdict is None:
             words = "comparing the new table with the old one"
-            listen(Phase(pipeline=one.after.name, message=words, unit="step", number=2, of=2))
-            found = compare(one, state, phase, accept)
+            listen(Phase(pipeline=migration.after.name, message=words, unit="step", number=2, of=2))
+            found = compare(migration, state, phase, accept)
             verdict = Verdict(found.in_words(), not found.agrees)
-            record(one, new, verdict, state, session)
-        if one.texts[0] != one.texts[1]:
-            switch_ddl(root, one.spec, *one.texts, one.location)
+            record(migration, new, verdict, state, session)
+        if migration.texts[0] != migration.texts[1]:
+            switch_ddl(root, migration.spec, *migration.texts, migration.location)
     return verdict
 
 
-def record(one: Migration, new: TableState, verdict: Verdict, state: StateReader, session: WriteSession) -> None:
+def record(migration: Migration, new: TableState, verdict: Verdict, state: StateReader, session: WriteSession) -> None:
     """Have the new table say that it was compared; runs are refused until it does, where the files name it already."""
-    spec = evolved(one.after, new)
+    spec = evolved(migration.after, new)
     plan = compile_verdict(spec, new, verdict)
-    execute(plan, spec, one.project.root, one.project.env, state, session, new_run_id(), lambda words: None)
+    execute(plan, spec, migration.project.root, migration.project.env, state, session, new_run_id(), lambda words: None)
 
 
 @contextmanager
-def _all_held(one: Migration, listen: Listener) -> Iterator[WriteSession]:
-    seconds = max(one.after.lease_wait_seconds, _WAIT_SECONDS)
+def _all_held(migration: Migration, listen: Listener) -> Iterator[WriteSession]:
+    seconds = max(migration.after.lease_wait_seconds, _WAIT_SECONDS)
     with ExitStack() as stack:
         try:
             # In the order of a backfill, whose chunks take the table's own lease under that of the backfill.
             for table, lease in (
-                (one.old.ref, backfill_lease(one.old.ref)),
-                (one.old.ref, one.old.ref),
-                (one.after.target.ref, one.after.target.ref),
+                (migration.old.ref, backfill_lease(migration.old.ref)),
+                (migration.old.ref, migration.old.ref),
+                (migration.after.target.ref, migration.after.target.ref),
             ):
                 session = stack.enter_context(
                     write_session(
-                        one.after,
+                        migration.after,
                         listen,
                         new_run_id(),
                         wait_seconds=seconds,
@@ -100,21 +100,22 @@ def _all_held(one: Migration, listen: Listener) -> Iterator[WriteSession]:
                 )
         except RetryableError as error:
             raise RetryableError(
-                error.code, error.message, one.stays, "Run the same command again.", **error.details
+                error.code, error.message, migration.stays, "Run the same command again.", **error.details
             ) from error
         yield session
 
 
-def _refuse_unseen(one: Migration, old: TableState, note: Note) -> None:
+def _refuse_unseen(migration: Migration, old: TableState, note: Note) -> None:
     found = unseen_writes(old, note)
     if found:
-        name = one.after.name
+        name = migration.after.name
         raise StateError(
             "OLD_TABLE_WRITTEN",
             f"{name}: {counted(len(found), 'commit')} came to {old.ref.path} after the load of "
-            f"{one.after.target.ref.path} was planned, last at {found[-1]}, that no run reads again, such as of a backfill, a "
+            f"{migration.after.target.ref.path} was planned, "
+            f"last at {found[-1]}, that no run reads again, such as of a backfill, a "
             "replay or another writer: the new table lacks what they wrote.",
-            one.stays,
+            migration.stays,
             f"Load it anew: freshet migrate {name} --abandon, then the same command; or do without: freshet migrate {name} "
             "--accept-differences",
             commits=list(found),

@@ -11,7 +11,7 @@ from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
 from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.row_stages import EnforceSchema, MergeColumns
 from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.sources.hudi.reads import (
     DriveRows,
@@ -88,7 +88,7 @@ def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -
 
 def _stage_json(stage: Stage) -> dict[str, Any]:
     body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
-    if isinstance(stage, Conform | MergeColumns | CheckTable | ReadQuarantine):
+    if isinstance(stage, EnforceSchema | MergeColumns | CheckTable | ReadQuarantine):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
     if isinstance(stage, Commit):
         body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
@@ -119,7 +119,7 @@ def _name(stage: Stage) -> str:
             return "check_batch"
         case CheckTable():
             return "check_table"
-        case Conform():
+        case EnforceSchema():
             return "conform"
         case MergeColumns():
             return "merge_columns"
@@ -172,7 +172,7 @@ def _stage_text(stage: Stage) -> str:
             return f"run {stage.file} ({len(stage.statements)} statement{'s' * (len(stage.statements) != 1)})"
         case RunPython():
             return f"call transform() of {stage.file}"
-        case Conform():
+        case EnforceSchema():
             return f"hold the batch against the DDL: {len(stage.columns)} columns, no null in {', '.join(stage.required)}"
         case ReadQuarantine():
             where = f" where {stage.where}" if stage.where else ""

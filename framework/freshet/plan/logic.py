@@ -165,7 +165,7 @@ def _after(
 
 def _makes_rows(spec: PipelineSpec, info: CommitInfo) -> bool:
     service = info.operation in _SERVICES or info.extra.get(ORIGIN_KEY) == _MOVED
-    return not service and info.extra.get(PIPELINE_KEY) not in spec.partners
+    return not service and info.extra.get(PIPELINE_KEY) not in spec.co_writers
 
 
 def _meanwhile(spec: PipelineSpec, target: TableState, base: str, completed: str) -> Iterator[CommitInfo]:

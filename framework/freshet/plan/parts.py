@@ -12,8 +12,8 @@ from freshet.hudi.table import TableState
 from freshet.plan.checks import REPLAYED, check_stages, located_by
 from freshet.plan.index_record import index_record
 from freshet.plan.positions import kept
-from freshet.plan.row_stages import Conform, MergeColumns, Paths
-from freshet.plan.stages import Commit, Guard, Plan, RunPython, RunSql, Stage
+from freshet.plan.row_stages import EnforceSchema, MergeColumns, Paths
+from freshet.plan.stages import Commit, Plan, Precondition, RunPython, RunSql, Stage
 from freshet.plan.validators import validator_options
 from freshet.project.model.checks import MalformedRule
 from freshet.project.model.pipeline import PipelineSpec
@@ -89,7 +89,7 @@ def transform_stage(step: TransformSpec) -> Stage:
     return RunSql(step.file, step.statements) if step.kind == "sql" else RunPython(step.file)
 
 
-def conform_stage(spec: PipelineSpec) -> Conform:
+def enforce_schema_stage(spec: PipelineSpec) -> EnforceSchema:
     """Return what the batch of this pipeline must look like: keys, partition, ordering field, and what it writes."""
     target = spec.target
     located = (*target.record_key, *target.partition_by, target.ordering_field)
@@ -108,7 +108,7 @@ def conform_stage(spec: PipelineSpec) -> Conform:
     required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
     ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
     malformed = next((check for check in spec.checks if isinstance(check.rule, MalformedRule)), None)
-    return Conform(
+    return EnforceSchema(
         columns=(*columns, *carried),
         required=required,
         keys=target.record_key,
@@ -153,7 +153,7 @@ def publish_stages(
     merge, guard = merge_stages(spec, target)
     commit = replace(commit_stage(spec, window, after, creates=target is None), guard=guard)
     stages = checked_stages(spec, target, window, merge, commit)
-    return tuple(replace(s, alive_by=located_by(spec)) if moves and isinstance(s, Conform) else s for s in stages)
+    return tuple(replace(s, alive_by=located_by(spec)) if moves and isinstance(s, EnforceSchema) else s for s in stages)
 
 
 def checked_stages(
@@ -177,14 +177,14 @@ def checked_stages(
     of_batch, of_table = check_stages(spec, target, window, commit.operation, overwritten)
     if of_table is not None:
         commit = replace(commit, validators=validator_options(of_table.checks))
-    conform = replace(conform_stage(spec), only=tuple(overwritten))
+    enforce_schema = replace(enforce_schema_stage(spec), only=tuple(overwritten))
     if window.kind == "replay":
         # What does not fit yet stays where it is; nothing of it is needed twice.
-        conform = replace(conform, rule=conform.rule or REPLAYED.name, marks=True, keeps_original=False)
-    return tuple(stage for stage in (conform, of_batch, *merge, of_table, commit) if stage is not None)
+        enforce_schema = replace(enforce_schema, rule=enforce_schema.rule or REPLAYED.name, marks=True, keeps_original=False)
+    return tuple(stage for stage in (enforce_schema, of_batch, *merge, of_table, commit) if stage is not None)
 
 
-def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[MergeColumns, ...], Guard | None]:
+def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[MergeColumns, ...], Precondition | None]:
     """Return the stage that makes whole rows and what guards it; nothing where the batch's rows are whole."""
     write, table = spec.write, spec.target
     if write.strategy == "rows":
@@ -205,7 +205,7 @@ def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[M
         target_exists=target is not None,
     )
     # Whole rows are joined with the target as it stands, so that nothing may come between.
-    return (merge,), Guard(target.commits[-1].completed if target is not None and target.commits else "", (), False)
+    return (merge,), Precondition(target.commits[-1].completed if target is not None and target.commits else "", (), False)
 
 
 def commit_stage(

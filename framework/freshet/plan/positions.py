@@ -35,8 +35,8 @@ def maker_of(spec: PipelineSpec, info: CommitInfo) -> str:
 
 
 def checkpoints_of(spec: PipelineSpec, target: TableState) -> Iterator[tuple[Instant, CommitInfo, Checkpoint]]:
-    """Walk the commits that carry a checkpoint, newest first; those of a pipeline's partners are passed over."""
-    for instant, info, checkpoint in target.checkpoints(spec.partners, spec.name):
+    """Walk the commits that carry a checkpoint, newest first; those of a pipeline's co-writers are passed over."""
+    for instant, info, checkpoint in target.checkpoints(spec.co_writers, spec.name):
         yield instant, info, _with(checkpoint, spec, lambda position, place: position.in_clear(place, spec.hidden))
 
 
@@ -59,4 +59,4 @@ def _with(checkpoint: Checkpoint, spec: PipelineSpec, change: Callable[[Position
 
 
 def _places(spec: PipelineSpec) -> dict[str, str]:
-    return {MAIN: spec.source.place, **{one.name: one.table.path for one in spec.inputs}}
+    return {MAIN: spec.source.place, **{item.name: item.table.path for item in spec.inputs}}

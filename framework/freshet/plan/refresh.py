@@ -10,7 +10,7 @@ from freshet.hudi.keys.options import INDEX_TYPE
 from freshet.hudi.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
 from freshet.hudi.table import TableState
 from freshet.plan.checks import CheckBatch, key_check
-from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.row_stages import EnforceSchema, MergeColumns
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec
@@ -35,10 +35,10 @@ def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
     )
     located = {*target.record_key, *target.partition_by, target.ordering_field}
     others = [c.name for c in target.columns if c.name not in located and c.name not in spec.write.columns]
-    if spec.partners or (spec.write.strategy != "rows" and (others or not spec.write.insert_missing)):
+    if spec.co_writers or (spec.write.strategy != "rows" and (others or not spec.write.insert_missing)):
         who = (
-            f"{', '.join(spec.partners)} writes it too"
-            if spec.partners
+            f"{', '.join(spec.co_writers)} writes it too"
+            if spec.co_writers
             else (f"it does not write {', '.join(others)}" if others else "it changes rows that others have put there")
         )
         raise StateError(
@@ -47,7 +47,7 @@ def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
             _UNTOUCHED,
             remedy,
             columns=others,
-            partners=list(spec.partners),
+            partners=list(spec.co_writers),
         )
     if spec.operation == "delete":
         raise StateError(
@@ -56,7 +56,7 @@ def refuse_recompute(spec: PipelineSpec, remedy: str = "") -> None:
             _UNTOUCHED,
             remedy,
         )
-    own = next((one.name for one in spec.inputs if same_place(one.table.path) == same_place(target.ref.path)), "")
+    own = next((item.name for item in spec.inputs if same_place(item.table.path) == same_place(target.ref.path)), "")
     if own:
         raise StateError(
             "READS_ITS_TARGET",
@@ -93,7 +93,7 @@ def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkp
             case MergeColumns():
                 # All that stands goes, so that there is nothing to keep another's columns from.
                 stages.append(replace(stage, target_exists=False))
-            case Conform() if spec.operation == "insert" and not any(isinstance(one, CheckBatch) for one in plan.stages):
+            case EnforceSchema() if spec.operation == "insert" and not any(isinstance(one, CheckBatch) for one in plan.stages):
                 # The check of keys reads the batch, which is computed once.
                 stages += (stage, CheckBatch(checks=(), record_key=spec.target.record_key, history=(), quarantine=None))
             case Commit():

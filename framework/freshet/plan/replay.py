@@ -8,7 +8,7 @@ from freshet.errors import StateError
 from freshet.hudi.table import StateReader
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
-from freshet.plan.parts import checked_stages, commit_stage, conform_stage, merge_stages, nothing_to_do
+from freshet.plan.parts import checked_stages, commit_stage, enforce_schema_stage, merge_stages, nothing_to_do
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Plan
@@ -52,7 +52,7 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
     changes = compare_target(spec, target)
     read = ReadQuarantine(
         table=spec.quarantine,
-        columns=conform_stage(spec).columns,
+        columns=enforce_schema_stage(spec).columns,
         where=where,
         repairs=repairs,
         hidden_runs=hidden_runs(spec, state),

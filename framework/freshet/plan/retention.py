@@ -73,14 +73,16 @@ def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
     notices = held_back(spec, state, target, 1) if plan.stages else ()
     if not notices:
         return plan
-    stages = tuple(replace(one, options={**one.options, **HELD}) if isinstance(one, Commit) else one for one in plan.stages)
+    stages = tuple(
+        replace(stage, options={**stage.options, **HELD}) if isinstance(stage, Commit) else stage for stage in plan.stages
+    )
     return replace(plan, stages=stages, notices=(*plan.notices, *notices))
 
 
 def _checkpoint_of(reader: Reader, table: TableState) -> Checkpoint | None:
     # Its own, and where there is none, the newest: of a pipeline that has got another name.
     newest: Checkpoint | None = None
-    for _, info, checkpoint in table.checkpoints(reader.partners, reader.name):
+    for _, info, checkpoint in table.checkpoints(reader.co_writers, reader.name):
         if info.extra.get(PIPELINE_KEY, reader.name) == reader.name:
             return checkpoint
         newest = newest or checkpoint

@@ -25,7 +25,7 @@ class Paths:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conform:
+class EnforceSchema:
     """Project and cast the result to the target's columns; refuse what does not fit.
 
     Args:

@@ -10,7 +10,7 @@ from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.keys.options import OPERATION
 from freshet.hudi.options import NO_ENTRIES, REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.row_stages import EnforceSchema, MergeColumns
 from freshet.project.model.pipeline import TableRef
 from freshet.project.model.steps import Operation
 from freshet.project.syntax.statements import Statement
@@ -43,7 +43,7 @@ class RunPython:
 
 
 @dataclass(frozen=True)
-class Guard:
+class Precondition:
     """Refuse the commit where another one came between.
 
     Args:
@@ -81,7 +81,7 @@ class Commit:
     metadata: Mapping[str, str] = field(default_factory=dict)
     validators: Mapping[str, str] = field(default_factory=dict)
     empty: bool = False
-    guard: Guard | None = None
+    guard: Precondition | None = None
 
     def writer_options(self, has_rows: bool = True) -> dict[str, str]:
         """Return what Hudi's writer is given, sorted by key, without the metadata.
@@ -103,7 +103,7 @@ Stage = (
     | ReadPartitions
     | RunSql
     | RunPython
-    | Conform
+    | EnforceSchema
     | CheckBatch
     | MergeColumns
     | CheckTable

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from freshet.errors import DataError
 from freshet.hudi.options import IS_DELETED
-from freshet.plan.row_stages import Conform
+from freshet.plan.row_stages import EnforceSchema
 from freshet.quality.partitions import cannot_be_kept
 from freshet.quality.refusals import SHOWN, refuse, row_in_words
 from freshet.types.columns import PLAIN_NAME, Array, Atomic, Column, DataType, Fit, Map, Struct, field_names, fit, may_widen
@@ -22,7 +22,7 @@ from freshet.types.words import FORMS
 REASONS, ORIGINAL, NOWHERE = "__freshet_reasons", "__freshet_original", "__freshet_nowhere"
 
 
-def conform(batch: DataFrame, stage: Conform, file: str, keep: tuple[str, ...] = ()) -> DataFrame:
+def enforce_schema(batch: DataFrame, stage: EnforceSchema, file: str, keep: tuple[str, ...] = ()) -> DataFrame:
     """Project and cast the batch to the target's columns.
 
     Args:
@@ -116,7 +116,7 @@ def _cast_text(column: Column, how: Fit) -> str:
     return f"{'try_cast' if how is Fit.CHECKED else 'cast'}(`{column.name}` AS {column.type})"
 
 
-def _misfit(column: Column, how: Fit, stage: Conform) -> SparkColumn | None:
+def _misfit(column: Column, how: Fit, stage: EnforceSchema) -> SparkColumn | None:
     raw = F.col(f"`{column.name}`")
     if how is Fit.CHECKED:
         return raw.isNotNull() & _cast(column, how).isNull()
@@ -145,13 +145,13 @@ def _no_text(value: SparkColumn, kind: DataType) -> SparkColumn | None:
     return None
 
 
-def _unkept(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+def _unkept(column: Column, value: SparkColumn, stage: EnforceSchema) -> SparkColumn | None:
     if column.name not in stage.paths.columns or column.type != Atomic("string"):
         return None
     return cannot_be_kept(column.name, value, stage.paths)
 
 
-def _ambiguous(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+def _ambiguous(column: Column, value: SparkColumn, stage: EnforceSchema) -> SparkColumn | None:
     """Return the condition that a part of the key reads as if the next part began in it; None where no text can."""
     # The key is one text to Hudi, a:1,b:2 of a and b. Where no part but the last holds what begins the next, the parts of two
     # texts that are equal are equal.
@@ -161,7 +161,7 @@ def _ambiguous(column: Column, value: SparkColumn, stage: Conform) -> SparkColum
     return F.coalesce(value.contains(f",{after[column.name]}:"), F.lit(False))
 
 
-def _outside(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+def _outside(column: Column, value: SparkColumn, stage: EnforceSchema) -> SparkColumn | None:
     """Return the condition that a row would be added to a partition that is not overwritten, and stand there twice."""
     if not stage.only or column.name not in stage.paths.columns:
         return None
@@ -171,14 +171,14 @@ def _outside(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn 
     return outside & ~F.coalesce(F.col(IS_DELETED).cast("boolean"), F.lit(False)) if deletes else outside
 
 
-def _missing(column: Column, value: SparkColumn, stage: Conform) -> SparkColumn | None:
+def _missing(column: Column, value: SparkColumn, stage: EnforceSchema) -> SparkColumn | None:
     if column.name not in stage.required:
         return None
     empty = value.isNull()
     return empty | (value == "") if column.name in stage.keys and str(column.type) == "string" else empty
 
 
-def _guarded(column: Column, how: Fit, stage: Conform, row: SparkColumn) -> SparkColumn:
+def _guarded(column: Column, how: Fit, stage: EnforceSchema, row: SparkColumn) -> SparkColumn:
     plain = value = _cast(column, how)
     misfit = _misfit(column, how, stage)
     if stage.marks:
@@ -205,7 +205,7 @@ def _guarded(column: Column, how: Fit, stage: Conform, row: SparkColumn) -> Spar
     return F.when(F.lit(True), value)
 
 
-def _reasons(fits: dict[str, tuple[Column, Fit]], stage: Conform) -> list[SparkColumn]:
+def _reasons(fits: dict[str, tuple[Column, Fit]], stage: EnforceSchema) -> list[SparkColumn]:
     found = [F.lit(None).cast("string")]
     for column, how in fits.values():
         misfit, missing = _misfit(column, how, stage), _missing(column, _cast(column, how), stage)

@@ -62,7 +62,7 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     Args:
         spark: The session.
         stage: The checks.
-        batch: The batch after ``conform``.
+        batch: The batch after ``enforce_schema``.
         keep: Columns that go along and are published no more than the marks are.
 
     Returns:
@@ -188,7 +188,7 @@ def _judged(stage: CheckBatch, found: list[RowCheck], totals: Row, marked: DataF
     return made
 
 
-def _sample(stage: CheckBatch, one: RowCheck, marked: DataFrame, own: list[str]) -> list[str]:
+def _sample(stage: CheckBatch, row_check: RowCheck, marked: DataFrame, own: list[str]) -> list[str]:
     shown = (
         F.col(ORIGINAL)
         if ORIGINAL in marked.columns
@@ -198,7 +198,7 @@ def _sample(stage: CheckBatch, one: RowCheck, marked: DataFrame, own: list[str])
     if REASONS in marked.columns:
         shown = F.concat_ws(" <- ", shown, F.array_join(REASONS, "; "))
     keys = [F.col(f"`{name}`") for name in stage.record_key if name in own]
-    return [str(row[0]) for row in marked.where(one.bad).orderBy(*keys).select(shown).limit(SAMPLE).collect()]
+    return [str(row[0]) for row in marked.where(row_check.bad).orderBy(*keys).select(shown).limit(SAMPLE).collect()]
 
 
 def _aggregates(stage: CheckBatch, outcomes: list[Outcome], rows: DataFrame, count: int) -> list[Outcome]:

@@ -117,7 +117,7 @@ def refuse_failed(spec: PipelineSpec, outcomes: Sequence[Outcome]) -> None:
     )
 
 
-def _in_words(one: Outcome) -> str:
-    rows = f"; rows: {', '.join(one.sample[:_SHOWN_SAMPLE])}" if one.sample else ""
-    query = f"; query: {' '.join(one.query.split())}" if one.query else ""
-    return f"check {one.name}: expected {one.expected}, seen {one.seen}{rows}{query}"
+def _in_words(outcome: Outcome) -> str:
+    rows = f"; rows: {', '.join(outcome.sample[:_SHOWN_SAMPLE])}" if outcome.sample else ""
+    query = f"; query: {' '.join(outcome.query.split())}" if outcome.query else ""
+    return f"check {outcome.name}: expected {outcome.expected}, seen {outcome.seen}{rows}{query}"

@@ -52,7 +52,7 @@ def with_row_checks(spark: SparkSession, stage: CheckBatch, batch: DataFrame) ->
     Args:
         spark: The session.
         stage: The checks.
-        batch: The batch after ``conform``.
+        batch: The batch after ``enforce_schema``.
 
     Raises:
         DataError: CHECK_NOT_EVALUATED: a rule's SQL does not fit the batch, or another table cannot be read.

@@ -14,7 +14,7 @@ from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.row_stages import EnforceSchema, MergeColumns
 from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quality.gate import Gated
@@ -125,7 +125,7 @@ def _walk(work: Work, stage: Stage) -> None:
             work.view(MAIN, run_sql(work.spark, stage, work.plan.window.end_inclusive))
         case RunPython():
             work.view(MAIN, run_python(work.root, stage.file, work.inputs, work.context))
-        case Conform():
+        case EnforceSchema():
             check.hold_to_ddl(work, stage)
         case CheckBatch():
             check.hold_to_checks(work, stage)

@@ -11,7 +11,7 @@ from freshet.errors import RetryableError, StateError
 from freshet.hudi.checkpoint import Checkpoint, encode
 from freshet.hudi.table import TableState
 from freshet.plan.positions import checkpoint_of
-from freshet.plan.stages import Commit, Guard, Plan
+from freshet.plan.stages import Commit, Plan, Precondition
 from freshet.project.model.pipeline import PipelineSpec
 
 _NOTHING = "Nothing was written, and the checkpoint stays."
@@ -75,7 +75,7 @@ def _entries(checkpoint: Checkpoint | None) -> dict[str, str] | None:
     return encode(checkpoint) if checkpoint is not None else None
 
 
-def guard(spec: PipelineSpec, target: TableState, held: Guard, before: str, effect: str) -> None:
+def guard(spec: PipelineSpec, target: TableState, held: Precondition, before: str, effect: str) -> None:
     """Refuse where a commit has come to partitions that a plan holds.
 
     Args:

@@ -86,7 +86,7 @@ def read_history(
         for instant, info in _commits(target, since):
             if len(entries) >= limit + len(records) or instant.requested < oldest:
                 break
-            if instant.completed not in told and info.extra.get(PIPELINE_KEY, spec.name) not in spec.partners:
+            if instant.completed not in told and info.extra.get(PIPELINE_KEY, spec.name) not in spec.co_writers:
                 entries.append(_of_commit(spec, instant, info))
     return sorted(entries, key=lambda entry: entry.last or entry.begun, reverse=True)[:limit], unreadable
 

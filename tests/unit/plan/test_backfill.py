@@ -25,7 +25,7 @@ from freshet.hudi.checkpoint import (
     encode,
 )
 from freshet.hudi.table import MemoryState, TableState
-from freshet.plan.stages import Commit, Guard
+from freshet.plan.stages import Commit, Precondition
 from freshet.project.model.logic import Part
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.project.model.steps import BackfillSpec
@@ -352,12 +352,12 @@ def test_a_chunks_commit_carries_its_record_and_no_checkpoint() -> None:
 @pytest.mark.parametrize(
     ("write", "mode", "guard"),
     [
-        ("upsert", OCC, Guard(at(30), (DAYS[1],), False)),
-        ("insert_overwrite", OCC, Guard(at(30), (DAYS[1],), True)),
+        ("upsert", OCC, Precondition(at(30), (DAYS[1],), False)),
+        ("insert_overwrite", OCC, Precondition(at(30), (DAYS[1],), True)),
         ("upsert", NBCC, None),
     ],
 )
-def test_what_guards_a_chunk(write: str, mode: str, guard: Guard | None) -> None:
+def test_what_guards_a_chunk(write: str, mode: str, guard: Precondition | None) -> None:
     commit = commit_of(compiled(declared(write, mode), a_commit(30)))
     assert commit.guard == guard
     overwritten = commit.options.get("hoodie.static.overwrite.partition.paths")

@@ -25,7 +25,7 @@ from freshet.hudi.checkpoint import (
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
 from freshet.plan.describe import plan_json
-from freshet.plan.row_stages import Conform
+from freshet.plan.row_stages import EnforceSchema
 from freshet.plan.stages import Commit, Plan, RunPython, RunSql
 from freshet.project.model.pipeline import HBaseSpec, IndexSpec, PipelineSpec, TableRef
 from freshet.project.model.steps import WriteSpec
@@ -76,7 +76,7 @@ def stage(plan: Plan, kind: type[Any]) -> Any:
 
 def test_stages_are_read_then_transform_in_the_listed_order_then_conform_then_one_commit() -> None:
     plan = compiled()
-    assert [type(s) for s in plan.stages] == [ReadIncrement, ReadSnapshot, RunSql, RunPython, Conform, Commit]
+    assert [type(s) for s in plan.stages] == [ReadIncrement, ReadSnapshot, RunSql, RunPython, EnforceSchema, Commit]
     assert plan.window.requested == (at(19), at(29))
     assert plan.checkpoint_before == a_checkpoint(10)
     assert plan.checkpoint_after == a_checkpoint(30)
@@ -128,7 +128,7 @@ class TestDeferred:
         plan = compile_plan(a_spec(), Closed(), RunRequest(look_at_tables=False))
         assert plan.window.kind == "deferred"
         assert plan.checkpoint_after is None
-        assert [type(s) for s in plan.stages] == [ReadIncrement, ReadSnapshot, RunSql, RunPython, Conform, Commit]
+        assert [type(s) for s in plan.stages] == [ReadIncrement, ReadSnapshot, RunSql, RunPython, EnforceSchema, Commit]
 
     def test_the_bound_is_told(self) -> None:
         plan = compile_plan(a_spec(source={"max_commits": 3}), MemoryState({}), RunRequest(look_at_tables=False))
@@ -225,11 +225,11 @@ class TestDeletes:
         assert all(way in error.next_step for way in ("format: cdc", "write.columns", "latest_state"))
         compiled(a_spec(**merge, source={"incremental_format": "latest_state"}), source=self.RECORDING)
         nulling = compiled(a_spec(**merge, source={"incremental_format": "cdc"}), source=self.RECORDING)
-        assert stage(nulling, Conform).columns[-1].name == IS_DELETED.name
+        assert stage(nulling, EnforceSchema).columns[-1].name == IS_DELETED.name
         owning = a_spec(
             target={"columns": (*COLUMNS, IS_DELETED)}, write=WriteSpec(strategy="merge", columns=("fare", IS_DELETED.name))
         )
-        assert [c.name for c in stage(compiled(owning, source=self.RECORDING), Conform).columns] == [
+        assert [c.name for c in stage(compiled(owning, source=self.RECORDING), EnforceSchema).columns] == [
             "trip_id",
             "fare",
             "updated_at",
@@ -270,17 +270,17 @@ class TestDeletes:
         assert compiled(source=source, target=target).notices == ()
 
 
-class TestConform:
+class TestEnforceSchema:
     def test_all_columns_and_no_null_where_hudi_or_the_ddl_needs_a_value(self) -> None:
-        conform = stage(compiled(), Conform)
-        assert conform.columns == COLUMNS
-        assert conform.required == ("trip_id", "updated_at", "day")
-        assert conform.keys == ("trip_id",)
+        enforce_schema = stage(compiled(), EnforceSchema)
+        assert enforce_schema.columns == COLUMNS
+        assert enforce_schema.required == ("trip_id", "updated_at", "day")
+        assert enforce_schema.keys == ("trip_id",)
 
     def test_a_delete_needs_only_what_finds_the_row(self) -> None:
-        conform = stage(compiled(a_spec(operation="delete")), Conform)
-        assert [c.name for c in conform.columns] == ["trip_id", "updated_at", "day"]
-        assert conform.ignored == ("fare", "rides")
+        enforce_schema = stage(compiled(a_spec(operation="delete")), EnforceSchema)
+        assert [c.name for c in enforce_schema.columns] == ["trip_id", "updated_at", "day"]
+        assert enforce_schema.ignored == ("fare", "rides")
 
 
 class TestCommit:

@@ -62,7 +62,7 @@ def test_a_table_with_another_pipelines_checkpoint_is_refused(full_refresh: bool
 
 
 def test_tables_that_a_pipeline_may_go_on_with() -> None:
-    """Its own, whoever wrote between; one of HoodieStreamer's or of a plain writer's; and one that partners write, too."""
+    """Its own, whoever wrote between; one of HoodieStreamer's or of a plain writer's; and one that co-writers write, too."""
     own = a_target((30, a_checkpoint(10)), extra={PIPELINE_KEY: "earnings"}, **named("earnings"))
     planned(own)
     planned(a_table_state([a_commit(5, extra={STREAMER_V2_KEY: at(10)})], ref=TARGET))
@@ -70,7 +70,7 @@ def test_tables_that_a_pipeline_may_go_on_with() -> None:
     commits = [(i, own.info(i)) for i in own.commits]
     planned(a_table_state([*commits, a_commit(40, extra=OTHERS)], ref=TARGET))
     partner = a_commit(40, extra={**OTHERS, STREAMER_V2_KEY: at(20)})
-    plan = planned(a_table_state([*commits, partner], ref=TARGET), a_spec(inputs=(), partners=("refunds",)))
+    plan = planned(a_table_state([*commits, partner], ref=TARGET), a_spec(inputs=(), co_writers=("refunds",)))
     assert plan.window.requested == (at(19),)
 
 

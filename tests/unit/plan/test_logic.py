@@ -180,7 +180,7 @@ def test_what_makes_no_row_changes_nothing() -> None:
     table.put(DAYS[:2], {PIPELINE_KEY: "earnings", ORIGIN_KEY: "index"}, "INSERT_OVERWRITE_TABLE")
     table.run("B", origin="override", computes=False)
     table.put(DAYS[:1], {PIPELINE_KEY: "refunds"})
-    known = known_logic(spec_of("A", partners=("refunds",)), table.state())
+    known = known_logic(spec_of("A", co_writers=("refunds",)), table.state())
     assert known is not None
     assert (known.standing.held, known.standing.digest) == (before, digest("A"))
 

@@ -20,7 +20,7 @@ from freshet.plan.checks import CheckTable
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_override, compile_plan
 from freshet.plan.migrated import Note, Verdict, note_of, unseen_writes, verdict_of, waits_for
 from freshet.plan.replay import compile_replay
-from freshet.plan.row_stages import Conform
+from freshet.plan.row_stages import EnforceSchema
 from freshet.plan.stages import Commit, Plan, RunSql
 from freshet.project.model.checks import CheckSpec, SqlRule, VolumeRule
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, TableRef
@@ -131,7 +131,7 @@ def test_where_that_version_is_unknown_or_cleaned_the_newest_is_read(upto: str, 
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
-        ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"),
+        ({"co_writers": ("tips",)}, "COLUMNS_NOT_OWNED"),
         ({"write": WriteSpec(strategy="merge", columns=("fare",))}, "COLUMNS_NOT_OWNED"),
         ({"operation": "delete"}, "NOT_RECOMPUTABLE"),
         ({"inputs": (InputSpec(name="own", table=NEW, read="snapshot", line=7),)}, "READS_ITS_TARGET"),
@@ -174,7 +174,7 @@ def test_a_copy_takes_the_rows_as_they_stand_and_their_checkpoint() -> None:
     spec = a_successor(target={"columns": columns}, operation="insert", write=WriteSpec(strategy="merge", columns=("price",)))
     old = a_target((12, a_checkpoint(10)))
     plan = compile_copy(spec, old, replace(NOTE, copied=True), {"fare": "price", "rides": "fare"})
-    read, sql, conform, commit = plan.stages
+    read, sql, enforce_schema, commit = plan.stages
     assert isinstance(read, ReadSnapshot)
     assert (read.table, read.as_of) == (TARGET, at(12))
     assert isinstance(sql, RunSql)
@@ -185,8 +185,8 @@ def test_a_copy_takes_the_rows_as_they_stand_and_their_checkpoint() -> None:
     assert "CAST(NULL AS int) AS `rides`" in text, "whose old values have another name now"
     assert "CAST(NULL AS string) AS `note`" in text
     assert "CAST(false AS boolean) AS `_hoodie_is_deleted`" in text
-    assert isinstance(conform, Conform)
-    assert conform.columns == columns, "whole rows, whatever the pipeline owns of them"
+    assert isinstance(enforce_schema, EnforceSchema)
+    assert enforce_schema.columns == columns, "whole rows, whatever the pipeline owns of them"
     assert isinstance(commit, Commit)
     assert (commit.checkpoint, commit.operation) == (a_checkpoint(10), "bulk_insert")
 

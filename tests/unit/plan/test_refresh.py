@@ -99,7 +99,7 @@ def test_a_table_that_was_made_otherwise_is_refused_as_by_every_run() -> None:
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
-        ({"partners": ("tips",)}, "COLUMNS_NOT_OWNED"),
+        ({"co_writers": ("tips",)}, "COLUMNS_NOT_OWNED"),
         ({"write": WriteSpec(strategy="partial_update", columns=("fare",))}, "COLUMNS_NOT_OWNED"),
         ({"write": WriteSpec(strategy="merge", columns=("fare", "rides"), insert_missing=False)}, "COLUMNS_NOT_OWNED"),
         ({"operation": "delete"}, "NOT_RECOMPUTABLE"),

@@ -35,7 +35,7 @@ def of_ownership(problems_of: Check, first: tuple[str, ...], second: tuple[str, 
 
 def test_disjoint_columns_make_partners(tmp_path: Path) -> None:
     project = load_project(a_project(tmp_path, files=files(("amount", "updated_at"), ("tip",))), environ={})
-    assert {p.name: (p.partners, p.write.columns) for p in project.pipelines} == {
+    assert {p.name: (p.co_writers, p.write.columns) for p in project.pipelines} == {
         "payments": (("tips",), ("amount", "updated_at")),
         "tips": (("payments",), ("tip",)),
     }

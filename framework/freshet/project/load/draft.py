@@ -121,34 +121,34 @@ def draft(
     )
 
 
-def neighbour(one: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
+def neighbour(draft: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:
     """Say what lineage needs of a draft, as far as it is known.
 
     Args:
-        one: The draft.
+        draft: The draft.
         root: The project's folder.
         targets: Paths of the project's own tables, by name.
     """
-    settings = layers.text_settings(one.tree, "hoodie")
+    settings = layers.text_settings(draft.tree, "hoodie")
     reads = {source.source_path(settings, root)}
-    inputs = one.tree.entries.get("inputs")
+    inputs = draft.tree.entries.get("inputs")
     for entry in inputs.entries.values() if isinstance(inputs, MapNode) else ():
         table = entry.entries.get("table") if isinstance(entry, MapNode) else None
         if isinstance(table, ScalarNode):
-            found = source.table_by_name(table.text, Place("", 0), targets, one.warehouse, Problems())
+            found = source.table_by_name(table.text, Place("", 0), targets, draft.warehouse, Problems())
             reads.add(found.path if found else None)
     setting = settings.get(options.SOURCE_PATH)
-    place = Place(setting.file, setting.line) if setting and setting.file == one.file else Place(one.file, 1)
-    target_path = same_place(one.target.path) if one.target else ""
+    place = Place(setting.file, setting.line) if setting and setting.file == draft.file else Place(draft.file, 1)
+    target_path = same_place(draft.target.path) if draft.target else ""
     others = frozenset(same_place(path) for path in reads if path)
     main = source.source_path(settings, root)
     # A join with the target as it stands is no circle; reading one's own changes is.
     return Neighbour(
-        name=one.name,
+        name=draft.name,
         place=place,
         target=target_path,
         reads=others if main and same_place(main) == target_path else others - {target_path},
-        owns=_owned(one.tree),
+        owns=_owned(draft.tree),
     )
 
 

@@ -68,7 +68,7 @@ def check_lineage(pipelines: Sequence[Neighbour], selected: Collection[str], pro
             )
 
 
-def partners_of(pipelines: Sequence[Neighbour]) -> dict[str, tuple[str, ...]]:
+def co_writers_of(pipelines: Sequence[Neighbour]) -> dict[str, tuple[str, ...]]:
     """Return for each pipeline the names of the others that write its target, sorted."""
     writers: dict[str, list[str]] = {}
     for pipeline in pipelines:

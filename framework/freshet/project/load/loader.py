@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from freshet.problems import Problems, did_you_mean
 from freshet.project.load import layers
 from freshet.project.load.draft import Draft, draft, neighbour
-from freshet.project.load.lineage import Neighbour, check_lineage, in_order, partners_of, upstream_of
+from freshet.project.load.lineage import Neighbour, check_lineage, co_writers_of, in_order, upstream_of
 from freshet.project.load.pipeline import build
 from freshet.project.load.upstream import check_reads
 from freshet.project.model.pipeline import Project, Reader
@@ -34,11 +34,11 @@ def _readers(
     name: str,
     neighbours: Sequence[Neighbour],
     drafts: Mapping[str, Draft],
-    partners: Mapping[str, tuple[str, ...]],
+    co_writers: Mapping[str, tuple[str, ...]],
 ) -> tuple[Reader, ...]:
     target = next(one.target for one in neighbours if one.name == name)
     return tuple(
-        Reader(one.name, ref, partners[one.name])
+        Reader(one.name, ref, co_writers[one.name])
         for one in neighbours
         if target and target in one.reads and one.name != name and (ref := drafts[one.name].target) is not None
     )
@@ -90,13 +90,13 @@ class Loader:
                 targets.setdefault(one.target.name, one.target.path)
         neighbours = [neighbour(one, self.files.root, targets) for one in drafts.values()]
         check_lineage(neighbours, selected, self.problems)
-        partners = partners_of(neighbours)
+        co_writers = co_writers_of(neighbours)
         shares = shares_of({name: (layers.text_settings(one.tree, "hoodie"), one.target) for name, one in drafts.items()})
         specs = {}
         for name in selected:
             if name in drafts:
-                readers = _readers(name, neighbours, drafts, partners)
-                spec = build(drafts[name], self.files, targets, partners[name], readers, shares, self.problems)
+                readers = _readers(name, neighbours, drafts, co_writers)
+                spec = build(drafts[name], self.files, targets, co_writers[name], readers, shares, self.problems)
                 if spec is not None:
                     specs[name] = spec
         check_tables(specs.values(), self.problems)

@@ -33,10 +33,10 @@ from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode
 
 
 def build(
-    one: Draft,
+    draft: Draft,
     files: ProjectFiles,
     targets: Mapping[str, str],
-    partners: tuple[str, ...],
+    co_writers: tuple[str, ...],
     readers: tuple[Reader, ...],
     shares: Shares,
     problems: Problems,
@@ -44,10 +44,10 @@ def build(
     """Check everything about a pipeline and freeze it.
 
     Args:
-        one: Its draft.
+        draft: Its draft.
         files: The project's files.
         targets: Paths of the project's own tables, by name.
-        partners: Names of the other pipelines that write the same table.
+        co_writers: Names of the other pipelines that write the same table.
         readers: The pipelines that read it.
         shares: Who shares which HBase cluster.
         problems: Receives what is wrong.
@@ -56,52 +56,52 @@ def build(
         The pipeline, or None where something is wrong with it.
     """
     before = len(problems)
-    settings = validate_settings(layers.plain_settings(one.tree), problems, lambda path: one.place(*path))
-    _check_spark(layers.text_settings(one.tree, "spark"), problems)
-    hoodie = layers.text_settings(one.tree, "hoodie")
+    settings = validate_settings(layers.plain_settings(draft.tree), problems, lambda path: draft.place(*path))
+    _check_spark(layers.text_settings(draft.tree, "spark"), problems)
+    hoodie = layers.text_settings(draft.tree, "hoodie")
     check_hoodie(hoodie, problems)
-    chain = read_chain(_named_files(one.tree), files, one.context, problems)
-    main = source.read_source(hoodie, one.place("hoodie"), files.root, targets, one.warehouse, problems)
+    chain = read_chain(_named_files(draft.tree), files, draft.context, problems)
+    main = source.read_source(hoodie, draft.place("hoodie"), files.root, targets, draft.warehouse, problems)
     declared = settings.inputs if settings is not None else {}
     inputs = read_inputs(
-        {name: (item, one.place("inputs", name)) for name, item in declared.items()},
+        {name: (item, draft.place("inputs", name)) for name, item in declared.items()},
         main.table if main else None,
         targets,
-        one.warehouse,
+        draft.warehouse,
         problems,
     )
-    at_ddl = one.place("ddl")
-    ddl = parse_ddl(one.ddl_text, ddl_file(one.tree), problems) if one.ddl_text is not None else None
+    at_ddl = draft.place("ddl")
+    ddl = parse_ddl(draft.ddl_text, ddl_file(draft.tree), problems) if draft.ddl_text is not None else None
     if ddl is None:
         return None
     values = agreed(hoodie, ddl, problems)
     rules = target.TargetRules(ddl, values, at_ddl, problems)
-    ref = _target(ddl, one, files.root, problems)
+    ref = _target(ddl, draft, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))
     operation = rules.operation(reads_partitions=any(item.read == "affected_partitions" for item in inputs))
     stable = settings.partition_is_stable if settings is not None else True
-    spark = {key: setting.value for key, setting in layers.text_settings(one.tree, "spark").items()}
+    spark = {key: setting.value for key, setting in layers.text_settings(draft.tree, "spark").items()}
     check_sync(values, spark, problems)
-    index = IndexRules(ddl, values, at_ddl, problems).index(one.name, table, shares, spark, partition_is_stable=stable)
+    index = IndexRules(ddl, values, at_ddl, problems).index(draft.name, table, shares, spark, partition_is_stable=stable)
     TypeRules(ddl, values, at_ddl, problems).types(table, index)
     mode = rules.concurrency(table, index, operation)
-    write = read_write(settings.write if settings else None, table, operation, mode, one.place, problems)
-    check_ordering(write, table, partners, one.place("write"), problems)
+    write = read_write(settings.write if settings else None, table, operation, mode, draft.place, problems)
+    check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)
-    backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, one.place, problems)
+    backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, draft.place, problems)
     checks = read_checks(
         settings.checks if settings else (),
         table,
         files,
         targets,
-        one.warehouse,
-        one.place,
+        draft.warehouse,
+        draft.place,
         problems,
         operation,
         write.strategy,
     )
     if index.is_global:
-        check_overwrites(operation, write, backfill, index, one.place("hoodie"), problems, partition_is_stable=stable)
+        check_overwrites(operation, write, backfill, index, draft.place("hoodie"), problems, partition_is_stable=stable)
     if len(problems) > before or settings is None or main is None or ref is None:
         return None
     own = target.OWN_KEYS | source.OWN_KEYS
@@ -113,11 +113,11 @@ def build(
     columns = [(c.name, str(c.type), c.nullable) for c in table.columns]
     located = [table.record_key, table.ordering_field, table.partition_by]
     written = [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering]
-    variables = {name: text_of(value) for name, value in (one.context.var or {}).items()}
+    variables = {name: text_of(value) for name, value in (draft.context.var or {}).items()}
     matters = {
         ddl.file: [*located, columns],
         **{
-            f"{one.file} ({matter})": value
+            f"{draft.file} ({matter})": value
             for matter, value in (
                 ("source", [main.table.name, main.incremental_format]),
                 ("inputs", logic.of_inputs(inputs)),
@@ -125,7 +125,7 @@ def build(
                 ("checks", logic.of_checks(checks)),
                 ("vars", variables if any(step.kind == "python" for step, _ in chain) else {}),
                 ("schema_contract", settings.schema_contract),
-                ("start and end", one.windowed),
+                ("start and end", draft.windowed),
             )
         },
     }
@@ -137,8 +137,8 @@ def build(
         *(index.parameters.values() if index.hbase else ()),
     )
     spec = PipelineSpec(
-        name=one.name,
-        file=one.file,
+        name=draft.name,
+        file=draft.file,
         owner=settings.owner,
         description=settings.description,
         tags=tuple(settings.tags),
@@ -150,12 +150,12 @@ def build(
         operation=operation,
         write=write,
         backfill=backfill,
-        partners=partners,
+        co_writers=co_writers,
         readers=readers,
         index=index,
         checks=checks,
         evolution=settings.schema_contract,
-        quarantine=quarantine_of(one.name, ref),
+        quarantine=quarantine_of(draft.name, ref),
         write_options=write_options,
         spark_conf=dict(sorted(settings.spark.items())),
         variables=variables,
@@ -163,13 +163,13 @@ def build(
         lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
         fingerprint="",
-        logic=logic.logic_of(files.root, chain, matters, one.secrets),
-        hidden={text: shown for text in kept if (shown := one.secrets.hidden(text)) != text},
+        logic=logic.logic_of(files.root, chain, matters, draft.secrets),
+        hidden={text: shown for text in kept if (shown := draft.secrets.hidden(text)) != text},
     )
-    return replace(spec, fingerprint=fingerprint_of(spec, [text for _, text in chain], files.root, one.secrets))
+    return replace(spec, fingerprint=fingerprint_of(spec, [text for _, text in chain], files.root, draft.secrets))
 
 
-def _target(ddl: DdlTable, one: Draft, root: Path, problems: Problems) -> TableRef | None:
+def _target(ddl: DdlTable, draft: Draft, root: Path, problems: Problems) -> TableRef | None:
     if ddl.location is not None:
         if not ddl.location.value.strip():
             problems.add(
@@ -181,7 +181,7 @@ def _target(ddl: DdlTable, one: Draft, root: Path, problems: Problems) -> TableR
             )
             return None
         return TableRef(ddl.name, normal_path(ddl.location.value, root))
-    return source.table_by_name(ddl.name, Place(ddl.file, ddl.line), {}, one.warehouse, problems)
+    return source.table_by_name(ddl.name, Place(ddl.file, ddl.line), {}, draft.warehouse, problems)
 
 
 def _named_files(tree: MapNode) -> list[tuple[str, Place]]:

@@ -25,9 +25,9 @@ def check_reads(pipelines: Iterable[PipelineSpec], drafts: Mapping[str, Draft], 
         problems: Receives NOT_A_PARTITION, UNKNOWN_COLUMN, DELETES_NOT_RECORDED and CDC_NOT_RECORDED.
     """
     writers: dict[str, list[Draft]] = {}
-    for one in drafts.values():
-        if one.target is not None:
-            writers.setdefault(same_place(one.target.path), []).append(one)
+    for draft in drafts.values():
+        if draft.target is not None:
+            writers.setdefault(same_place(draft.target.path), []).append(draft)
     for spec in pipelines:
         _check_inputs(spec, writers, problems)
         _check_deletes(spec, drafts[spec.name], writers.get(same_place(spec.source.table.path), []), problems)
@@ -35,31 +35,31 @@ def check_reads(pipelines: Iterable[PipelineSpec], drafts: Mapping[str, Draft], 
 
 def _check_inputs(spec: PipelineSpec, writers: Mapping[str, list[Draft]], problems: Problems) -> None:
     event_time = dict(spec.backfill.event_time) if spec.backfill else {}
-    for one in spec.inputs:
-        ddl = _declared(writers.get(same_place(one.table.path), []))
+    for item in spec.inputs:
+        ddl = _declared(writers.get(same_place(item.table.path), []))
         if ddl is None:
             continue
         partition_by = _partition_by(ddl)
-        for column, _ in one.on:
+        for column, _ in item.on:
             if partition_by is not None and column not in partition_by:
                 problems.add(
                     spec.file,
-                    one.line,
+                    item.line,
                     "NOT_A_PARTITION",
-                    f"inputs.{one.name}.on: {column[:80]} is no partition column of {one.table.name} ({ddl.file}).",
+                    f"inputs.{item.name}.on: {column[:80]} is no partition column of {item.table.name} ({ddl.file}).",
                     did_you_mean(column, partition_by),
                 )
-        wanted = [(f"inputs.{one.name}.drives", theirs) for theirs, _ in one.drives]
-        if one.name in event_time:
-            wanted.append((f"backfill.inputs.{one.name}", event_time[one.name]))
+        wanted = [(f"inputs.{item.name}.drives", theirs) for theirs, _ in item.drives]
+        if item.name in event_time:
+            wanted.append((f"backfill.inputs.{item.name}", event_time[item.name]))
         names = [column.name for column in ddl.columns]
         for where, column in wanted:
             if column.lower() not in {name.lower() for name in names}:
                 problems.add(
                     spec.file,
-                    one.line,
+                    item.line,
                     "UNKNOWN_COLUMN",
-                    f"{where}: {one.table.name} has no column '{column[:80]}' ({ddl.file}).",
+                    f"{where}: {item.table.name} has no column '{column[:80]}' ({ddl.file}).",
                     did_you_mean(column, names),
                 )
 

@@ -11,7 +11,7 @@ from freshet.errors import FreshetError, SpecError
 from freshet.problems import Problems
 from freshet.project.load import layers
 from freshet.project.load.draft import Draft, neighbour
-from freshet.project.load.lineage import partners_of
+from freshet.project.load.lineage import co_writers_of
 from freshet.project.load.loader import Loader
 from freshet.project.model.paths import quarantine_of, same_place
 from freshet.project.model.pipeline import Reader, TableRef
@@ -113,12 +113,12 @@ def load_warehouse(
             targets.setdefault(ref.name, ref.path)
             writers.setdefault(same_place(ref.path), []).append(name)
     neighbours = [neighbour(one, folder, targets) for one in drafts.values()]
-    partners = partners_of(neighbours)
+    co_writers = co_writers_of(neighbours)
     for one in neighbours:
         target = drafts[one.name].target
         if target is not None:
             for path in one.reads:
-                readers.setdefault(path, []).append(Reader(one.name, target, partners[one.name]))
+                readers.setdefault(path, []).append(Reader(one.name, target, co_writers[one.name]))
     return Warehouse(
         root=str(folder),
         env=env_name,

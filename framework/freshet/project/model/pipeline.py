@@ -169,12 +169,12 @@ class Reader:
     Args:
         name: Its name.
         target: The table that it writes, whose commits hold its checkpoint.
-        partners: The pipelines that write that table with it.
+        co_writers: The pipelines that write that table with it.
     """
 
     name: str
     target: TableRef
-    partners: tuple[str, ...]
+    co_writers: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +192,7 @@ class PipelineSpec:
         operation: Hudi write operation.
         write: How the batch reaches the target, and which columns the pipeline owns.
         backfill: How a range of dates is computed again; None where the pipeline declares none.
-        partners: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
+        co_writers: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
         readers: The pipelines of the project that read the target: what they have not read must stay readable.
         index: The target's index.
         checks: What must hold before anything is published.
@@ -222,7 +222,7 @@ class PipelineSpec:
     operation: Operation
     write: WriteSpec
     backfill: BackfillSpec | None
-    partners: tuple[str, ...]
+    co_writers: tuple[str, ...]
     readers: tuple[Reader, ...]
     index: IndexSpec
     checks: tuple[CheckSpec, ...]

@@ -103,7 +103,11 @@ def _severity(check: Check, rule: Rule, reading: Reading) -> None:
             "CONFLICTING_SETTING", "it speaks of no single row that could be dropped.", "Write 'severity: fail' or 'warn'."
         )
     whole = (
-        [str(one["type"]) for one in rule.expectations if catalogue()[str(one["type"])].kind == "aggregate"]
+        [
+            str(expectation["type"])
+            for expectation in rule.expectations
+            if catalogue()[str(expectation["type"])].kind == "aggregate"
+        ]
         if isinstance(rule, SuiteRule)
         else []
     )

@@ -24,7 +24,7 @@ APART: Mapping[type, frozenset[str]] = {
             # For people and schedulers.
             *("name", "file", "owner", "description", "tags", "schedule"),
             # Of other pipelines.
-            *("partners", "readers"),
+            *("co_writers", "readers"),
             # How long and by what means, and not what.
             *("spark_conf", "lease_wait_seconds", "lease_across_machines", "limits"),
             # How a range is computed again: a chunk's commit says it by itself.

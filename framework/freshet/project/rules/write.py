@@ -165,7 +165,7 @@ def check_overwrites(
 def check_ordering(
     write: WriteSpec,
     table: TableSpec,
-    partners: tuple[str, ...],
+    co_writers: tuple[str, ...],
     at: Place,
     problems: Problems,
 ) -> None:
@@ -174,16 +174,16 @@ def check_ordering(
     Args:
         write: How the batch reaches the target.
         table: The target.
-        partners: The pipelines that own other columns of it.
+        co_writers: The pipelines that own other columns of it.
         at: Where a problem is reported.
         problems: Receives SHARED_ORDERING.
     """
-    if partners and write.strategy != "rows" and write.ordering in ("", table.ordering_field):
+    if co_writers and write.strategy != "rows" and write.ordering in ("", table.ordering_field):
         problems.add(
             at.file,
             at.line,
             "SHARED_ORDERING",
-            f"{', '.join(partners)} writes this table too: the ordering field "
+            f"{', '.join(co_writers)} writes this table too: the ordering field "
             f"{table.ordering_field} is as new as the newest row of either, and rows of this pipeline that are older than that "
             "would be lost.",
             "Own a column that orders this pipeline's rows: 'write.ordering: <column>'.",

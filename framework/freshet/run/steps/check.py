@@ -8,9 +8,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable, table_after
-from freshet.plan.row_stages import Conform, MergeColumns
+from freshet.plan.row_stages import EnforceSchema, MergeColumns
 from freshet.project.model.checks import SqlRule, kind_of
-from freshet.quality.contract import conform
+from freshet.quality.contract import enforce_schema
 from freshet.quality.gate import check_batch
 from freshet.quality.older import Older, count_older
 from freshet.quality.outcome import Outcome, outcome
@@ -27,9 +27,9 @@ from freshet.sources.hudi.reads import counted
 _FEW_DROPPED = 100_000
 
 
-def hold_to_ddl(work: Work, stage: Conform) -> None:
+def hold_to_ddl(work: Work, stage: EnforceSchema) -> None:
     """Give the batch the target's columns and types."""
-    kept = conform(work.batch, stage, work.spec.target.file, _kept(work))
+    kept = enforce_schema(work.batch, stage, work.spec.target.file, _kept(work))
     work.batch = without_moved(kept, stage.alive_by)
 
 
