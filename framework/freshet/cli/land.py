@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,10 @@ from freshet.cli.init import size_of
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, table, trace
 from freshet.cli.progress import progress, reporting_events
+from freshet.cli.terminal import are_one_place
 from freshet.errors import Exit, FreshetError
+from freshet.events.event import Event, Listener
+from freshet.events.kinds import Notice
 from freshet.hudi.instants import readable
 from freshet.hudi.timeline import TimelineState
 from freshet.landing.seeds import delimiter_of, load_seeds
@@ -133,10 +138,11 @@ def land(
         whole=delete_missing,
         partition_bytes=None if size is None else int(size_of(size)),
     )
+    told: set[str] = set()
     with progress(output) as listen:
-        landed = land_files(warehouse, asked, TimelineState(), listen)
+        landed = land_files(warehouse, asked, TimelineState(), _noting(listen, told))
     following = next_step(landed, root)
-    output.result(text_of(landed, following), {**landed.as_json(), "next": following})
+    output.result(text_of(landed, following, told), {**landed.as_json(), "next": following})
     return Exit.OK
 
 
@@ -145,12 +151,13 @@ def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[st
 
     warehouse = load_warehouse(root, env, overrides)
     found = load_seeds(warehouse, names)
+    told: set[str] = set()
     with progress(output, len(found)) as listen:
-        results = land_seeds(warehouse, found, TimelineState(), listen)
+        results = land_seeds(warehouse, found, TimelineState(), _noting(listen, told))
     lines = [
         line
         for seed, one in zip(found, results, strict=True)
-        for line in ((f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (_line(one), *one.notices))
+        for line in ((f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (_line(one), *_untold(one, told)))
     ]
     output.result(
         "\n".join(lines),
@@ -177,14 +184,30 @@ def _line(landed: Landed) -> str:
     return f"{landed.table}: {f'committed {readable(landed.commit)}' if landed.commit else 'nothing to do'}: {in_words(landed)}"
 
 
-def text_of(landed: Landed, following: str) -> str:
+def _noting(listen: Listener, told: set[str]) -> Listener:
+    def heard(event: Event) -> None:
+        if isinstance(event, Notice):
+            told.add(event.message)
+        listen(event)
+
+    return heard
+
+
+def _untold(landed: Landed, told: Collection[str]) -> list[str]:
+    # What was printed while it went on stands above the result where both go to one place.
+    is_seen = are_one_place(sys.stdout, sys.stderr)
+    return [notice for notice in landed.notices if not (is_seen and notice in told)]
+
+
+def text_of(landed: Landed, following: str, told: Collection[str] = ()) -> str:
     """Return what became of files, for people.
 
     Args:
         landed: The result.
         following: The next command.
+        told: Notices that were printed while the files were landed.
     """
-    lines = [_line(landed), *landed.notices]
+    lines = [_line(landed), *_untold(landed, told)]
     if landed.made:
         lines += [
             f"made {landed.path}",

@@ -191,13 +191,14 @@ def refuse_wrong(spec: PipelineSpec, found: Mapping[str, Found]) -> None:
     )
 
 
-def refuse_odd(landed: Landed, landing: Landing, files: str) -> None:
+def refuse_odd(landed: Landed, landing: Landing, files: str, older: str = "") -> None:
     """Refuse files that can hardly be what was meant.
 
     Args:
         landed: What would become of them.
         landing: What was asked for.
         files: The files in words.
+        older: One of the keys whose row is older than the table's.
 
     Raises:
         DataError: NO_ROWS or ROWS_OLDER.
@@ -217,8 +218,9 @@ def refuse_odd(landed: Landed, landing: Landing, files: str) -> None:
     if landing.whole and landed.older:
         raise DataError(
             "ROWS_OLDER",
-            f"{files}: {counted(landed.older, 'row')} older than what {landed.table} holds, and the files "
-            "are said to hold all that counts.",
+            f"{files}: {counted(landed.older, 'row')} older than what {landed.table} holds"
+            + (f", as {older}" if older else "")
+            + ", and the files are said to hold all that counts.",
             UNTOUCHED,
             f"Write a newer {landed.ordering} where a row goes back, or leave out --delete-missing.",
             older=landed.older,

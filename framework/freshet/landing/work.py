@@ -105,7 +105,7 @@ class Work:
         refuse_wrong(spec, found)
         result = self._result(spec, found, table is None)
         changed = result.inserted + result.updated + result.deleted
-        refuse_odd(result, landing, named(self.files))
+        refuse_odd(result, landing, named(self.files), found["older"].example if "older" in found else "")
         if not changed and not landing.remember:
             return replace(result, notices=tuple(self.notices))
         commit, held = landing_commit(
@@ -114,7 +114,7 @@ class Work:
             table,
             {"files": [shown(path) for path in self.files.paths][:100], "rows": result.rows, **landing.remember},
         )
-        self._tell(*(f"{notice.code}: {notice.message}" for notice in held))
+        self._tell(*self._replaced(spec, found), *(f"{notice.code}: {notice.message}" for notice in held))
         self._phase(f"writing {counted(changed, 'row')} to {ref.name}")
         self._fence(spark, spec, table)
         mark_due(spec)
@@ -188,11 +188,6 @@ class Work:
         target = spec.target
         moved = sum(one.moved for kind, one in found.items() if kind in ("updated", "replaced"))
         replaced = keys("replaced")
-        if replaced:
-            self._tell(
-                f"SAME_ORDERING: {counted(replaced, 'row')} with the {target.ordering_field} that stood there, and "
-                f"other values, took the place of what stood, as {found['replaced'].example}"
-            )
         return Landed(
             table=target.ref.name,
             path=target.ref.path,
@@ -214,6 +209,16 @@ class Work:
             ordering=target.ordering_field,
             partition_by=target.partition_by,
             readers=tuple(reader.name for reader in spec.readers),
+        )
+
+    @staticmethod
+    def _replaced(spec: PipelineSpec, found: Mapping[str, Found]) -> tuple[str, ...]:
+        kind = found.get("replaced")
+        if kind is None or not kind.keys:
+            return ()
+        return (
+            f"SAME_ORDERING: {counted(kind.keys, 'row')} with the {spec.target.ordering_field} that stood there, and other "
+            f"values, {'takes' if kind.keys == 1 else 'take'} the place of what stood, as {kind.example}",
         )
 
     def _asked(self) -> Asked:

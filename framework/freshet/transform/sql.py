@@ -52,7 +52,7 @@ def _located(file: str, statement: Statement, error: AnalysisException | ParseEx
         "SQL_ERROR",
         f"{file}:{line}:{column}: {sentence}",
         "Nothing was written, and the checkpoint stays.",
-        "Mend the file; `freshet validate` checks the rest.",
+        "Mend the file; `freshet validate --deep` looks at the SQL of all pipelines without a run.",
         file=file,
         line=line,
         column=column,

@@ -14,6 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from freshet.errors import DataError, FreshetError
+from freshet.events.kinds import Notice
 from freshet.hudi.checkpoint import INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
 from freshet.landing.files import find_files
 from freshet.landing.outcome import Landed
@@ -389,3 +390,26 @@ def test_what_is_noticed_of_a_seed_is_told_in_words_too(
     )
     monkeypatch.setattr("freshet.landing.run.land", lambda *_: landed)
     assert freshet("land", "--seeds").stdout.splitlines()[1:] == ["TEXT_COLUMN: amount is text"]
+
+
+@pytest.mark.parametrize("is_seen", [True, False], ids=["one place", "a pipe"])
+def test_a_notice_is_not_printed_twice_in_one_place(
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_seen: bool,
+) -> None:
+    """Kind: what is told while files are landed, and again by the result; one that the result alone knows stands in it."""
+    (root / "seeds").mkdir()
+    (root / "seeds/raw.a.csv").write_text("id\n1\n")
+    (root / "seeds/raw.a.yml").write_text("key: id\n")
+    said, left = "SAME_ORDERING: 1 row", "TEXT_COLUMN: amount is text"
+    landed = Landed(table="raw.a", path="/raw/a", outcome="committed", columns=(("id", "string"),), notices=(left, said))
+
+    def land(*given: Any) -> Landed:
+        given[3](Notice(pipeline="raw.a", code="SAME_ORDERING", message=said))
+        return landed
+
+    monkeypatch.setattr("freshet.landing.run.land", land)
+    monkeypatch.setattr("freshet.cli.land.are_one_place", lambda *_: is_seen)
+    assert freshet("land", "--seeds").stdout.splitlines()[1:] == ([left] if is_seen else [left, said])
