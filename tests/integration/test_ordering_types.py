@@ -183,7 +183,7 @@ def test_what_is_refused_does_fail(
     """Where this one fails, a newer Hudi can do more. That a row moves under a record index did fail, too, before freshet
     merged it by a class of its own; it is refused like a move under HBase, which Hudi merges.
     """
-    monkeypatch.setattr("freshet.project.rules.target.TargetRules.types", lambda *_: None)
+    monkeypatch.setattr("freshet.project.rules.column_types.TypeRules.types", lambda *_: None)
     pipeline(lake, kind, table)
     lake.land([("k,1,old,false", 1, None, "2026-01-05")])
     lake.run_ok()
