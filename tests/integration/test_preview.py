@@ -97,7 +97,7 @@ def expected(stage: CheckTable, rows: Iterable[Row], stands: Iterable[Row]) -> l
         newest: dict[Any, Row] = {}
         for row in rows:
             held = newest.get(place(row))
-            if held is None or not stage.ordering or row[1] >= held[1]:
+            if held is None or row[1] >= held[1]:
                 newest[place(row)] = row
         if stage.operation == "insert_overwrite":
             days = {row[3] for row in rows} | set(stage.overwritten)
@@ -106,32 +106,19 @@ def expected(stage: CheckTable, rows: Iterable[Row], stands: Iterable[Row]) -> l
         else:
             table = {place(row): row for row in stands}
             for key, row in newest.items():
-                if key not in table or not stage.ordering or row[1] >= table[key][1]:
+                if key not in table or row[1] >= table[key][1]:
                     table[key] = row
             found = [row for row in table.values() if not row[4]]
     return sorted(row[:4] for row in found)
 
 
-CELLS = [
-    (operation, partitioned, is_global, ordering)
-    for operation, partitioned, is_global, ordering in product(
-        ("upsert", "insert", "delete", "insert_overwrite"), (True, False), (True, False), ("ts", "")
-    )
-    # Without an ordering field Hudi keeps any of two rows of one key, and so do these.
-    if ordering or operation in ("upsert", "insert_overwrite")
-]
+CELLS = list(product(("upsert", "insert", "delete", "insert_overwrite"), (True, False), (True, False)))
 
 
-@pytest.mark.parametrize(("operation", "partitioned", "is_global", "ordering"), CELLS)
-def test_the_table_after_each_operation(
-    spark: SparkSession,
-    operation: str,
-    partitioned: bool,
-    is_global: bool,
-    ordering: str,
-) -> None:
-    how = stage(operation, partitioned=partitioned, is_global=is_global, ordering=ordering)
-    rows = DELETES if operation == "delete" else ROWS if ordering else [row for row in ROWS if row[2] != 50]
+@pytest.mark.parametrize(("operation", "partitioned", "is_global"), CELLS)
+def test_the_table_after_each_operation(spark: SparkSession, operation: str, partitioned: bool, is_global: bool) -> None:
+    how = stage(operation, partitioned=partitioned, is_global=is_global)
+    rows = DELETES if operation == "delete" else ROWS
     assert told(after(how, frame(spark, rows), frame(spark, STANDS), None)) == expected(how, rows, STANDS)
 
 
