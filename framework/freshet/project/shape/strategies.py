@@ -89,6 +89,14 @@ class Input(Model):
     )
 
 
+class Accept(Model):
+    """A reason why increments may differ from a recompute, which the author accepts."""
+
+    code: Name = Field(description="The reason's code, as `freshet explain` names it.")
+    why: Annotated[str, StringConstraints(min_length=3)] = Field(description="Why it does not happen, or does not matter.")
+    of: Name | None = Field(None, description="The input or column that it is about. [default: all]")
+
+
 class Write(Model):
     """How the batch reaches the target, where that is more than Hudi's write operation says."""
 
