@@ -1,0 +1,8 @@
+-- target: id* a updated_at^ _hoodie_is_deleted
+-- expect: "inexact DELETES_STAY"
+-- why: "The condition drops the rows that would delete."
+-- pairs:
+-- - {from: "NOT _hoodie", to: "_hoodie", expect: "inexact ONLY_DELETES", why: "Nothing but deletes is published."}
+SELECT id, a, updated_at, _hoodie_is_deleted
+FROM <SRC>
+WHERE NOT _hoodie_is_deleted
