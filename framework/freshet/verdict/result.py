@@ -87,12 +87,13 @@ class Granted:
 
     Args:
         table: The table, by the name that the SQL uses.
-        fact: What is taken for granted.
+        fact: What is taken for granted: these are the record key or the ordering field, or the record key says in which partition a
+            row lies, so that none goes to another one.
         columns: The columns that it is about.
     """
 
     table: str
-    fact: Literal["record_key", "ordering"]
+    fact: Literal["record_key", "ordering", "rows_stay"]
     columns: tuple[str, ...]
 
 

@@ -22,6 +22,7 @@ from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
 from tests.kit.memory import a_source_spec, a_spec, a_table_spec
 
+STEP = "-- python step"
 CORPUS = Path(__file__).parent / "corpus"
 DEFAULTS: Mapping[str, Any] = {
     "source": "id* a b c updated_at^",
@@ -53,9 +54,7 @@ class Table:
     @property
     def facts(self) -> TableFacts:
         """Return what the analysis may know of it."""
-        return TableFacts(
-            columns=self.columns, record_key=self.key, ordering=self.ordering, partition_by=self.partition
-        )
+        return TableFacts(columns=self.columns, record_key=self.key, ordering=self.ordering, partition_by=self.partition)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +157,9 @@ class Case:
                 insert_missing=write.get("when_not_matched", "insert") == "insert",
                 ordering=write.get("ordering", ""),
             ),
-            accepts=tuple(Accepted(one["code"], one.get("why", "so it is"), one.get("of", "")) for one in self.head.get("accepts", ())),
+            accepts=tuple(
+                Accepted(one["code"], one.get("why", "so it is"), one.get("of", "")) for one in self.head.get("accepts", ())
+            ),
             row_by_row=self.head.get("exactness") == "row_by_row",
         )
 
@@ -170,7 +171,9 @@ class Case:
 
 def said(verdict: Verdict) -> str:
     """Return a verdict in one line: its kind, and of each finding code, subject and place."""
-    found = [f"{f.code}{':' if f.subject else ''}{f.subject}@{f.line}:{f.column}{'' if f.example else '?'}" for f in verdict.findings]
+    found = [
+        f"{f.code}{':' if f.subject else ''}{f.subject}@{f.line}:{f.column}{'' if f.example else '?'}" for f in verdict.findings
+    ]
     return " ".join([verdict.kind, *found])
 
 
@@ -179,7 +182,7 @@ def cases(folder: Path = CORPUS) -> Iterator[Case]:
     for file in sorted(folder.glob("*.sql")):
         text = file.read_text("utf-8")
         lines = text.splitlines()
-        size = next(at for at, line in enumerate(lines) if not line.startswith("-- "))
+        size = next(at for at, line in enumerate(lines) if not line.startswith("-- ") or line == STEP)
         told = yaml.safe_load("\n".join(line[3:] for line in lines[:size]))
         head = {**DEFAULTS, **told}
         yield Case(name=file.name, text=text, head=head)
@@ -189,7 +192,9 @@ def cases(folder: Path = CORPUS) -> Iterator[Case]:
             changed = body.replace(pair["from"], pair["to"], 1) if "from" in pair else body
             assert changed != body or "set" in pair, f"{file.name}: {pair}"
             inner = _merged(head, pair.get("set", {}))
-            yield Case(name=f"{file.name}[{number}]", text=top + changed, head={**inner, "expect": pair["expect"], "why": pair["why"]})
+            yield Case(
+                name=f"{file.name}[{number}]", text=top + changed, head={**inner, "expect": pair["expect"], "why": pair["why"]}
+            )
 
 
 def _merged(head: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -190,11 +190,18 @@ class Runs:
             if not one.drives:
                 continue
             of = self.case.table_of(one.name)
-            images = [row for image in (before[of], self.rows[of]) for key, row in image.items()
-                      if before[of].get(key) != self.rows[of].get(key)]
+            images = [
+                row
+                for image in (before[of], self.rows[of])
+                for key, row in image.items()
+                if before[of].get(key) != self.rows[of].get(key)
+            ]
             named = {tuple(row[c] for c, _ in one.drives) for row in images}
-            driven += [row for row in self.rows[SRC].values() if tuple(row[x] for _, x in one.drives) in named
-                       and None not in [row[x] for _, x in one.drives]]
+            driven += [
+                row
+                for row in self.rows[SRC].values()
+                if tuple(row[x] for _, x in one.drives) in named and None not in [row[x] for _, x in one.drives]
+            ]
         there = {id(row) for row in changed}
         src = [{**row, FLAG: False} for row in changed]
         for row in driven:
@@ -231,7 +238,9 @@ class Runs:
                     rows = [row for key, row in self.rows[of].items() if before[of].get(key) != row]
                 if one.on:
                     for column, texts in one.on:
-                        asked = " UNION ".join(f"SELECT {sqlglot.transpile(t, read='spark', write='sqlite')[0]} FROM SRC" for t in texts)
+                        asked = " UNION ".join(
+                            f"SELECT {sqlglot.transpile(t, read='spark', write='sqlite')[0]} FROM SRC" for t in texts
+                        )
                         wanted = {value for (value,) in base.execute(asked)}
                         rows = [row for row in rows if row[column] in wanted]
                 _create(base, one.name, self.tables[of].columns, rows)
@@ -255,9 +264,7 @@ def _create(base: sqlite3.Connection, name: str, columns: Sequence[str], rows: S
     base.executemany(f'INSERT INTO "{name}" VALUES ({marks})', [[row[c] for c in columns] for row in rows])
 
 
-def published(
-    spec: PipelineSpec, target: Mapping[Key, Row], batch: Sequence[Row], chance: random.Random
-) -> dict[Key, Row]:
+def published(spec: PipelineSpec, target: Mapping[Key, Row], batch: Sequence[Row], chance: random.Random) -> dict[Key, Row]:
     """Return a target after a batch was written."""
     result = dict(target)
     names = [c.name.lower() for c in spec.target.columns]
@@ -285,7 +292,10 @@ def published(
 
 def same(spec: PipelineSpec, one: Mapping[Key, Row], other: Mapping[Key, Row]) -> bool:
     """Say whether two states of a target are equal but for the ordering field."""
-    left, right = ({k: {c: v for c, v in r.items() if c not in (spec.target.ordering_field, FLAG)} for k, r in rows.items()} for rows in (one, other))
+    left, right = (
+        {k: {c: v for c, v in r.items() if c not in (spec.target.ordering_field, FLAG)} for k, r in rows.items()}
+        for rows in (one, other)
+    )
     return left == right
 
 

@@ -2,7 +2,7 @@
 -- expect: "inexact DELETES_STAY"
 -- why: "The condition drops the rows that would delete."
 -- pairs:
--- - {from: "NOT _hoodie", to: "_hoodie", expect: "inexact ONLY_DELETES", why: "Nothing but deletes is published."}
+-- - {from: "NOT _hoodie", to: "_hoodie", expect: "exact", why: "Nothing but deletes is published, and a recompute publishes nothing."}
 SELECT id, a, updated_at, _hoodie_is_deleted
 FROM <SRC>
 WHERE NOT _hoodie_is_deleted

@@ -4,8 +4,8 @@
 -- why: "One row of the source finds one sum."
 -- pairs:
 -- - {from: "GROUP BY id", to: "GROUP BY id, x", expect: "inexact FAN_OUT:t", why: "It may find several."}
--- - {from: "t.id = s.id", to: "t.id = s.a", expect: "inexact INPUT_DOES_NOT_DRIVE:t", why: "What changed names rows by another column."}
-WITH t AS (SELECT id, sum(x) AS x FROM t GROUP BY id)
-SELECT s.id, t.x, s.updated_at, s._hoodie_is_deleted
+-- - {from: "g.id = s.id", to: "g.id = s.a", expect: "inexact INPUT_DOES_NOT_DRIVE:t", why: "What changed names rows by another column."}
+WITH g AS (SELECT id, sum(x) AS x FROM t GROUP BY id)
+SELECT s.id, g.x, s.updated_at, s._hoodie_is_deleted
 FROM <SRC> s
-LEFT JOIN t ON t.id = s.id
+LEFT JOIN g ON g.id = s.id
