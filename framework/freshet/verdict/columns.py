@@ -32,7 +32,6 @@ class Col:
         among: The constants of that list.
         instant: True for ``<SRC_INSTANT>``.
         flags: True where it is true of every row that the source deleted.
-        never_null: True where it is null only because an outer join found nothing.
         present: The outer join that makes it null where it finds nothing; 0 for none.
         absent: Outer joins of which it is true that they found nothing.
     """
@@ -48,7 +47,6 @@ class Col:
     among: frozenset[str] = frozenset()
     instant: bool = False
     flags: bool = False
-    never_null: bool = False
     present: int = 0
     absent: frozenset[int] = frozenset()
 

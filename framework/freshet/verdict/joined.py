@@ -52,8 +52,7 @@ def together(left: Rel, right: Rel, how: Joining, *, keep_right: bool) -> Rel:
             if how.side == "inner":
                 cols[key] = replace(col, same=_same(col.same, by_right.get(key, []), right.tables, left.tables))
             else:
-                sure = key in by_right or col.never_null
-                cols[key] = replace(_maybe_null(col, right, left), present=number if number and sure else 0)
+                cols[key] = replace(_maybe_null(col, right, left), present=number)
     one = not keep_right or how.finds_one(right)
     unique = left.unique if one and how.side != "full" else frozenset(a | b for a in left.unique for b in right.unique)
     if how.side == "inner" and is_unique(left, lefts(how.pairs)):
@@ -76,7 +75,7 @@ def together(left: Rel, right: Rel, how: Joining, *, keep_right: bool) -> Rel:
 def _maybe_null(col: Col, rel: Rel, other: Rel) -> Col:
     """Return a column of a side that may find nothing."""
     same = frozenset(base for base in col.same if base[0] not in other.tables)
-    return Col(of=col.of | rel.of_rows, same=same, rises=col.rises, bare=col.bare, never_null=col.never_null)
+    return Col(of=col.of | rel.of_rows, same=same, rises=col.rises, bare=col.bare)
 
 
 def _bases(col: Col) -> frozenset[Base]:

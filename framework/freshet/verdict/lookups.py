@@ -28,6 +28,16 @@ def equal(condition: exp.Expression, rel: Rel, other: Rel) -> Pair | None:
     return None
 
 
+def fixed_key(condition: exp.Expression, other: Rel) -> Pair | None:
+    """Return the column that a condition holds equal to a constant; None where it says something else."""
+    if isinstance(condition, exp.EQ):
+        for one, two in ((condition.left, condition.right), (condition.right, condition.left)):
+            key = key_of(one, other)
+            if key is not None and isinstance(two, exp.Literal):
+                return Pair(left=Col(constant=two.sql("spark")), right=other.get(key) or Col(), left_key=None, right_key=key)
+    return None
+
+
 def tie(condition: exp.Expression, rel: Rel, outer: Rel) -> Tie | None:
     """Return the equality by which a condition within a subquery ties it to the query around it; None for another one."""
     if not isinstance(condition, exp.EQ):

@@ -127,5 +127,5 @@ def not_analysed(what: str) -> Said:
 
 def first_table(rel: Rel) -> str:
     """Return the name of a table that has a part in a relation, the main source's where there is no other."""
-    named = sorted(table for table in rel.tables if table != SRC)
-    return named[0] if named else "<SRC>"
+    named = sorted(table for table in rel.tables - rel.images if table != SRC)
+    return named[0] if named else SRC

@@ -19,8 +19,8 @@ def partner_decides(side: str, right: Rel, left: Rel, pairs: Iterable[Pair]) -> 
     subject, what = first_table(right), "has a row for it" if side == "semi" else "has no row for it"
     return Said(
         code="PARTNER_DECIDES_ROWS",
-        message=f"A row is published only where {subject} {what}; when that changes, the published row stays.",
-        hint=f"LEFT JOIN {subject}, and mark the row where it is not wanted: '<the source's _hoodie_is_deleted> OR <its key> IS NULL "
+        message=f"A row is published only where {shown(subject)} {what}; when that changes, the published row stays.",
+        hint=f"LEFT JOIN {shown(subject)}, and mark the row where it is not wanted: '<the source's _hoodie_is_deleted> OR <its key> IS NULL "
         "AS _hoodie_is_deleted'.",
         subject=subject,
         example=Example(
@@ -39,8 +39,8 @@ def inner_join_drops(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
     subject = first_table(right)
     return Said(
         code="INNER_JOIN_DROPS",
-        message=f"The inner join drops a row of which the partner in {subject} is gone or has changed its key; what was published stays.",
-        hint=f"LEFT JOIN {subject}, and mark the row that has no partner: '<the source's _hoodie_is_deleted> OR <its key> IS NULL "
+        message=f"The inner join drops a row of which the partner in {shown(subject)} is gone or has changed its key; what was published stays.",
+        hint=f"LEFT JOIN {shown(subject)}, and mark the row that has no partner: '<the source's _hoodie_is_deleted> OR <its key> IS NULL "
         "AS _hoodie_is_deleted'.",
         subject=subject,
         example=Example(
@@ -58,8 +58,8 @@ def fan_out_of_join(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
     subject = first_table(right)
     return Said(
         code="FAN_OUT",
-        message=f"The join may find several rows of {subject} for one: when it finds fewer the next time, the others stay published.",
-        hint=f"Aggregate {subject} by the columns that join it, or let a pipeline of its own publish its rows.",
+        message=f"The join may find several rows of {shown(subject)} for one: when it finds fewer the next time, the others stay published.",
+        hint=f"Aggregate {shown(subject)} by the columns that join it, or let a pipeline of its own publish its rows.",
         subject=subject,
         example=Example(
             table=subject,
@@ -140,16 +140,16 @@ def partitions_in_part(held: Held, right: Rel) -> Said:
     if held.by == "keys":
         return Said(
             code="GROUP_IN_PART",
-            message=f"{subject} holds only the rows of the groups that changed, and is used for others, too.",
+            message=f"{shown(subject)} holds only the rows of the groups that changed, and is used for others, too.",
             hint="Join and group by the columns that narrow it.",
             subject=subject,
         )
     columns = ", ".join(c.rpartition(".")[2] for c in held.columns if c) or "the partition"
     return Said(
         code="PARTITIONS_IN_PART",
-        message=f"{subject} is read only in the partitions that <SRC> needs, and is used without {columns} being equal to what 'on' maps: "
+        message=f"{shown(subject)} is read only in the partitions that <SRC> needs, and is used without {columns} being equal to what 'on' maps: "
         "rows of other partitions are missing.",
-        hint=f"Join and group by {columns}, too, or read {subject} by snapshot.",
+        hint=f"Join and group by {columns}, too, or read {shown(subject)} by snapshot.",
         subject=subject,
         example=Example(
             table=subject,
@@ -166,8 +166,8 @@ def input_does_not_drive(owed: Owed) -> Said:
     links = ", ".join(f"{column}: {text}" for column, text in sorted(owed.links)) or "<column>: <column of the source>"
     return Said(
         code="INPUT_DOES_NOT_DRIVE",
-        message=f"A change in {subject} alone brings no row into the run: rows that were published keep what it said then.",
-        hint=f"Let it drive: '{subject}_changes: {{table: ..., read: incremental, drives: {{{links}}}}}'; or accept it where it never "
+        message=f"A change in {shown(subject)} alone brings no row into the run: rows that were published keep what it said then.",
+        hint=f"Let it drive: '{shown(subject)}_changes: {{table: ..., read: incremental, drives: {{{links}}}}}'; or accept it where it never "
         "changes.",
         subject=subject,
         example=Example(

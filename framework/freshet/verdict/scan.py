@@ -44,7 +44,9 @@ def table(node: exp.Table, views: Mapping[str, Rel], question: Question, site: S
     held: tuple[Held, ...] = ()
     if one.read == "affected_partitions":
         texts = tuple(frozenset(text_of(text) for text in texts) for _, texts in one.on)
-        both = all(question.stays(text) for some in texts for text in some)
+        # The commits themselves name the partitions of the source's own table that they wrote.
+        own = question.is_source(name) and all(column.lower() in some for (column, _), some in zip(one.on, texts, strict=True))
+        both = own or all(question.stays(text) for some in texts for text in some)
         held = (
             Held(
                 columns=tuple(column.lower() for column, _ in one.on),

@@ -164,7 +164,6 @@ class Selection:
                 of=col.of,
                 constant=col.constant,
                 flags=col.flags,
-                never_null=col.never_null,
                 instant=col.instant,
                 rises=col.rises if by_unit else None,
                 absent=col.absent if by_unit else frozenset(),

@@ -13,14 +13,14 @@ from freshet.verdict.columns import Col, computed, unknown
 from freshet.verdict.facts import Question
 from freshet.verdict.functions import unknown_in, volatile_in
 from freshet.verdict.joins import join
-from freshet.verdict.lookups import equal, pairs_of, partner_of, subqueries, tied
+from freshet.verdict.lookups import equal, fixed_key, pairs_of, partner_of, subqueries, tied
 from freshet.verdict.pairs import Joining, Pair
 from freshet.verdict.predicates import conjuncts
 from freshet.verdict.relation import Rel
 from freshet.verdict.result import Granted
 from freshet.verdict.scan import not_known, renamed
 from freshet.verdict.site import Site
-from freshet.verdict.values import value_of
+from freshet.verdict.values import is_of, value_of
 
 _SIDES = {"LEFT": "left", "RIGHT": "right", "FULL": "full"}
 _OF_JOIN = {"this", "on", "using", "side", "kind", "method", "hint"}
@@ -117,11 +117,11 @@ class Steps(ABC):
             conditions += taken
         for condition in conditions:
             self.look_at(condition)
-            pair = equal(condition, rel, other)
+            pair = equal(condition, rel, other) or (fixed_key(condition, other) if _tells(condition, other, rel) else None)
             if pair is None and subqueries(condition):
                 return not_known(node, "a join by a subquery", self.site)
             more = more or pair is None
-            pairs += [pair] if pair is not None else []
+            pairs += [self._never_null(pair)] if pair is not None else []
         if {rel.kind, other.kind} == {"before", "delta"}:
             self.before_keys |= {p.left.text for p in pairs if p.left.text and p.left.text == p.right.text}
         before = (rel, other)
@@ -130,6 +130,12 @@ class Steps(ABC):
         else:
             found = join(rel, other, self.joining(how, pairs, more, node))
         return _merged(found, before, merged, how)
+
+    def _never_null(self, pair: Pair) -> Pair:
+        # What is part of a record key is not null, so that to compare null-safe is to compare.
+        sure = [col.bare for col in (pair.left, pair.right) if col.bare is not None and not col.present]
+        keyed = any(column in self.question.key_of(table) for table, column in sure)
+        return replace(pair, null_safe=pair.null_safe and not keyed)
 
     def joining(self, side: str, pairs: Sequence[Pair], more: bool, node: exp.Expression) -> Joining:
         """Return a join, and where it stands."""
@@ -186,6 +192,10 @@ class Steps(ABC):
 def odd(node: exp.Expression, known: set[str]) -> str:
     """Return a clause of a node that is not among the known ones; empty where there is none."""
     return next((clause for clause, told in node.args.items() if told and clause not in known), "")
+
+
+def _tells(condition: exp.Expression, other: Rel, rel: Rel) -> bool:
+    return all(is_of(column, other) and (column.table or not is_of(column, rel)) for column in condition.find_all(exp.Column))
 
 
 def _merged(found: Rel, sides: tuple[Rel, Rel], merged: Mapping[str, tuple[str, str]], how: str) -> Rel:

@@ -68,7 +68,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expression) -> Rel:
         found = _of_groups(left, names)
         if left.seen | right.seen == {"old", "new"} and found and found == _of_groups(renamed, names):
             return replace(together, unit=frozenset(found), seen=left.seen | right.seen, dead=False, twice=False)
-    if "before" in (left.kind, right.kind):
+    if "before" in (left.kind, right.kind) or (left.kind == right.kind == "delta" and left.seen != right.seen):
         site.found.append(says.before_as_data().at(site, node))
         return replace(together, kind="delta", broken=True)
     return replace(together, kind="mixed", parts=(*(left.parts or (left,)), *(renamed.parts or (renamed,))))

@@ -75,7 +75,7 @@ def _window(node: exp.Window, rel: Rel, inner: Inner) -> Col:
 def _aggregate(node: exp.Expression, parts: list[Col], rel: Rel) -> Col:
     flags = isinstance(node, _SAME_FLAG) and any(part.flags for part in parts)
     rises = parts[0].rises if isinstance(node, _ONE_OF_ONE) and parts else None
-    return Col(of=computed(parts).of | rel.of_rows, flags=flags, never_null=isinstance(node, exp.Count), rises=rises)
+    return Col(of=computed(parts).of | rel.of_rows, flags=flags, rises=rises)
 
 
 def _of_row(node: exp.Expression, parts: list[Col], found: Col) -> Col:

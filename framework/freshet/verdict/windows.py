@@ -38,11 +38,17 @@ def looked_at(walk: Steps, rel: Rel, window: exp.Window, named: Mapping[str, exp
     function = window.this
     while isinstance(function, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
         function = function.this
-    by_row = isinstance(function, (*_BY_ROW, *_COLLECTED)) or (spec is not None and spec.args.get("kind") == "ROWS")
+    by_row = isinstance(function, (*_BY_ROW, *_COLLECTED)) or (spec is not None and _by_row(spec))
     one_row = rel.kind == "delta" and bool(rel.unit) and rel.unit <= texts and not (rel.many or rel.several or rel.twice)
-    if by_row and not rel.broken and not one_row:
+    result = windowed(rel, keys, texts, walk.site, window)
+    if by_row and not result.broken and not one_row:
         ordered = [key_of(one.this, rel) for one in order.expressions] if order is not None else []
-        whole = isinstance(spec, exp.WindowSpec) and spec.args.get("start") == spec.args.get("end") == "UNBOUNDED"
-        if not is_unique(rel, [*keys, *ordered]) and not (whole and not isinstance(function, (*_BY_ROW, *_COLLECTED))):
+        if not is_unique(rel, [*keys, *ordered]):
             walk.site.found.append(says.order_is_open(name_of(function)).at(walk.site, window))
-    return windowed(rel, keys, texts, walk.site, window)
+    return result
+
+
+def _by_row(spec: exp.Expression) -> bool:
+    """Say whether a frame counts rows, and is not all of them."""
+    ends = (spec.args.get("start"), spec.args.get("end"))
+    return spec.args.get("kind") == "ROWS" and ends != ("UNBOUNDED", "UNBOUNDED")

@@ -1,7 +1,7 @@
-"""Pipelines written as one SQL file each: what they read, what they write and what is to be said of them stands at its head.
+"""Pipelines written as one SQL file each: what they read, what they write and what is to be said of them stands at the head.
 
-The head is YAML in comments. A table is written as its columns: ``id* amount day/ updated_at^``; ``*`` is its record key, ``/`` its
-partitioning, ``^`` its ordering field. ``pairs`` are the same pipeline with one thing changed, each with its own verdict.
+The head is YAML in comments. A table is written as its columns: ``id* amount day/ updated_at^``; ``*`` marks its record key, ``/``
+its partitioning, ``^`` its ordering field. ``pairs`` are the same pipeline with one thing changed, each with its own verdict.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def cases(folder: Path = CORPUS) -> Iterator[Case]:
         text = file.read_text("utf-8")
         lines = text.splitlines()
         size = next(at for at, line in enumerate(lines) if not line.startswith("-- ") or line == STEP)
-        told = yaml.safe_load("\n".join(line[3:] for line in lines[:size]))
+        told = _named(yaml.safe_load("\n".join(line[3:] for line in lines[:size])))
         head = {**DEFAULTS, **told}
         yield Case(name=file.name, text=text, head=head)
         # The head stands in comments: what a pair changes is not to be found there.
@@ -193,8 +193,15 @@ def cases(folder: Path = CORPUS) -> Iterator[Case]:
             assert changed != body or "set" in pair, f"{file.name}: {pair}"
             inner = _merged(head, pair.get("set", {}))
             yield Case(
-                name=f"{file.name}[{number}]", text=top + changed, head={**inner, "expect": pair["expect"], "why": pair["why"]}
+                name=f"{file.name}[{number}]", text=top + changed, head={**inner, **{k: pair[k] for k in ("expect", "why", "model") if k in pair}}
             )
+
+
+def _named(told: Any) -> Any:
+    # YAML takes `on` for a truth value.
+    if isinstance(told, dict):
+        return {("on" if key is True else key): _named(value) for key, value in told.items()}
+    return [_named(one) for one in told] if isinstance(told, list) else told
 
 
 def _merged(head: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,6 @@
 -- why: "What d gets later is not taken out."
 -- pairs:
 -- - {from: "EXCEPT", to: "INTERSECT", expect: "inexact SET_OPERATION_OF_PART:INTERSECT", why: "What d loses later stays."}
-SELECT id, updated_at, _hoodie_is_deleted FROM <SRC>
+SELECT id, 1 AS updated_at, _hoodie_is_deleted FROM <SRC>
 EXCEPT
-SELECT id, updated_at, false FROM d
+SELECT id, 1 AS updated_at, false FROM d

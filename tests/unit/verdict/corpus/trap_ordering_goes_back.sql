@@ -6,6 +6,6 @@
 -- - {from: "b,", to: "<SRC_INSTANT> AS b,", expect: "exact", why: "The run's."}
 -- - {from: "b,", to: "-updated_at AS b,", expect: "inexact ORDERING_MAY_GO_BACK:b", why: "It falls where the source's rises."}
 -- - {from: "b,", to: "greatest(updated_at, 0) AS b,", expect: "inexact ORDERING_MAY_GO_BACK:b", model: false, why: "It rises, and freshet does not follow functions."}
--- - {from: "b,", to: "1 AS b,", expect: "inexact ORDERING_MAY_GO_BACK:b", why: "Of two rows with one value the later one wins; but nothing says that runs come in order."}
+-- - {from: "b,", to: "1 AS b,", expect: "inexact ORDERING_MAY_GO_BACK:b", why: "Of two rows with one value the one that is written later wins."}
 SELECT id, a, b, _hoodie_is_deleted
 FROM <SRC>
