@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict import says, says_joins, says_target
-from freshet.verdict.columns import SRC, Col
+from freshet.verdict.columns import SRC, Base, Col
 from freshet.verdict.predicates import values_for
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
@@ -28,7 +28,7 @@ def filtered(rel: Rel, condition: exp.Expression, col: Col, clause: str, site: S
         site: Its statement.
     """
     if rel.kind in ("full", "before") or rel.broken:
-        return replace(rel, filtered=True)
+        return replace(rel, filtered=True, always=False)
     if rel.kind == "mixed":
         site.found.append(says.not_analysed("a condition on a union of changed and of other rows").at(site, condition))
         return replace(rel, broken=True, kind="delta")
@@ -46,11 +46,11 @@ def filtered(rel: Rel, condition: exp.Expression, col: Col, clause: str, site: S
     return rel
 
 
-def depends_on(col: Col, rel: Rel) -> list[str]:
+def depends_on(col: Col, rel: Rel) -> list[Base]:
     """Return what a value follows from besides what one row of a relation of changed rows stands for."""
     if col.text in rel.unit or col.constant or col.fixed:
         return []
-    return sorted(f"{says.shown(table)}.{column}" for table, column in col.of if table != SRC or column not in rel.unit)
+    return sorted((table, column) for table, column in col.of if table != SRC or column not in rel.unit)
 
 
 def alone(rel: Rel, cols: Mapping[str, Col], groups: Sequence[str]) -> bool:
@@ -80,6 +80,7 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
         site.found.append(says.not_analysed("an aggregation over a union of changed and of other rows").at(site, node))
         return replace(result, broken=True, kind="delta")
     if rel.kind == "full":
+        result = replace(result, always=not keys, filtered=rel.filtered and bool(keys))
         return replace(
             result, held=tuple(_kept(one, cols) for one in rel.held), pending=(*rel.pending, *_cut(rel, cols, site, node))
         )
@@ -89,7 +90,7 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
     if distinct and whole and all(cols[key].text or cols[key].constant for key in groups):
         # Which groups there are, and nothing else about them.
         unit = frozenset(cols[key].text for key in groups if cols[key].text)
-        return replace(result, unit=unit, dead=False, twice=False, several=frozenset(), many=frozenset())
+        return replace(result, unit=unit, one_group=not unit, dead=False, twice=False, several=frozenset(), many=frozenset())
     names = ", ".join(groups)
     site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
     return replace(result, broken=True)

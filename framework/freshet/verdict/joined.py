@@ -42,7 +42,7 @@ def together(left: Rel, right: Rel, how: Joining, *, keep_right: bool) -> Rel:
             cols[key] = replace(col, same=_same(col.same, by_left.get(key, []), left.tables, right.tables))
     outer = dict(left.outer)
     number = 0
-    if how.side == "left":
+    if how.side == "left" and not right.always:
         number = next(_NUMBERS)
         links = frozenset((base, pair.left.text) for pair in how.pairs for base in _bases(pair.right) if pair.left.text)
         outer[number] = Looked(tables=right.tables, links=links)
@@ -67,6 +67,7 @@ def together(left: Rel, right: Rel, how: Joining, *, keep_right: bool) -> Rel:
         unique=unique,
         outer=outer,
         plain="",
+        always=left.always and right.always and how.side in ("left", "full"),
         # What is there twice over says nothing of the other rows of that table.
         loose=left.loose | right.loose | (left.tables & right.tables),
     )

@@ -72,7 +72,7 @@ def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
         pending.append(how.finding(says_joins.partner_decides(how.side, right, left, how.pairs)))
         return replace(together(left, right, how, keep_right=False), pending=tuple(pending), owed=tuple(owed))
     one = how.finds_one(right, grant=True)
-    if how.side == "inner" and right.tables:
+    if how.side == "inner" and right.tables and not (right.always and not how.pairs and not how.more):
         pending.append(how.finding(says_joins.inner_join_drops(right, left, how.pairs)))
     found = together(left, right, how, keep_right=True)
     if not one and right.tables:

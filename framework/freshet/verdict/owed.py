@@ -60,7 +60,7 @@ def _covered(owed: Owed, rel: Rel, question: Question) -> bool:
         return True
     if question.is_source(owed.table):
         units = rel.unit or {text for held in rel.held for text in held.told}
-        if units and all((text, text) in owed.links for text in units):
+        if rel.one_group or (units and all((text, text) in owed.links for text in units)):
             return True
         if owed.table == SRC:
             return bool(units) and all(any(text == told for _, told in owed.links) for text in units)

@@ -99,9 +99,7 @@ class Published:
             yield self._at(says_target.keys_may_collide(missing, key))
         loose = rel.several - {col.fixed for col in cols.values() if col is not None}
         if loose:
-            names = [name for name, col in rel.cols.items() if col.fixed in loose] or [
-                "the constant that tells the rows of one row apart"
-            ]
+            names = [name for name, col in rel.cols.items() if col.fixed in loose] or ["a list of constants"]
             yield self._at(says_target.keys_may_collide(names, key))
         moving = sorted(rel.unit - set(self.question.key_of(SRC)))
         if moving and "old" not in rel.seen and not all(self.question.stays(text) for text in moving):
@@ -118,11 +116,10 @@ class Published:
         return {col.text} | {column for table, column in col.keeps if table == SRC}
 
     def _deletes(self, rel: Rel) -> Iterator[Finding]:
-        if not self.question.deletes_pass_on:
-            why = "the increment is read without deletes"
-            yield self._at(says_target.deletes_stay(why))
-            return
         if self.question.spec.operation == "delete":
+            return
+        if not self.question.deletes_pass_on:
+            yield self._at(says_target.deletes_stay("the increment is read without deletes"))
             return
         flag = rel.get(_DELETED)
         of_rows = set(self.question.key_of(SRC)) <= rel.unit

@@ -93,6 +93,8 @@ class Rel:
         unique: Sets of columns of which no two rows have the same values.
         several: ``delta``: lists of constants of which each unit has a row for each; see ``Col.fixed``.
         many: ``delta``: tables and functions of which one unit may find several rows.
+        one_group: ``delta``: True where all rows of the source are one group, which any change touches.
+        always: ``full``: True where it has one row whatever its tables hold.
         filtered: ``full``: True where rows may be left out that the tables have.
         dead: ``delta``: True where rows that the source deleted are among them.
         only_dead: ``delta``: True where no others are.
@@ -122,6 +124,8 @@ class Rel:
     unique: frozenset[frozenset[str]] = frozenset()
     several: frozenset[int] = frozenset()
     many: frozenset[str] = frozenset()
+    one_group: bool = False
+    always: bool = False
     filtered: bool = False
     dead: bool = False
     only_dead: bool = False

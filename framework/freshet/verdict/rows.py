@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict import says_joins
-from freshet.verdict.columns import Col, computed, unknown
+from freshet.verdict.columns import ROWS, Col, computed
 from freshet.verdict.functions import name_of
 from freshet.verdict.relation import Rel
 from freshet.verdict.steps import Steps
@@ -27,13 +27,13 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expression, keys: Sequence[str]
     """
     walk.look_at(function)
     cols, number = dict(rel.cols), new_list()
-    many = name_of(function)
+    many = f"{name_of(function)}()"
     told = _constants(function, len(keys))
     if told is None:
         parts = [walk.value(one, rel) for one in function.iter_expressions()]
-        of = computed(parts).of | unknown("rows").of | {(many, "*")}
+        of = computed(parts).of | {(many, ROWS)}
         cols.update({key: Col(of=of) for key in keys})
-        said = says_joins.fan_out_of(many).at(walk.site, node)
+        said = says_joins.fan_out_of(name_of(function)).at(walk.site, node)
         pending = (*rel.pending, said) if rel.kind == "delta" and not rel.broken else rel.pending
         return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
     apart = []
@@ -51,8 +51,8 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expression, keys: Sequence[str]
         return replace(rel, cols=cols, plain="", unique=unique, several=several)
     # As many rows each time, and nothing that tells them apart.
     for key in keys:
-        cols[key] = replace(cols[key], of=cols[key].of | {(many, "*")})
-    said = says_joins.fan_out_of(many).at(walk.site, node)
+        cols[key] = replace(cols[key], of=cols[key].of | {(many, ROWS)})
+    said = says_joins.fan_out_of(name_of(function)).at(walk.site, node)
     pending = (*rel.pending, said) if rel.kind == "delta" and not rel.broken else rel.pending
     return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
 

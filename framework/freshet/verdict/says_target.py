@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from freshet.verdict.columns import SRC, Col
+from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
 from freshet.verdict.says import Said, shown
 
@@ -60,19 +60,25 @@ def old_group_not_touched(columns: str) -> Said:
     )
 
 
-def key_may_change(column: str, of: Sequence[str]) -> Said:
+def key_may_change(column: str, of: Sequence[Base]) -> Said:
     """A record key that follows from what may change."""
-    changing = ", ".join(of)
+    told = [name for table, name in of if table == UNKNOWN]
+    told += [
+        f"the rows of {shown(table)}" if name == ROWS else f"{shown(table)}.{name}" for table, name in of if table != UNKNOWN
+    ]
+    real = [(table, name) for table, name in of if table != UNKNOWN and not table.endswith("()") and name != ROWS]
+    changing = [name for table, name in real if table == real[0][0]]
     return Said(
         code="KEY_MAY_CHANGE",
-        message=f"{column} is part of the target's record key and follows from {changing}, which may change: the row of the old key stays.",
+        message=f"{column} is part of the target's record key and follows from {', '.join(told)}, which may change: the row of the old "
+        "key stays.",
         hint="Let the record key follow from the source's record key alone.",
         subject=column,
         example=Example(
-            table=of[0].rpartition(".")[0].strip("<>"),
+            table=real[0][0] if real else SRC,
             change="update",
-            before={one.rpartition(".")[2]: "'a'" for one in of},
-            after={one.rpartition(".")[2]: "'b'" for one in of},
+            before=dict.fromkeys(changing, "'a'"),
+            after=dict.fromkeys(changing, "'b'"),
             recompute="holds the row under its new key alone",
             target="holds it under both",
         ),

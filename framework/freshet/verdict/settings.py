@@ -33,6 +33,16 @@ def of_settings(question: Question) -> Iterable[Finding]:
             "The operation delete takes rows out: what the target holds then cannot be recomputed from the source.",
             "Use upsert, and mark what shall go by _hoodie_is_deleted.",
         )
+    if spec.operation == "insert" and spec.write.strategy == "rows":
+        yield said(
+            "INSERT_REFUSES_CHANGES",
+            "The operation insert writes new keys alone: a run in which a row changes that was published fails, and so does each one "
+            "after it.",
+            "Use upsert; or accept it where the source's rows never change.",
+            Example(
+                table=SHOWN, change="update", recompute="has the new values", target="keeps the old ones, as the run fails"
+            ),
+        )
     if spec.write.strategy != "rows" and not spec.write.insert_missing:
         yield said(
             "NOT_MATCHED_IS_LOST",

@@ -48,6 +48,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expression) -> Rel:
         unique=frozenset(),
         merged={},
         plain="",
+        always=False,
         filtered=left.filtered or right.filtered,
         loose=left.loose | right.loose,
         many=left.many | right.many,

@@ -1,11 +1,12 @@
 """Pipelines written as one SQL file each: what they read, what they write and what is to be said of them stands at the head.
 
 The head is YAML in comments. A table is written as its columns: ``id* amount day/ updated_at^``; ``*`` marks its record key, ``/``
-its partitioning, ``^`` its ordering field. ``pairs`` are the same pipeline with one thing changed, each with its own verdict.
+its partitioning, ``^`` its ordering field; or by its name in a file of schemas. ``pairs`` are the same pipeline with one thing changed, each with its own verdict.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,12 +23,15 @@ from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
 from tests.kit.memory import a_source_spec, a_spec, a_table_spec
 
-STEP = "-- python step"
+STEP, FILE = "-- python step", "-- next file"
 CORPUS = Path(__file__).parent / "corpus"
 DEFAULTS: Mapping[str, Any] = {
     "source": "id* a b c updated_at^",
     "target": "id* updated_at^ _hoodie_is_deleted",
     "inputs": {},
+}
+SCHEMAS: Mapping[str, str] = {
+    name: columns for file in sorted(CORPUS.glob("*.yml")) for name, columns in yaml.safe_load(file.read_text("utf-8")).items()
 }
 
 
@@ -43,6 +47,7 @@ class Table:
     @classmethod
     def of(cls, text: str) -> Table:
         """Return a table as a head writes it."""
+        text = SCHEMAS.get(text, text)
         words = [(word.rstrip("*/^"), word[len(word.rstrip("*/^")) :]) for word in text.split()]
         return cls(
             columns=tuple(name for name, _ in words),
@@ -98,7 +103,7 @@ class Case:
     def input_table(self, name: str) -> Table:
         """Return the table that an input reads."""
         of = self.table_of(name)
-        return self.source if of == "SRC" else Table.of(self.inputs[of]["columns"])
+        return self.source if of == "SRC" else Table.of(self.inputs[of].get("columns", of))
 
     @property
     def facts(self) -> dict[str, TableFacts]:
@@ -129,11 +134,15 @@ class Case:
                 )
             )
         steps = []
-        for number, text in enumerate(self.text.split("-- python step\n")):
-            if number:
+        done = 0
+        for text in re.split(f"^({STEP}|{FILE})\n", self.text, flags=re.MULTILINE):
+            if text == STEP:
                 steps.append(TransformSpec(file="step.py", kind="python"))
-            if text.strip():
-                steps.append(TransformSpec(file=self.name.partition("[")[0], kind="sql", statements=split_statements(text)))
+            elif text.strip() and text != FILE:
+                # On the lines of the file that it stands in.
+                statements = split_statements("\n" * done + text)
+                steps.append(TransformSpec(file=self.name.partition("[")[0], kind="sql", statements=statements))
+            done += text.count("\n") + (text in (STEP, FILE))
         columns = tuple(Column(name=name, type=Atomic("string")) for name in target.columns)
         write = self.head.get("write", {})
         return replace(
@@ -182,7 +191,7 @@ def cases(folder: Path = CORPUS) -> Iterator[Case]:
     for file in sorted(folder.glob("*.sql")):
         text = file.read_text("utf-8")
         lines = text.splitlines()
-        size = next(at for at, line in enumerate(lines) if not line.startswith("-- ") or line == STEP)
+        size = next(at for at, line in enumerate(lines) if not line.startswith("-- ") or line in (STEP, FILE))
         told = _named(yaml.safe_load("\n".join(line[3:] for line in lines[:size])))
         head = {**DEFAULTS, **told}
         yield Case(name=file.name, text=text, head=head)
@@ -193,7 +202,9 @@ def cases(folder: Path = CORPUS) -> Iterator[Case]:
             assert changed != body or "set" in pair, f"{file.name}: {pair}"
             inner = _merged(head, pair.get("set", {}))
             yield Case(
-                name=f"{file.name}[{number}]", text=top + changed, head={**inner, **{k: pair[k] for k in ("expect", "why", "model") if k in pair}}
+                name=f"{file.name}[{number}]",
+                text=top + changed,
+                head={**inner, **{k: pair[k] for k in ("expect", "why", "model") if k in pair}},
             )
 
 

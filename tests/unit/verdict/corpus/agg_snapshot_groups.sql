@@ -5,15 +5,15 @@
 -- why: "The same with the table read whole, and no semi-join to narrow it."
 -- pairs:
 -- - {from: "count(*)", to: "count(distinct v)", expect: "exact", why: "Any aggregate of the whole group will do."}
--- - {from: "count(*)", to: "first(v)", expect: "inexact ORDER_IS_OPEN:first?", model: false, why: "Which row is the first nobody says."}
--- - {from: "count(*)", to: "max_by(v, updated_at)", expect: "inexact ORDER_IS_OPEN:max_by?", model: false, why: "Two rows may have one time."}
+-- - {from: "count(*)", to: "first(v)", expect: "inexact ORDER_IS_OPEN:first@21:26?", model: false, why: "Which row is the first nobody says."}
+-- - {from: "count(*)", to: "max_by(v, updated_at)", expect: "inexact ORDER_IS_OPEN:max_by@21:27?", model: false, why: "Two rows may have one time."}
 -- - {from: "count(*)", to: "max_by(v, id)", expect: "exact", model: false, why: "No two rows have one id."}
 -- - {from: "count(*)", to: "sort_array(collect_list(v))", expect: "exact", model: false, why: "Sorted it is the same in any order."}
 -- - {from: "FROM rows GROUP", to: "FROM rows WHERE v > 1 GROUP", expect: "exact", why: "A group of which no row is left is marked, and recomputed so."}
--- - {from: "FROM rows GROUP", to: "FROM before GROUP", expect: "inexact BEFORE_AS_DATA", why: "The rows of before are not counted by a recompute."}
--- - {from: "SELECT g FROM <SRC>", to: "SELECT g FROM <SRC> WHERE v > 1", expect: "inexact ROWS_FILTERED", why: "A row that changes from 2 to 1 does not name its group."}
+-- - {from: "FROM rows GROUP", to: "FROM before GROUP", expect: "inexact BEFORE_AS_DATA@21:55?", why: "The rows of before are not counted by a recompute."}
+-- - {from: "SELECT g FROM <SRC>", to: "SELECT g FROM <SRC> WHERE v > 1", expect: "inexact ROWS_FILTERED@18:29", why: "A row that changes from 2 to 1 does not name its group."}
 -- - {from: "SELECT g FROM <SRC>", to: "SELECT g FROM <SRC> WHERE id > 1", expect: "exact", why: "Some rows never name their groups, in the recompute neither."}
--- - {from: "SELECT g FROM <SRC>", to: "SELECT g FROM <SRC> WHERE NOT _hoodie_is_deleted", expect: "inexact DELETES_STAY", why: "The group of a deleted row is not named."}
+-- - {from: "SELECT g FROM <SRC>", to: "SELECT g FROM <SRC> WHERE NOT _hoodie_is_deleted", expect: "inexact DELETES_STAY:SRC@18:33", why: "The group of a deleted row is not named."}
 WITH t AS (
   SELECT g FROM <SRC>
   UNION

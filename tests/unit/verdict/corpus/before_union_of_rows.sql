@@ -1,7 +1,7 @@
 -- source: id* a updated_at^
 -- inputs: {before: {of: SRC, as_of: checkpoint}}
 -- target: id* a updated_at^ _hoodie_is_deleted
--- expect: "inexact"
+-- expect: "inexact BEFORE_AS_DATA@6:8?"
 -- why: "The rows of before are published beside those of now."
 SELECT id, a, updated_at, _hoodie_is_deleted FROM <SRC>
 UNION ALL

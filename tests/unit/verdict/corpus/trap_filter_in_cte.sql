@@ -1,5 +1,5 @@
 -- target: id* a updated_at^ _hoodie_is_deleted
--- expect: "inexact ROWS_FILTERED"
+-- expect: "inexact ROWS_FILTERED@6:41"
 -- why: "A filter is one wherever it stands."
 -- pairs:
 -- - {from: "b = 1", to: "id <> 1", expect: "exact", why: "A filter on the key."}

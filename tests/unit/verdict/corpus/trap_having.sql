@@ -1,5 +1,5 @@
 -- target: id* n updated_at^ _hoodie_is_deleted
--- expect: "inexact ROWS_FILTERED"
+-- expect: "inexact ROWS_FILTERED@10:12"
 -- why: "A group that fulfils HAVING once and then no more stays."
 -- pairs:
 -- - {from: "max(a) > 1", to: "id > 1", expect: "exact", why: "The group's key never changes."}

@@ -3,7 +3,7 @@
 -- expect: "exact"
 -- why: "The row without a partner is in the result, and marked."
 -- pairs:
--- - {from: "LEFT JOIN", to: "INNER JOIN", expect: "inexact INNER_JOIN_DROPS:d", why: "The row that has no partner is not there to be marked."}
+-- - {from: "LEFT JOIN", to: "INNER JOIN", expect: "inexact INNER_JOIN_DROPS:d@10:12", why: "The row that has no partner is not there to be marked."}
 -- - {from: "d.id IS NULL", to: "d.x IS NULL", expect: "exact", why: "Whatever is said of a row that is in the result may decide."}
 SELECT s.id, d.x, s.updated_at, s._hoodie_is_deleted OR d.id IS NULL AS _hoodie_is_deleted
 FROM <SRC> s
