@@ -47,11 +47,11 @@ class Chain:
     found: list[Finding] = field(default_factory=list)
     granted: list[Granted] = field(default_factory=list)
     before_keys: set[str] = field(default_factory=set)
-    scope: Scope = Scope(why_none="nothing is known of a Python step's rows")
+    scope: Scope = field(default_factory=lambda: Scope(why_none="the SQL cannot be followed to its tables"))
     result: Rel = field(default_factory=Rel)
     views: dict[str, Rel] = field(default_factory=dict)
     site: Site = field(default_factory=lambda: Site("", 1, ""))
-    node: exp.Expression = field(default_factory=exp.Select)
+    node: exp.Expr = field(default_factory=exp.Select)
     lazy: set[str] = field(default_factory=set)
 
     def walk(self) -> None:
@@ -115,7 +115,7 @@ class Chain:
             case exp.Query() | exp.Values():
                 self.node = tree
                 self.result = walk.query(tree, self.views)
-            case exp.Expression() if isinstance(tree, _NO_ROWS):
+            case exp.Expr() if isinstance(tree, _NO_ROWS):
                 pass
             case _:
                 site.found.append(says.not_analysed("a statement that freshet's parser does not know").at(site, exp.Select()))
@@ -123,7 +123,7 @@ class Chain:
         self.found += site.found
 
 
-def _parsed(text: str) -> exp.Expression | None:
+def _parsed(text: str) -> exp.Expr | None:
     if _TABLE.match(text):
         text = _TABLE.sub(r"\1FROM ", text, count=1)
     try:
@@ -138,13 +138,14 @@ def _of_python(file: str) -> Finding:
         file=file,
         line=1,
         message="Of a Python step freshet cannot say whether its increments equal a recompute.",
-        hint="Where each row gives one row, by itself alone, and keeps its key, ordering field and mark of deletes, write 'exactness: "
+        hint="Where each row gives one row, by itself alone, and keeps its key, ordering field and mark of deletes, write "
+        "'exactness: "
         "row_by_row'; or accept it with the reason why it is exact.",
         subject=file,
     )
 
 
-def _place(node: exp.Expression) -> exp.Expression:
+def _place(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.SetOperation | exp.Subquery):
         node = node.left if isinstance(node, exp.SetOperation) else node.this
     return node

@@ -66,7 +66,7 @@ class Question:
 
     @property
     def places(self) -> frozenset[str]:
-        """Return the main source's columns of which a change is a delete and an insert, its key left out: its partition columns."""
+        """Return the main source's partition columns: a change of one is a delete and an insert."""
         known = self.facts.get(SRC, TableFacts()).partition_by or ()
         read = [column for name, one in self.inputs.items() if self.is_source(name) for column, _ in one.on]
         return frozenset(column.lower() for column in (*known, *read))

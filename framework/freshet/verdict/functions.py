@@ -112,26 +112,26 @@ _OF_A_ROW = {
 _ROWS = (exp.Explode, exp.Posexplode, exp.ExplodeOuter, exp.PosexplodeOuter, exp.Inline, exp.Stack, exp.Unnest)
 
 
-def name_of(node: exp.Expression) -> str:
+def name_of(node: exp.Expr) -> str:
     """Return a function's name as SQL has it, lower case."""
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else node.key
 
 
-def aggregates(node: exp.Expression) -> bool:
+def aggregates(node: exp.Expr) -> bool:
     """Say whether a node is an aggregation over a group's rows."""
     if isinstance(node.parent, exp.Window) and node.parent.this is node:
         return False
     return isinstance(node, exp.AggFunc) or (isinstance(node, exp.Anonymous) and node.name.lower() in _AGGREGATES)
 
 
-def makes_rows(node: exp.Expression) -> bool:
+def makes_rows(node: exp.Expr) -> bool:
     """Say whether a node is a function that makes several rows of one."""
     return isinstance(node, _ROWS) or (isinstance(node, exp.Anonymous) and node.name.lower() in _MAKE_ROWS)
 
 
-def within(node: exp.Expression) -> Iterator[exp.Expression]:
+def within(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield an expression's nodes, subqueries' left out."""
     yield node
     for one in node.iter_expressions():
@@ -139,7 +139,7 @@ def within(node: exp.Expression) -> Iterator[exp.Expression]:
             yield from within(one)
 
 
-def unknown_in(node: exp.Expression) -> Iterator[exp.Anonymous]:
+def unknown_in(node: exp.Expr) -> Iterator[exp.Anonymous]:
     """Yield the calls of functions that Spark does not have by itself, or that are not known here."""
     known = _OF_A_ROW | _AGGREGATES | _MAKE_ROWS | _VOLATILE_NAMES | _OPEN_ORDER
     for one in within(node):
@@ -147,7 +147,7 @@ def unknown_in(node: exp.Expression) -> Iterator[exp.Anonymous]:
             yield one
 
 
-def volatile_in(node: exp.Expression) -> Iterator[tuple[exp.Expression, str]]:
+def volatile_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     """Yield the calls of which two runs may give two values, each with the function's name."""
     for one in within(node):
         name = name_of(one) if isinstance(one, exp.Func) else ""
@@ -157,7 +157,7 @@ def volatile_in(node: exp.Expression) -> Iterator[tuple[exp.Expression, str]]:
             yield one, one.name.lower()
 
 
-def open_order_in(node: exp.Expression) -> Iterator[tuple[exp.Expression, str]]:
+def open_order_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     """Yield the aggregations whose value depends on the order in which rows come, each with the function's name."""
     for one in within(node):
         if not aggregates(one):

@@ -17,7 +17,7 @@ from freshet.verdict.site import Site
 _FLAG = (SRC, "_hoodie_is_deleted")
 
 
-def filtered(rel: Rel, condition: exp.Expression, col: Col, clause: str, site: Site) -> Rel:
+def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -> Rel:
     """Return a relation of the rows for which a condition holds.
 
     Args:
@@ -37,11 +37,13 @@ def filtered(rel: Rel, condition: exp.Expression, col: Col, clause: str, site: S
             return replace(rel, only_dead=True, twice=False)
         said = says_target.deletes_stay("this condition drops the rows that are marked as deleted")
         return replace(rel, dead=False, pending=(*rel.pending, said.at(site, condition)))
-    if depends_on(col, rel):
+    if of := depends_on(col, rel):
         words = " ".join(condition.sql("spark", comments=False).replace("`SRC`", "<SRC>").split())
-        said = says.rows_filtered(
-            clause, words, values_for(condition, rel, holds=True), values_for(condition, rel, holds=False)
-        )
+        real = [table for table, _ in of if table == SRC or table in rel.tables]
+        table = real[0] if real else SRC
+        before, after = (values_for(condition, rel, holds) if set(real) == {table} else {} for holds in (True, False))
+        both = before and after
+        said = says.rows_filtered(clause, words, table, before if both else {}, after if both else {})
         return replace(rel, pending=(*rel.pending, said.at(site, condition)))
     return rel
 
@@ -58,7 +60,7 @@ def alone(rel: Rel, cols: Mapping[str, Col], groups: Sequence[str]) -> bool:
     return rel.kind == "delta" and bool(rel.unit) and rel.unit <= {cols[key].text for key in groups if key in cols}
 
 
-def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site: Site, node: exp.Expression) -> Rel:
+def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site: Site, node: exp.Expr) -> Rel:
     """Return a relation of groups.
 
     Args:
@@ -96,9 +98,7 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
     return replace(result, broken=True)
 
 
-def _by_unit(
-    rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct: bool, site: Site, node: exp.Expression
-) -> Rel:
+def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct: bool, site: Site, node: exp.Expr) -> Rel:
     """Every group is of one row of the source, or of the rows that were made of it."""
     told = [result.cols[key] for key in groups]
     several = rel.several & {col.fixed for col in told}
@@ -117,7 +117,7 @@ def _by_unit(
     )
 
 
-def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: Site, node: exp.Expression) -> Rel:
+def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: Site, node: exp.Expr) -> Rel:
     """Return a relation of which a window looks at rows of the same partition.
 
     Args:
@@ -134,7 +134,7 @@ def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: S
     cols = {key: col if key in keys else replace(col, same=frozenset()) for key, col in explicit.items()}
     result = replace(rel, cols=cols, loose=rel.loose | rel.tables)
     if rel.kind == "full":
-        cut = [one for one in rel.held if not {c for c in one.columns} <= keys]
+        cut = [one for one in rel.held if not set(one.columns) <= keys]
         said = [says_joins.partitions_in_part(one, rel).at(site, node) for one in cut]
         return replace(result, pending=(*rel.pending, *said))
     if rel.kind == "delta" and rel.unit and rel.unit <= texts:
@@ -147,7 +147,7 @@ def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: S
     return replace(result, broken=True)
 
 
-def _cut(rel: Rel, cols: Mapping[str, Col], site: Site, node: exp.Expression) -> list[Finding]:
+def _cut(rel: Rel, cols: Mapping[str, Col], site: Site, node: exp.Expr) -> list[Finding]:
     return [says_joins.partitions_in_part(one, rel).at(site, node) for one in rel.held if None in _kept(one, cols).columns]
 
 

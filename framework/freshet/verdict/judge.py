@@ -18,7 +18,8 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
 
     Args:
         spec: The pipeline.
-        facts: What is known of its tables, by their names in the SQL; ``src`` for the main source. What is not known is taken for
+        facts: What is known of its tables, by their names in the SQL; ``src`` for the main source. What is not known is taken
+            for
             granted where the SQL says what it must be, and the verdict names it.
     """
     question = Question(spec=spec, facts={name.lower(): one for name, one in (facts or {}).items()})
@@ -58,7 +59,8 @@ def _fault(spec: PipelineSpec, error: Exception) -> Finding:
         code="NOT_ANALYSED",
         file=spec.file,
         line=1,
-        message=f"freshet failed to analyse this pipeline ({type(error).__name__}), and cannot say whether its increments equal a "
+        message=f"freshet failed to analyse this pipeline ({type(error).__name__}), and cannot say whether its increments "
+        "equal a "
         "recompute.",
         hint="Write the SQL in a simpler way, or accept it with the reason why it is exact; and report it.",
     )

@@ -12,7 +12,7 @@ from freshet.verdict.relation import Rel, Tie
 from freshet.verdict.values import is_of, key_of, resolve, value_of
 
 
-def equal(condition: exp.Expression, rel: Rel, other: Rel) -> Pair | None:
+def equal(condition: exp.Expr, rel: Rel, other: Rel) -> Pair | None:
     """Return the values of two relations that a condition holds equal; None where it says something else."""
     if not isinstance(condition, exp.EQ | exp.NullSafeEQ):
         return None
@@ -28,7 +28,7 @@ def equal(condition: exp.Expression, rel: Rel, other: Rel) -> Pair | None:
     return None
 
 
-def fixed_key(condition: exp.Expression, other: Rel) -> Pair | None:
+def fixed_key(condition: exp.Expr, other: Rel) -> Pair | None:
     """Return the column that a condition holds equal to a constant; None where it says something else."""
     if isinstance(condition, exp.EQ):
         for one, two in ((condition.left, condition.right), (condition.right, condition.left)):
@@ -38,7 +38,7 @@ def fixed_key(condition: exp.Expression, other: Rel) -> Pair | None:
     return None
 
 
-def tie(condition: exp.Expression, rel: Rel, outer: Rel) -> Tie | None:
+def tie(condition: exp.Expr, rel: Rel, outer: Rel) -> Tie | None:
     """Return the equality by which a condition within a subquery ties it to the query around it; None for another one."""
     if not isinstance(condition, exp.EQ):
         return None
@@ -60,7 +60,7 @@ def tied(found: Rel) -> list[Pair]:
     ]
 
 
-def partner_of(condition: exp.Expression) -> tuple[str, exp.Expression | None]:
+def partner_of(condition: exp.Expr) -> tuple[str, exp.Expr | None]:
     """Return how a condition asks for a partner, ``semi`` or ``anti``, and the subquery; None where it does not."""
     negated, inner = False, condition
     while isinstance(inner, exp.Paren | exp.Not):
@@ -73,9 +73,7 @@ def partner_of(condition: exp.Expression) -> tuple[str, exp.Expression | None]:
     return "", None
 
 
-def pairs_of(
-    condition: exp.Expression, rel: Rel, found: Rel, inner: Callable[[exp.Expression], Col]
-) -> tuple[list[Pair], bool]:
+def pairs_of(condition: exp.Expr, rel: Rel, found: Rel, inner: Callable[[exp.Expr], Col]) -> tuple[list[Pair], bool]:
     """Return what IN or EXISTS holds equal, and whether it says more."""
     pairs, one = tied(found), condition.find(exp.In, exp.Exists)
     if not isinstance(one, exp.In):
@@ -90,14 +88,14 @@ def pairs_of(
     return pairs, False
 
 
-def subqueries(node: exp.Expression) -> list[exp.Expression]:
+def subqueries(node: exp.Expr) -> list[exp.Expr]:
     """Return the subqueries of an expression, those within others left out."""
     if isinstance(node, exp.Query | exp.Exists):
         return [node]
     return [found for one in node.iter_expressions() for found in subqueries(one)]
 
 
-def is_tied(condition: exp.Expression, rel: Rel) -> bool:
+def is_tied(condition: exp.Expr, rel: Rel) -> bool:
     """Say whether a condition names columns of the query around it."""
     if isinstance(condition, exp.Query):
         return False
@@ -106,11 +104,11 @@ def is_tied(condition: exp.Expression, rel: Rel) -> bool:
     return any(is_tied(one, rel) for one in condition.iter_expressions())
 
 
-def _nothing(node: exp.Expression) -> Col:
+def _nothing(node: exp.Expr) -> Col:
     return Col(of=frozenset([("?", "subquery")]))
 
 
-def _within(node: exp.Expression, rel: Rel, other: Rel) -> bool:
+def _within(node: exp.Expr, rel: Rel, other: Rel) -> bool:
     columns = list(node.find_all(exp.Column))
     if node.find(exp.Query):
         return False

@@ -15,7 +15,7 @@ from freshet.verdict.result import Finding
 from freshet.verdict.site import Site
 
 
-def drives_missing(rel: Rel, question: Question, site: Site, node: exp.Expression) -> Iterator[Finding]:
+def drives_missing(rel: Rel, question: Question, site: Site, node: exp.Expr) -> Iterator[Finding]:
     """Yield the tables of which a change brings nothing into the run.
 
     Args:

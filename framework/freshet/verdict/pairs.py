@@ -47,7 +47,7 @@ class Joining:
     side: str
     pairs: Sequence[Pair]
     more: bool
-    node: exp.Expression
+    node: exp.Expr
     site: Site
     question: Question
     granted: list[Granted]

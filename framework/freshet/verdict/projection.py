@@ -11,10 +11,10 @@ from freshet.verdict.columns import Col
 from freshet.verdict.relation import Rel
 from freshet.verdict.values import is_of, key_of
 
-Items = Sequence[tuple[str, exp.Expression]]
+Items = Sequence[tuple[str, exp.Expr]]
 
 
-def starred(item: exp.Expression, star: exp.Star, rel: Rel) -> Iterator[tuple[str, exp.Expression]]:
+def starred(item: exp.Expr, star: exp.Star, rel: Rel) -> Iterator[tuple[str, exp.Expr]]:
     """Yield the columns that a star stands for, each with its name; the star itself where they are not known."""
     only = item.table.lower() if isinstance(item, exp.Column) else None
     left_out = {one.name.lower() for one in star.args.get("except_") or ()}
@@ -100,7 +100,7 @@ def group_keys(group: exp.Group | None, items: Items, rel: Rel) -> tuple[list[st
     return names, keys
 
 
-def _spelled(node: exp.Expression) -> str:
+def _spelled(node: exp.Expr) -> str:
     while isinstance(node, exp.Alias | exp.Paren):
         node = node.this
     return node.sql("spark", normalize=True, comments=False)

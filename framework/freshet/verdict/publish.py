@@ -34,7 +34,7 @@ class Published:
     rel: Rel
     question: Question
     site: Site
-    node: exp.Expression
+    node: exp.Expr
     granted: list[Granted]
     adds: bool
 
@@ -72,7 +72,7 @@ class Published:
         found = []
         for column in self._target_key():
             col = self.rel.get(column)
-            carried = {table: name for table, name in sorted(col.same)} if col is not None else {}
+            carried = dict(sorted(col.same)) if col is not None else {}
             if carried:
                 found.append(ScopeColumn(name=column, carried={("SRC" if t == SRC else t): c for t, c in carried.items()}))
         if not found:
@@ -173,7 +173,8 @@ class Published:
             yield self._at(
                 says.simple(
                     "OVERWRITES_WITH_PART",
-                    "insert_overwrite replaces whole partitions, and the result holds only the rows that changed, or part of them.",
+                    "insert_overwrite replaces whole partitions, and the result holds only the rows that changed, or part of "
+                    "them.",
                     "Read the source's table with affected_partitions as an input, and publish its rows.",
                     example=Example(
                         table=SRC,

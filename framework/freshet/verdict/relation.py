@@ -80,7 +80,8 @@ class Rel:
     """A relation.
 
     Args:
-        kind: ``full``: all its rows, as far as ``held`` says; ``delta``: the rows of what changed in the main source; ``before``:
+        kind: ``full``: all its rows, as far as ``held`` says; ``delta``: the rows of what changed in the main source;
+            ``before``:
             the main source's rows of before; ``mixed``: a union of such, in ``parts``.
         cols: Its columns, by ``alias.name`` within a query and by name outside of it.
         wide: Tables of which the columns are not known and all are here, by alias; the empty alias outside of a query.

@@ -15,7 +15,7 @@ from freshet.verdict.steps import Steps
 from freshet.verdict.unions import new_list
 
 
-def rows_of(walk: Steps, rel: Rel, function: exp.Expression, keys: Sequence[str], node: exp.Expression) -> Rel:
+def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node: exp.Expr) -> Rel:
     """Return a relation of which each row became several.
 
     Args:
@@ -57,7 +57,7 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expression, keys: Sequence[str]
     return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
 
 
-def _constants(function: exp.Expression, width: int) -> list[list[exp.Expression]] | None:
+def _constants(function: exp.Expr, width: int) -> list[list[exp.Expr]] | None:
     """Return the columns' values of a function that gives the same number of rows each time; None for another one."""
     if isinstance(function, exp.Stack) and function.this.is_int and int(function.this.name) > 0:
         rows, values = int(function.this.name), function.expressions

@@ -27,7 +27,7 @@ class Said:
     subject: str = ""
     example: Example | None = None
 
-    def at(self, site: Site, node: exp.Expression) -> Finding:
+    def at(self, site: Site, node: exp.Expr) -> Finding:
         """Return it at a place."""
         subject = SHOWN if self.subject == SRC else self.subject
         example = self.example and replace(self.example, table=SHOWN if self.example.table == SRC else self.example.table)
@@ -44,15 +44,16 @@ def simple(code: str, message: str, hint: str, subject: str = "", example: Examp
     return Said(code=code, message=message, hint=hint, subject=subject, example=example)
 
 
-def rows_filtered(clause: str, condition: str, before: Mapping[str, str], after: Mapping[str, str]) -> Said:
+def rows_filtered(clause: str, condition: str, table: str, before: Mapping[str, str], after: Mapping[str, str]) -> Said:
     """A condition on changed rows."""
     return Said(
         code="ROWS_FILTERED",
-        message=f"{clause} {condition}: a row that was published and for which this is no longer true is not in the result, so that "
+        message=f"{clause} {condition}: a row that was published and for which this is no longer true is not in the result, "
+        "so that "
         "nothing takes it out of the target.",
         hint=f"{_FLAG}.",
         example=Example(
-            table=SRC,
+            table=table,
             change="update",
             before=before,
             after=after,
@@ -111,7 +112,8 @@ def before_as_data() -> Said:
     """The rows of before, used for more than which groups are touched."""
     return Said(
         code="BEFORE_AS_DATA",
-        message="An input with 'as_of: checkpoint' is used for more than which groups the changed rows were in: a recompute has no rows there.",
+        message="An input with 'as_of: checkpoint' is used for more than which groups the changed rows were in: a recompute "
+        "has no rows there.",
         hint="Semi-join it with <SRC> by the source's record key, and take from it only the columns that name a group.",
     )
 

@@ -20,7 +20,8 @@ def partner_decides(side: str, right: Rel, left: Rel, pairs: Iterable[Pair]) -> 
     return Said(
         code="PARTNER_DECIDES_ROWS",
         message=f"A row is published only where {shown(subject)} {what}; when that changes, the published row stays.",
-        hint=f"LEFT JOIN {shown(subject)}, and mark the row where it is not wanted: '<the source's _hoodie_is_deleted> OR <its key> IS NULL "
+        hint=f"LEFT JOIN {shown(subject)}, and mark the row where it is not wanted: '<the source's _hoodie_is_deleted> OR "
+        "<its key> IS NULL "
         "AS _hoodie_is_deleted'.",
         subject=subject,
         example=Example(
@@ -39,8 +40,10 @@ def inner_join_drops(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
     subject = first_table(right)
     return Said(
         code="INNER_JOIN_DROPS",
-        message=f"The inner join drops a row of which the partner in {shown(subject)} is gone or has changed its key; what was published stays.",
-        hint=f"LEFT JOIN {shown(subject)}, and mark the row that has no partner: '<the source's _hoodie_is_deleted> OR <its key> IS NULL "
+        message=f"The inner join drops a row of which the partner in {shown(subject)} is gone or has changed its key; what "
+        "was published stays.",
+        hint=f"LEFT JOIN {shown(subject)}, and mark the row that has no partner: '<the source's _hoodie_is_deleted> OR <its "
+        "key> IS NULL "
         "AS _hoodie_is_deleted'.",
         subject=subject,
         example=Example(
@@ -58,7 +61,8 @@ def fan_out_of_join(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
     subject = first_table(right)
     return Said(
         code="FAN_OUT",
-        message=f"The join may find several rows of {shown(subject)} for one: when it finds fewer the next time, the others stay published.",
+        message=f"The join may find several rows of {shown(subject)} for one: when it finds fewer the next time, the others "
+        "stay published.",
         hint=f"Aggregate {shown(subject)} by the columns that join it, or let a pipeline of its own publish its rows.",
         subject=subject,
         example=Example(
@@ -76,7 +80,8 @@ def fan_out_of(function: str) -> Said:
     return Said(
         code="FAN_OUT",
         message=f"{function} makes several rows of one: when it makes fewer the next time, the others stay published.",
-        hint="Make the same rows each time, those without content too, as by 'stack' with constants; or publish the value as it is.",
+        hint="Make the same rows each time, those without content too, as by 'stack' with constants; or publish the value as "
+        "it is.",
         subject=function,
         example=Example(
             table=SRC,
@@ -93,7 +98,8 @@ def outer_join_of_part() -> Said:
     """The changed rows on the side that may be missing."""
     return Said(
         code="OUTER_JOIN_OF_PART",
-        message="An outer join looks up changed rows alone: every other row finds nothing, and is published as if <SRC> had none for it.",
+        message="An outer join looks up changed rows alone: every other row finds nothing, and is published as if <SRC> had "
+        "none for it.",
         hint="Begin with <SRC>, and LEFT JOIN the other table.",
         subject=SRC,
         example=Example(
@@ -147,7 +153,8 @@ def partitions_in_part(held: Held, right: Rel) -> Said:
     columns = ", ".join(c.rpartition(".")[2] for c in held.columns if c) or "the partition"
     return Said(
         code="PARTITIONS_IN_PART",
-        message=f"{shown(subject)} is read only in the partitions that <SRC> needs, and is used without {columns} being equal to what 'on' maps: "
+        message=f"{shown(subject)} is read only in the partitions that <SRC> needs, and is used without {columns} being "
+        "equal to what 'on' maps: "
         "rows of other partitions are missing.",
         hint=f"Join and group by {columns}, too, or read {shown(subject)} by snapshot.",
         subject=subject,
@@ -166,8 +173,10 @@ def input_does_not_drive(owed: Owed) -> Said:
     links = ", ".join(f"{column}: {text}" for column, text in sorted(owed.links)) or "<column>: <column of the source>"
     return Said(
         code="INPUT_DOES_NOT_DRIVE",
-        message=f"A change in {shown(subject)} alone brings no row into the run: rows that were published keep what it said then.",
-        hint=f"Let it drive: '{shown(subject)}_changes: {{table: ..., read: incremental, drives: {{{links}}}}}'; or accept it where it never "
+        message=f"A change in {shown(subject)} alone brings no row into the run: rows that were published keep what it said "
+        "then.",
+        hint=f"Let it drive: '{shown(subject)}_changes: {{table: ..., read: incremental, drives: {{{links}}}}}'; or accept "
+        "it where it never "
         "changes.",
         subject=subject,
         example=Example(
@@ -185,7 +194,8 @@ def lookback_is_bounded(table: str, hours: float) -> Said:
     """Rows of the last hours alone."""
     return Said(
         code="LOOKBACK_IS_BOUNDED",
-        message=f"{table} holds what changed within {hours:g} hours: a row that changes later than that after its partner does not find it.",
+        message=f"{table} holds what changed within {hours:g} hours: a row that changes later than that after its partner "
+        "does not find it.",
         hint=f"Read {table} by affected_partitions or snapshot, and let a second input over the table drive.",
         subject=table,
         example=Example(

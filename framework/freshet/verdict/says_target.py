@@ -16,7 +16,8 @@ def group_in_part(groups: str, unit: str, what: str = "aggregate") -> Said:
     return Said(
         code=code,
         message=f"The {what}{by} sees only the rows that changed, not the whole group.",
-        hint="Read the source's table as an input with 'read: affected_partitions' (or snapshot), take from <SRC> only which groups it "
+        hint="Read the source's table as an input with 'read: affected_partitions' (or snapshot), take from <SRC> only which "
+        "groups it "
         "touches, and aggregate the input's rows of these: freshet init --pattern daily_aggregate.",
         subject=SRC,
         example=Example(
@@ -46,7 +47,8 @@ def old_group_not_touched(columns: str) -> Said:
     return Said(
         code="OLD_GROUP_NOT_TOUCHED",
         message=f"A row whose {columns} changes leaves a group that <SRC> does not name any more, and that keeps what it had.",
-        hint="Add the groups of before: an input over the source's table with 'as_of: checkpoint', semi-joined with <SRC> by the source's "
+        hint="Add the groups of before: an input over the source's table with 'as_of: checkpoint', semi-joined with <SRC> by "
+        "the source's "
         "record key.",
         subject=columns,
         example=Example(
@@ -70,7 +72,8 @@ def key_may_change(column: str, of: Sequence[Base]) -> Said:
     changing = [name for table, name in real if table == real[0][0]]
     return Said(
         code="KEY_MAY_CHANGE",
-        message=f"{column} is part of the target's record key and follows from {', '.join(told)}, which may change: the row of the old "
+        message=f"{column} is part of the target's record key and follows from {', '.join(told)}, which may change: the row "
+        "of the old "
         "key stays.",
         hint="Let the record key follow from the source's record key alone.",
         subject=column,
@@ -89,14 +92,15 @@ def keys_may_collide(missing: Sequence[str], key: Sequence[str]) -> Said:
     """Two rows of the source that write one row."""
     return Said(
         code="KEYS_MAY_COLLIDE",
-        message=f"The target's record key ({', '.join(key)}) does not hold {', '.join(missing)}, by which the source tells rows apart: two of "
+        message=f"The target's record key ({', '.join(key)}) does not hold {', '.join(missing)}, by which the source tells "
+        "rows apart: two of "
         "its rows write one row, and when one of them goes, the other does not come back.",
         hint="Take the whole record key of the source into the target's, or aggregate by the target's.",
         subject=", ".join(missing),
         example=Example(
             table=SRC,
             change="delete",
-            before={one: "'a'" for one in missing},
+            before=dict.fromkeys(missing, "'a'"),
             recompute="holds the row of the other",
             target="holds no row",
         ),
@@ -128,7 +132,8 @@ def deletes_stay(why: str) -> Said:
     return Said(
         code="DELETES_STAY",
         message=f"A row that the source deletes stays in the target: {why}.",
-        hint="Declare '_hoodie_is_deleted BOOLEAN' in the DDL and select it (docs/reading.md, \"Deletes\"); or accept it where the source "
+        hint="Declare '_hoodie_is_deleted BOOLEAN' in the DDL and select it (docs/reading.md, \"Deletes\"); or accept it "
+        "where the source "
         "never deletes.",
         subject=SRC,
         example=Example(
@@ -141,9 +146,11 @@ def moved_row_is_here_twice(what: str) -> Said:
     """Rows of one key that are put together, one of them as it was in another partition."""
     return Said(
         code="MOVED_ROW_TWICE",
-        message=f"A row of the source that went to another partition is in <SRC> twice, deleted where it was and as it is now: {what} puts "
+        message="A row of the source that went to another partition is in <SRC> twice, deleted where it was and as it is "
+        f"now: {what} puts "
         "the two together.",
-        hint="Take the rows of <SRC> one by one: it holds one row for each key, and the deleted one of a row that moved is left out by the write.",
+        hint="Take the rows of <SRC> one by one: it holds one row for each key, and the deleted one of a row that moved is "
+        "left out by the write.",
         subject=SRC,
         example=Example(
             table=SRC,

@@ -108,7 +108,7 @@ def listed(node: exp.Values, site: Site) -> Rel:
     return Rel(cols=cols, unique=frozenset(unique | ({frozenset()} if len(rows) == 1 else set())))
 
 
-def not_known(node: exp.Expression, what: str, site: Site) -> Rel:
+def not_known(node: exp.Expr, what: str, site: Site) -> Rel:
     """Return a relation of which nothing is known, and say so."""
     site.found.append(says.not_analysed(what).at(site, node))
     return Rel(kind="delta", broken=True)

@@ -42,7 +42,7 @@ class Selection:
     node: exp.Select
     views: Mapping[str, Rel]
     outer: Rel | None
-    items: list[tuple[str, exp.Expression]] = field(default_factory=list)
+    items: list[tuple[str, exp.Expr]] = field(default_factory=list)
 
     def result(self) -> Rel:
         """Return what is known of its rows."""
@@ -137,10 +137,7 @@ class Selection:
         asks = [one for one in (having, qualify) if one is not None]
         parts = [*(one for _, one in self.items), *asks]
         aggregated = group is not None or any(aggregates(one) for part in parts for one in within(part))
-        if aggregated:
-            result = self._grouped(rel, seen, cols, group)
-        else:
-            result = projected(rel, cols, keys, self.node)
+        result = self._grouped(rel, seen, cols, group) if aggregated else projected(rel, cols, keys, self.node)
         for clause, told in (("HAVING", having), ("QUALIFY", qualify)):
             for condition in conjuncts(told.this if told is not None else None):
                 col = replace(walk.value(condition, seen), flags=False)

@@ -36,7 +36,8 @@ def of_settings(question: Question) -> Iterable[Finding]:
     if spec.operation == "insert" and spec.write.strategy == "rows":
         yield said(
             "INSERT_REFUSES_CHANGES",
-            "The operation insert writes new keys alone: a run in which a row changes that was published fails, and so does each one "
+            "The operation insert writes new keys alone: a run in which a row changes that was published fails, and so does "
+            "each one "
             "after it.",
             "Use upsert; or accept it where the source's rows never change.",
             Example(

@@ -47,7 +47,7 @@ class Steps(ABC):
     inners: dict[int, Col] = field(default_factory=dict)
 
     @abstractmethod
-    def query(self, node: exp.Expression, views: Mapping[str, Rel], outer: Rel | None = None) -> Rel:
+    def query(self, node: exp.Expr, views: Mapping[str, Rel], outer: Rel | None = None) -> Rel:
         """Return what is known of a query's result.
 
         Args:
@@ -56,7 +56,7 @@ class Steps(ABC):
             outer: The relation of the query around it, whose columns it may name.
         """
 
-    def from_(self, node: exp.Expression, views: Mapping[str, Rel]) -> Rel:
+    def from_(self, node: exp.Expr, views: Mapping[str, Rel]) -> Rel:
         """Return what is known of what stands in a FROM, its columns by ``alias.name``."""
         if isinstance(node, exp.Lateral):
             return not_known(node, "LATERAL", self.site)
@@ -67,14 +67,14 @@ class Steps(ABC):
             return self.query(node, views) if not odd(node, OF_SUBQUERY) else not_known(node, "this subquery", self.site)
         return self.named(self.query(node, views), node)
 
-    def named(self, rel: Rel, node: exp.Expression) -> Rel:
+    def named(self, rel: Rel, node: exp.Expr) -> Rel:
         """Return a relation as a query's FROM names it."""
         alias = (node.alias or (node.name if isinstance(node, exp.Table) else "")).lower()
         told = node.args.get("alias")
         columns = [one.name.lower() for one in told.args.get("columns") or ()] if told else []
         return renamed(rel, columns).aliased(alias)
 
-    def joined_to(self, rel: Rel, node: exp.Expression, views: Mapping[str, Rel]) -> Rel:
+    def joined_to(self, rel: Rel, node: exp.Expr, views: Mapping[str, Rel]) -> Rel:
         """Return a relation with the joins that hang on a table or on parentheses."""
         for one in node.args.get("joins") or ():
             rel = self.join(rel, one, views)
@@ -82,7 +82,7 @@ class Steps(ABC):
             rel = not_known(one, "LATERAL VIEW within parentheses", self.site)
         return rel
 
-    def join(self, rel: Rel, node: exp.Join, views: Mapping[str, Rel], where: list[exp.Expression] | None = None) -> Rel:
+    def join(self, rel: Rel, node: exp.Join, views: Mapping[str, Rel], where: list[exp.Expr] | None = None) -> Rel:
         """Return a relation with what a JOIN adds.
 
         Args:
@@ -137,13 +137,13 @@ class Steps(ABC):
         keyed = any(column in self.question.key_of(table) for table, column in sure)
         return replace(pair, null_safe=pair.null_safe and not keyed)
 
-    def joining(self, side: str, pairs: Sequence[Pair], more: bool, node: exp.Expression) -> Joining:
+    def joining(self, side: str, pairs: Sequence[Pair], more: bool, node: exp.Expr) -> Joining:
         """Return a join, and where it stands."""
         return Joining(
             side=side, pairs=pairs, more=more, node=node, site=self.site, question=self.question, granted=self.granted
         )
 
-    def partner(self, rel: Rel, condition: exp.Expression, views: Mapping[str, Rel]) -> Rel | None:
+    def partner(self, rel: Rel, condition: exp.Expr, views: Mapping[str, Rel]) -> Rel | None:
         """Return the rows that have, or have not, a partner in a subquery: by IN or EXISTS; None for another condition."""
         side, inner = partner_of(condition)
         if inner is None:
@@ -156,7 +156,7 @@ class Steps(ABC):
             pairs = []
         return join(rel, found.aliased("\0"), self.joining(side, pairs, more or found.open_ties, condition))
 
-    def look_up(self, rel: Rel, nodes: Sequence[exp.Expression], views: Mapping[str, Rel]) -> Rel:
+    def look_up(self, rel: Rel, nodes: Sequence[exp.Expr], views: Mapping[str, Rel]) -> Rel:
         """Return a relation of which each row has looked up the values of the subqueries in some expressions."""
         for one in (found for node in nodes for found in subqueries(node)):
             select = one.this if isinstance(one, exp.Subquery | exp.Exists | exp.Any | exp.All) else one
@@ -171,16 +171,16 @@ class Steps(ABC):
             rel = join(rel, single, self.joining("left", pairs, found.open_ties, one))
         return rel
 
-    def inner(self, node: exp.Expression) -> Col:
+    def inner(self, node: exp.Expr) -> Col:
         """Return what is known of a subquery's value that was looked up."""
         one = node.args["query"] if isinstance(node, exp.In) else node
         return self.inners.get(id(one), unknown("subquery"))
 
-    def value(self, node: exp.Expression, rel: Rel) -> Col:
+    def value(self, node: exp.Expr, rel: Rel) -> Col:
         """Return what is known of an expression's value."""
         return value_of(node, rel, self.inner)
 
-    def look_at(self, node: exp.Expression) -> None:
+    def look_at(self, node: exp.Expr) -> None:
         """Say what of an expression gives another value in another run, or is a function that nobody knows."""
         for one, name in volatile_in(node):
             self.site.found.append(says.not_deterministic(name).at(self.site, one))
@@ -189,12 +189,12 @@ class Steps(ABC):
             self.site.found.append(said.at(self.site, call))
 
 
-def odd(node: exp.Expression, known: set[str]) -> str:
+def odd(node: exp.Expr, known: set[str]) -> str:
     """Return a clause of a node that is not among the known ones; empty where there is none."""
     return next((clause for clause, told in node.args.items() if told and clause not in known), "")
 
 
-def _tells(condition: exp.Expression, other: Rel, rel: Rel) -> bool:
+def _tells(condition: exp.Expr, other: Rel, rel: Rel) -> bool:
     return all(is_of(column, other) and (column.table or not is_of(column, rel)) for column in condition.find_all(exp.Column))
 
 

@@ -12,7 +12,7 @@ from sqlglot.dialects.spark import Spark
 _NAME = re.compile(r"[\w.]+")
 
 
-def spelled(node: exp.Expression, texts: Mapping[int, str]) -> str:
+def spelled(node: exp.Expr, texts: Mapping[int, str]) -> str:
     """Return an expression in the one spelling.
 
     Args:
@@ -46,7 +46,7 @@ def columns_of(text: str) -> set[str]:
     return {column.parts[0].name.lower() for column in node.find_all(exp.Column)} if node is not None else {"?"}
 
 
-def _parsed(text: str) -> exp.Expression | None:
+def _parsed(text: str) -> exp.Expr | None:
     try:
         return sqlglot.parse_one(text, dialect=Spark)
     except sqlglot.errors.SqlglotError:

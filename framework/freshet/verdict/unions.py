@@ -22,7 +22,7 @@ def new_list() -> int:
     return next(_NUMBERS)
 
 
-def united(left: Rel, right: Rel, site: Site, node: exp.Expression) -> Rel:
+def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
     """Return the relation of the rows of two, column by column in their order.
 
     Args:
@@ -75,7 +75,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expression) -> Rel:
     return replace(together, kind="mixed", parts=(*(left.parts or (left,)), *(renamed.parts or (renamed,))))
 
 
-def _of_one_unit(left: Rel, right: Rel, together: Rel, apart: Sequence[str], site: Site, node: exp.Expression) -> Rel:
+def _of_one_unit(left: Rel, right: Rel, together: Rel, apart: Sequence[str], site: Site, node: exp.Expr) -> Rel:
     """Two rows of one unit, told apart by a constant."""
     number = new_list()
     cols = dict(together.cols)
@@ -109,7 +109,7 @@ def _of_groups(rel: Rel, names: Sequence[str]) -> tuple[str, ...]:
     return texts if all(texts) else ()
 
 
-def _collides(site: Site, node: exp.Expression) -> Finding:
+def _collides(site: Site, node: exp.Expr) -> Finding:
     return says.simple(
         "KEYS_MAY_COLLIDE",
         "Both sides of the union make a row of one row of the source, and nothing tells the two apart.",

@@ -25,10 +25,10 @@ _RISING = {
     *(exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPLTZ, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATE),
 }
 
-Inner = Callable[[exp.Expression], Col]
+Inner = Callable[[exp.Expr], Col]
 
 
-def value_of(node: exp.Expression, rel: Rel, inner: Inner) -> Col:
+def value_of(node: exp.Expr, rel: Rel, inner: Inner) -> Col:
     """Return what is known of an expression's value.
 
     Args:
@@ -72,13 +72,13 @@ def _window(node: exp.Window, rel: Rel, inner: Inner) -> Col:
     return Col(of=computed(parts).of | rel.of_rows)
 
 
-def _aggregate(node: exp.Expression, parts: list[Col], rel: Rel) -> Col:
+def _aggregate(node: exp.Expr, parts: list[Col], rel: Rel) -> Col:
     flags = isinstance(node, _SAME_FLAG) and any(part.flags for part in parts)
     rises = parts[0].rises if isinstance(node, _ONE_OF_ONE) and parts else None
     return Col(of=computed(parts).of | rel.of_rows, flags=flags, rises=rises)
 
 
-def _of_row(node: exp.Expression, parts: list[Col], found: Col) -> Col:
+def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
     if not parts:
         return found
     first = parts[0]
@@ -136,7 +136,7 @@ def is_of(node: exp.Column, rel: Rel) -> bool:
     return is_instant(node) or any(rel.get(key) is not None for key in resolve(node, rel))
 
 
-def is_instant(node: exp.Expression) -> bool:
+def is_instant(node: exp.Expr) -> bool:
     """Say whether a node is ``<SRC_INSTANT>``."""
     return isinstance(node, exp.Column) and node.name.lower() == INSTANT and not node.table
 
@@ -158,7 +158,7 @@ def column_of(node: exp.Column, rel: Rel) -> Col:
     return computed(found, ".".join([found[0].text, *field]) if found[0].text else "") if field else found[0]
 
 
-def key_of(node: exp.Expression, rel: Rel) -> str | None:
+def key_of(node: exp.Expr, rel: Rel) -> str | None:
     """Return the key of the column that an expression is, or None for one that is more."""
     while isinstance(node, exp.Alias | exp.Paren):
         node = node.this
@@ -168,7 +168,7 @@ def key_of(node: exp.Expression, rel: Rel) -> str | None:
     return found[0] if len(found) == 1 and found[0].rpartition(".")[2] == node.parts[-1].name.lower() else None
 
 
-def _text(node: exp.Expression, rel: Rel) -> str:
+def _text(node: exp.Expr, rel: Rel) -> str:
     texts: dict[int, str] = {}
     for column in node.find_all(exp.Column):
         col = column_of(column, rel)
@@ -180,7 +180,7 @@ def _text(node: exp.Expression, rel: Rel) -> str:
     return spelled(node, texts)
 
 
-def _below(node: exp.Expression) -> Iterator[exp.Expression]:
+def _below(node: exp.Expr) -> Iterator[exp.Expr]:
     for one in node.iter_expressions():
         if isinstance(one, exp.DataType | exp.Identifier | exp.Var | exp.WindowSpec):
             continue

@@ -22,7 +22,7 @@ _OF_SET = {"this", "expression", "with_", "distinct", "limit", "offset", "order"
 class Walk(Steps):
     """The walk over one query."""
 
-    def query(self, node: exp.Expression, views: Mapping[str, Rel], outer: Rel | None = None) -> Rel:
+    def query(self, node: exp.Expr, views: Mapping[str, Rel], outer: Rel | None = None) -> Rel:
         """Return what is known of a query's result.
 
         Args:

@@ -18,7 +18,7 @@ _BY_ROW = (exp.RowNumber, exp.Lead, exp.Lag, exp.FirstValue, exp.LastValue, exp.
 _COLLECTED = (exp.ArrayAgg, exp.ArrayUniqueAgg, exp.GroupConcat, exp.AnyValue, exp.ArgMax, exp.ArgMin)
 
 
-def looked_at(walk: Steps, rel: Rel, window: exp.Window, named: Mapping[str, exp.Expression]) -> Rel:
+def looked_at(walk: Steps, rel: Rel, window: exp.Window, named: Mapping[str, exp.Expr]) -> Rel:
     """Return a relation of which a window function looks at rows.
 
     Args:
@@ -48,7 +48,7 @@ def looked_at(walk: Steps, rel: Rel, window: exp.Window, named: Mapping[str, exp
     return result
 
 
-def _by_row(spec: exp.Expression) -> bool:
+def _by_row(spec: exp.Expr) -> bool:
     """Say whether a frame counts rows, and is not all of them."""
     ends = (spec.args.get("start"), spec.args.get("end"))
     return spec.args.get("kind") == "ROWS" and ends != ("UNBOUNDED", "UNBOUNDED")

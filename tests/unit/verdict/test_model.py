@@ -1,7 +1,7 @@
-"""What the corpus says holds in runs: drawn histories on the model of ``model``, exact where the verdict is, different where not.
+"""What the corpus says holds in runs: drawn histories on the model, exact where the verdict is, different where not.
 
-Falls under it: rows inserted, updated to and from what a filter keeps, deleted, moved between groups and partitions, inserted again,
-written again as they were; news in several tables in one window, or in none.
+Falls under it: rows inserted, updated to and from what a filter keeps, deleted, moved between groups and partitions, inserted
+again, written again as they were; news in several tables in one window, or in none.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def test_thousands_of_histories_of_exact_pipelines() -> None:
 
 
 def test_an_inexact_pipeline_differs_from_its_recompute() -> None:
-    """Within some histories, where the verdict gives an example; a table that alone is said to change is the one that changes."""
+    """In some history, where all that is found has an example."""
     same = []
     for case in RUN:
         verdict = case.verdict
