@@ -36,6 +36,7 @@ LAYERS = (
     ("sources.hudi.history", "sources.hudi.source"),
     ("sources.hudi.input",),
     ("sources.registry",),
+    ("verdict",),
     ("plan",),
     ("sources", "transform", "quality", "index.hbase"),
     ("sinks", "backfill.read", "quarantine.read"),
