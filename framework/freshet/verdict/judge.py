@@ -139,24 +139,24 @@ def _python(file: str) -> Finding:
 def _of_settings(question: Question) -> Iterable[Finding]:
     spec = question.spec
 
-    def said(code: str, message: str, hint: str, example: says.Example | None = None) -> Finding:
+    def at_settings(code: str, message: str, hint: str, example: says.Example | None = None) -> Finding:
         return Finding(code=code, file=spec.file, line=1, message=message, hint=hint, example=example)
 
     if spec.source.missing_checkpoint == "READ_LATEST":
-        yield said(
+        yield at_settings(
             "STARTS_AT_LATEST",
             "The first run begins at the source's newest commit: rows of before are not in the target until they change.",
             "Use READ_UPTO_LATEST_COMMIT; or accept it where the older rows are not wanted.",
             says.Example(table=SRC, change="insert", recompute="holds the rows of before", target="does not hold them"),
         )
     if spec.operation == "delete":
-        yield said(
+        yield at_settings(
             "NOT_RECOMPUTABLE",
             "The operation delete takes rows out: what the target holds then cannot be recomputed from the source.",
             "Use upsert, and mark what shall go by _hoodie_is_deleted.",
         )
     if spec.write.strategy != "rows" and not spec.write.insert_missing:
-        yield said(
+        yield at_settings(
             "NOT_MATCHED_IS_LOST",
             "'when_not_matched: ignore' drops an update whose row is not there yet; it does not come again.",
             "Use 'when_not_matched: insert'.",
@@ -165,7 +165,7 @@ def _of_settings(question: Question) -> Iterable[Finding]:
             ),
         )
     if spec.write.strategy == "partial_update":
-        yield said(
+        yield at_settings(
             "KEEPS_OLD_VALUES",
             "partial_update leaves a column as it is where the row carries none: a value that became null in the source stays.",
             "Use 'strategy: merge', which sets null, too; or accept it where the source sends parts of rows.",
