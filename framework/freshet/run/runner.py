@@ -40,12 +40,24 @@ def run_pipeline(
     drain: bool = False,
     wait_seconds: float | None = None,
 ) -> RunResult:
-    """Run one pipeline under its target's lease; failures become the result."""
+    """Run one pipeline under its target's lease; failures become the result, and increments that do not equal a recompute are one."""
 
     def planned() -> Plan:
-        return compile_plan(spec, state, RunRequest())
+        plan = compile_plan(spec, state, RunRequest())
+        if plan.stages:
+            # Behind the plan: without news nothing is imported that parses SQL.
+            _refuse_inexact(spec, state)
+        return plan
 
     return leased(project, spec, state, listen, planned, "run", drain, wait_seconds)
+
+
+def _refuse_inexact(spec: PipelineSpec, state: StateReader) -> None:
+    from freshet.verdict.describe import refuse_inexact
+    from freshet.verdict.judge import judge
+    from freshet.verdict.tables import facts_of
+
+    refuse_inexact({spec.name: judge(spec, facts_of(spec, {}, state=state))})
 
 
 def set_checkpoint(
