@@ -90,7 +90,9 @@ def write_project(
         settings |= _of_index(index, buckets or max(1, rows // DAYS // _BUCKET_ROWS), hbase, f"{name}_{root.name}")
         lines = "".join(f"  {key}: {value}\n" for key, value in settings.items())
         stable = "partition_is_stable: true\n" if index == "BUCKET" else ""
-        head = f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{ACCEPTS}{stable}{_CHECKED if checked else ''}hoodie:\n"
+        head = (
+            f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{ACCEPTS}{stable}{_CHECKED if checked else ''}hoodie:\n"
+        )
         _file(root / f"pipelines/{name}.yml", head + lines)
 
 

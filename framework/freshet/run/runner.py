@@ -13,7 +13,8 @@ from freshet.events.kinds import Committed, Conflict, Failed, Idle, Notice, Phas
 from freshet.hudi.options import compaction_is_due
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
-from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.compile import compile_override
+from freshet.plan.exact import compile_run
 from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -40,24 +41,8 @@ def run_pipeline(
     drain: bool = False,
     wait_seconds: float | None = None,
 ) -> RunResult:
-    """Run one pipeline under its target's lease; failures become the result, and increments that do not equal a recompute are one."""
-
-    def planned() -> Plan:
-        plan = compile_plan(spec, state, RunRequest())
-        if plan.stages:
-            # Behind the plan: without news nothing is imported that parses SQL.
-            _refuse_inexact(spec, state)
-        return plan
-
-    return leased(project, spec, state, listen, planned, "run", drain, wait_seconds)
-
-
-def _refuse_inexact(spec: PipelineSpec, state: StateReader) -> None:
-    from freshet.verdict.describe import refuse_inexact
-    from freshet.verdict.judge import judge
-    from freshet.verdict.tables import facts_of
-
-    refuse_inexact({spec.name: judge(spec, facts_of(spec, {}, state=state))})
+    """Run one pipeline under its target's lease; failures become the result."""
+    return leased(project, spec, state, listen, lambda: compile_run(spec, state), "run", drain, wait_seconds)
 
 
 def set_checkpoint(

@@ -384,7 +384,7 @@ def keys_may_collide(missing: Sequence[str], key: Sequence[str]) -> Said:
         example=Example(
             table=SRC,
             change="delete",
-            before={one: "'a'" for one in missing},
+            before=dict.fromkeys(missing, "'a'"),
             recompute="holds the row of the other",
             target="holds no row",
         ),
