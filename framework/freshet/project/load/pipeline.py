@@ -12,7 +12,8 @@ from freshet.project.load import layers
 from freshet.project.load.draft import Draft, ddl_file
 from freshet.project.model import logic
 from freshet.project.model.paths import normal_path, places_before, quarantine_of
-from freshet.project.model.pipeline import PipelineSpec, Reader, TableRef
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
+from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted, BackfillSpec, Operation, TransformSpec, WriteSpec
 from freshet.types.columns import Column
 
@@ -160,21 +161,6 @@ class IndexSpec:
     def is_global(self) -> bool:
         """Return True where a key is looked for in every partition."""
         return self.type != "BUCKET"
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A pipeline of the project that reads another one's target incrementally.
-
-    Args:
-        name: Its name.
-        target: The table that it writes, whose commits hold its checkpoint.
-        co_writers: The pipelines that write that table with it.
-    """
-
-    name: str
-    target: TableRef
-    co_writers: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
