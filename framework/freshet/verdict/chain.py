@@ -13,7 +13,7 @@ from sqlglot.dialects.spark import Spark
 from freshet.project.model.steps import TransformSpec
 from freshet.project.syntax.statements import Statement
 from freshet.verdict import says
-from freshet.verdict.columns import SRC, Col
+from freshet.verdict.columns import SRC, UNKNOWN, Col
 from freshet.verdict.facts import Question
 from freshet.verdict.publish import Published
 from freshet.verdict.relation import Rel
@@ -87,14 +87,15 @@ class Chain:
             self.result = replace(self.result, broken=True, kind="delta")
             return
         # It keeps key, order and mark of a row; of what else it makes of the row nothing is known.
+        spec = self.question.spec
         kept = {*self.question.key_of(SRC), self.question.of(SRC).ordering.lower(), "_hoodie_is_deleted"}
-        names = [*self.result.cols, *(self.result.wide and kept)]
+        kept |= {name.lower() for name in (*spec.target.record_key, spec.target.ordering_field, spec.write.ordering)}
+        names = [*self.result.cols, *(sorted(kept) if self.result.wide else ())]
         cols = {}
-        for name in names:
+        for name in dict.fromkeys(filter(None, names)):
             col = self.result.get(name)
-            if col is not None and name:
-                own = {column for table, column in col.of if table == SRC} <= kept and all(t == SRC for t, _ in col.of)
-                cols[name] = col if own or col.instant or col.fixed else Col(of=col.of | {("?", name)})
+            if col is not None:
+                cols[name] = col if name in kept or col.instant or col.fixed else Col(of=col.of | {(UNKNOWN, name)})
         self.result = replace(self.result, cols=cols, wide={}, plain="")
 
     def _statement(self, step: TransformSpec, statement: Statement) -> None:

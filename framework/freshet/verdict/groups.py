@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -34,7 +34,7 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         return replace(rel, broken=True, kind="delta")
     if col.of == {_FLAG} and clause == "WHERE":
         if col.flags:
-            return replace(rel, only_dead=True, twice=False)
+            return replace(rel, only_dead=True, twice=False, kept_by=rel.kept_by | col.of)
         said = says_target.deletes_stay("this condition drops the rows that are marked as deleted")
         return replace(rel, dead=False, pending=(*rel.pending, said.at(site, condition)))
     if of := depends_on(col, rel):
@@ -45,7 +45,7 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         both = before and after
         said = says.rows_filtered(clause, words, table, before if both else {}, after if both else {})
         return replace(rel, pending=(*rel.pending, said.at(site, condition)))
-    return rel
+    return replace(rel, kept_by=rel.kept_by | col.of)
 
 
 def depends_on(col: Col, rel: Rel) -> list[Base]:
@@ -92,10 +92,37 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
     if distinct and whole and all(cols[key].text or cols[key].constant for key in groups):
         # Which groups there are, and nothing else about them.
         unit = frozenset(cols[key].text for key in groups if cols[key].text)
-        return replace(result, unit=unit, one_group=not unit, dead=False, twice=False, several=frozenset(), many=frozenset())
+        pending = (*rel.pending, *named_by_some(rel, unit, site, node))
+        return replace(
+            result,
+            unit=unit,
+            pending=pending,
+            kept_by=frozenset(),
+            one_group=not unit,
+            dead=False,
+            twice=False,
+            several=frozenset(),
+            many=frozenset(),
+        )
     names = ", ".join(groups)
     site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
     return replace(result, broken=True)
+
+
+def named_by_some(rel: Rel, texts: Iterable[str], site: Site, node: exp.Expr) -> list[Finding]:
+    """Return what is wrong where only some of a group's rows name it: a group that has others left is named by none.
+
+    Args:
+        rel: The rows.
+        texts: What names a group.
+        site, node: Its place.
+    """
+    decides = {column for table, column in rel.kept_by if table == SRC} | {f"{t}.{c}" for t, c in rel.kept_by if t != SRC}
+    return (
+        []
+        if decides <= set(texts)
+        else [says_target.group_may_vanish("A group of rows that a condition leaves out").at(site, node)]
+    )
 
 
 def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct: bool, site: Site, node: exp.Expr) -> Rel:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from freshet.verdict import says, says_joins, says_target
 from freshet.verdict.columns import SRC
+from freshet.verdict.groups import named_by_some
 from freshet.verdict.joined import together
 from freshet.verdict.pairs import Joining, lefts
 from freshet.verdict.relation import Held, Owed, Rel, is_unique
@@ -67,7 +68,8 @@ def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
     own = bool(right.plain) and how.question.is_source(right.plain) and not right.filtered
     if how.side == "anti" and own and key and how.links >= key and left.dead and not how.more:
         # What the source's table has no more.
-        return replace(left, only_dead=True, twice=False, pending=tuple(pending))
+        flag = frozenset([(SRC, "_hoodie_is_deleted")])
+        return replace(left, only_dead=True, twice=False, kept_by=left.kept_by | flag, pending=tuple(pending))
     if how.side in ("semi", "anti"):
         pending.append(how.finding(says_joins.partner_decides(how.side, right, left, how.pairs)))
         return replace(together(left, right, how, keep_right=False), pending=tuple(pending), owed=tuple(owed))
@@ -109,7 +111,8 @@ def _narrowed(left: Rel, right: Rel, how: Joining) -> Rel:
         seen=frozenset(),
         held=(*left.held, held),
         filtered=left.filtered,
-        pending=(*found.pending, *right.pending),
+        pending=(*found.pending, *right.pending, *named_by_some(right, [text for _, text in texts], how.site, how.node)),
+        kept_by=frozenset(),
         owed=(*left.owed, *right.owed),
         dead=False,
         twice=False,
@@ -134,7 +137,8 @@ def _own(left: Rel, right: Rel, how: Joining) -> Rel:
         pending.append(how.finding(says_joins.fan_out_of_join(right, left, how.pairs)))
         found = replace(found, many=found.many | right.tables)
     assumed = left.assumed or right.assumed or left.perhaps
-    return replace(found, pending=tuple(pending), owed=(*left.owed, *right.owed), assumed=assumed)
+    kept_by = left.kept_by | (right.kept_by if how.side != "left" else frozenset())
+    return replace(found, pending=tuple(pending), owed=(*left.owed, *right.owed), assumed=assumed, kept_by=kept_by)
 
 
 def _full(left: Rel, right: Rel, how: Joining) -> Rel:
@@ -178,6 +182,7 @@ def _with_before(left: Rel, right: Rel, how: Joining) -> Rel:
             seen=frozenset(["old"]),
             held=(),
             pending=tuple(pending),
+            kept_by=right.kept_by,
             dead=False,
             twice=False,
         )

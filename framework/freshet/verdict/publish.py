@@ -152,6 +152,7 @@ class Published:
             whole = named == own and not one.filtered and len(key) == len(own)
             whole = whole and all(self.question.is_source(table) for table in one.tables)
             whole = whole and all(h.images >= {"new"} for h in one.held)
+            whole = whole and all(part.kept_by <= {(SRC, _DELETED)} for part in gone)
             marks = [part.get(_DELETED) for part in gone]
             whole = whole and all(mark is not None and (mark.flags or mark.constant.upper() == "TRUE") for mark in marks)
             keyed = [{col.text for c in key if (col := part.get(c)) is not None} for part in gone]

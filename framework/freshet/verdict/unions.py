@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from freshet.verdict import says
 from freshet.verdict.columns import Col
+from freshet.verdict.groups import named_by_some
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site
@@ -54,6 +55,9 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         many=left.many | right.many,
         several=left.several | right.several,
         twice=left.twice or right.twice,
+        kept_by=left.kept_by | right.kept_by,
+        perhaps=left.perhaps or right.perhaps,
+        assumed=left.assumed or right.assumed,
     )
     apart = [name for name in names if _differ(left.cols[name], other[name])]
     if left.kind == right.kind == "full":
@@ -68,7 +72,16 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
             return _of_one_unit(left, renamed, together, apart, site, node)
         found = _of_groups(left, names)
         if left.seen | right.seen == {"old", "new"} and found and found == _of_groups(renamed, names):
-            return replace(together, unit=frozenset(found), seen=left.seen | right.seen, dead=False, twice=False)
+            named = [one for side in (left, right) for one in named_by_some(side, found, site, node)]
+            return replace(
+                together,
+                unit=frozenset(found),
+                seen=left.seen | right.seen,
+                pending=(*together.pending, *named),
+                kept_by=frozenset(),
+                dead=False,
+                twice=False,
+            )
     if "before" in (left.kind, right.kind) or (left.kind == right.kind == "delta" and left.seen != right.seen):
         site.found.append(says.before_as_data().at(site, node))
         return replace(together, kind="delta", broken=True)
