@@ -93,17 +93,8 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
         # Which groups there are, and nothing else about them.
         unit = frozenset(cols[key].text for key in groups if cols[key].text)
         pending = (*rel.pending, *named_by_some(rel, unit, site, node))
-        return replace(
-            result,
-            unit=unit,
-            pending=pending,
-            kept_by=frozenset(),
-            one_group=not unit,
-            dead=False,
-            twice=False,
-            several=frozenset(),
-            many=frozenset(),
-        )
+        result = replace(result, unit=unit, pending=pending, kept_by=frozenset(), one_group=not unit)
+        return replace(result, dead=False, twice=False, several=frozenset(), many=frozenset())
     names = ", ".join(groups)
     site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
     return replace(result, broken=True)
@@ -117,12 +108,9 @@ def named_by_some(rel: Rel, texts: Iterable[str], site: Site, node: exp.Expr) ->
         texts: What names a group.
         site, node: Its place.
     """
-    decides = {column for table, column in rel.kept_by if table == SRC} | {f"{t}.{c}" for t, c in rel.kept_by if t != SRC}
-    return (
-        []
-        if decides <= set(texts)
-        else [says_target.group_may_vanish("A group of rows that a condition leaves out").at(site, node)]
-    )
+    decides = {column if table == SRC else f"{table}.{column}" for table, column in rel.kept_by}
+    said = says_target.group_may_vanish("A group of rows that a condition leaves out")
+    return [] if decides <= set(texts) else [said.at(site, node)]
 
 
 def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct: bool, site: Site, node: exp.Expr) -> Rel:

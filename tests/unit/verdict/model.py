@@ -38,6 +38,8 @@ def translated(text: str) -> str:
     for node in list(tree.find_all(exp.Column)):
         if node.name.upper() == "SRC_INSTANT":
             node.replace(exp.Placeholder(this="instant"))
+    for values in list(tree.find_all(exp.Values)):
+        _listed(values)
     if isinstance(tree, exp.Cache):
         tree = exp.Create(this=tree.this, kind="TABLE", expression=tree.expression)
     for select in list(tree.find_all(exp.Select)):
@@ -53,6 +55,18 @@ def translated(text: str) -> str:
         tree.set("replace", False)
         tree.set("properties", None)
     return tree.sql("sqlite")
+
+
+def _listed(values: exp.Values) -> None:
+    alias = values.args.get("alias")
+    names = [one.name for one in alias.args.get("columns") or ()] if alias is not None else []
+    if names:
+        rows = [one.expressions if isinstance(one, exp.Tuple) else [one] for one in values.expressions]
+        parts = [exp.select(*(exp.alias_(v.copy(), n) for v, n in zip(row, names, strict=False))) for row in rows]
+        whole: Any = parts[0]
+        for part in parts[1:]:
+            whole = exp.union(whole, part, distinct=False)
+        values.replace(exp.Subquery(this=whole, alias=exp.TableAlias(this=exp.to_identifier(alias.name))))
 
 
 def _unrolled(select: exp.Select) -> exp.Expression | None:
