@@ -11,6 +11,8 @@ SRC = "src"
 UNKNOWN = "?"
 #: Stands for a column in ``Base`` where a value follows from which rows a table has.
 ROWS = "*"
+#: Stands for a column in ``Base`` where a value follows from a row of a list of constants.
+LIST = "list"
 #: Column of a table: the table's name in the SQL and the column's, lower case.
 Base = tuple[str, str]
 
@@ -49,6 +51,16 @@ class Col:
     flags: bool = False
     present: int = 0
     absent: frozenset[int] = frozenset()
+
+
+def of_list(number: int) -> Base:
+    """Return what a value follows from that is another one for each row of a list of constants."""
+    return (f"{number}()", LIST)
+
+
+def lists_in(bases: Iterable[Base]) -> frozenset[int]:
+    """Return the lists of constants that a value follows from, by their numbers."""
+    return frozenset(int(table.removesuffix("()")) for table, column in bases if column == LIST)
 
 
 def of_table(table: str, column: str, *, image_of_source: bool = False) -> Col:

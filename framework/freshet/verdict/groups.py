@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict import says, says_joins, says_target
-from freshet.verdict.columns import SRC, Base, Col
+from freshet.verdict.columns import LIST, SRC, Base, Col, lists_in
 from freshet.verdict.predicates import values_for
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
@@ -52,7 +52,8 @@ def depends_on(col: Col, rel: Rel) -> list[Base]:
     """Return what a value follows from besides what one row of a relation of changed rows stands for."""
     if col.text in rel.unit or col.constant or col.fixed:
         return []
-    return sorted((table, column) for table, column in col.of if table != SRC or column not in rel.unit)
+    own = {(SRC, column) for column in rel.unit}
+    return sorted(base for base in col.of if base not in own and base[1] != LIST)
 
 
 def alone(rel: Rel, cols: Mapping[str, Col], groups: Sequence[str]) -> bool:
@@ -108,7 +109,7 @@ def named_by_some(rel: Rel, texts: Iterable[str], site: Site, node: exp.Expr) ->
         texts: What names a group.
         site, node: Its place.
     """
-    decides = {column if table == SRC else f"{table}.{column}" for table, column in rel.kept_by}
+    decides = {column if table == SRC else f"{table}.{column}" for table, column in rel.kept_by if column != LIST}
     said = says_target.group_may_vanish("A group of rows that a condition leaves out")
     return [] if decides <= set(texts) else [said.at(site, node)]
 
@@ -116,7 +117,7 @@ def named_by_some(rel: Rel, texts: Iterable[str], site: Site, node: exp.Expr) ->
 def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct: bool, site: Site, node: exp.Expr) -> Rel:
     """Every group is of one row of the source, or of the rows that were made of it."""
     told = [result.cols[key] for key in groups]
-    several = rel.several & {col.fixed for col in told}
+    several = rel.several & {number for col in told for number in (col.fixed, *lists_in(col.of))}
     still = {table for col in told for table, _ in col.of} & rel.many
     apart = whole and not still
     pending = rel.pending if still or not whole else tuple(one for one in rel.pending if one.code != "FAN_OUT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.verdict import says, says_joins, says_target
-from freshet.verdict.columns import SRC
+from freshet.verdict.columns import SRC, lists_in
 from freshet.verdict.groups import named_by_some
 from freshet.verdict.joined import together
 from freshet.verdict.pairs import Joining, lefts
@@ -87,7 +87,7 @@ def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
 
 def _times_constants(found: Rel, right: Rel) -> Rel:
     """Rows that are joined with a list of constants: the same for each."""
-    lists = frozenset(col.fixed for col in right.cols.values() if col.fixed)
+    lists = frozenset(number for col in right.cols.values() for number in lists_in(col.of))
     return replace(found, several=found.several | (lists or frozenset([-1])))
 
 

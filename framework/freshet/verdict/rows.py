@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict import says_joins
-from freshet.verdict.columns import ROWS, Col, computed
+from freshet.verdict.columns import ROWS, Col, computed, of_list
 from freshet.verdict.functions import name_of
 from freshet.verdict.relation import Rel
 from freshet.verdict.steps import Steps
@@ -42,9 +42,9 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node
         literals = frozenset(one.constant for one in values)
         if all(literals) and len(literals) == len(column) and "NULL" not in literals:
             apart.append(key)
-            cols[key] = Col(fixed=number, among=literals)
+            cols[key] = Col(of=frozenset([of_list(number)]), fixed=number, among=literals)
         else:
-            cols[key] = Col(of=computed(values).of)
+            cols[key] = Col(of=computed(values).of | {of_list(number)})
     if apart or max((len(column) for column in told), default=0) <= 1:
         unique = frozenset(one | {key} for one in rel.unique for key in apart) if apart else rel.unique
         several = rel.several | ({number} if apart else set())

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict import says, says_joins
-from freshet.verdict.columns import SRC, Col, of_table
+from freshet.verdict.columns import SRC, Col, of_list, of_table
 from freshet.verdict.facts import Question
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.site import Site
@@ -103,7 +103,8 @@ def listed(node: exp.Values, site: Site) -> Rel:
     for at, name in enumerate(names[: len(rows[0])]):
         values = frozenset(row[at].sql("spark") for row in rows)
         apart = len(values) == len(rows)
-        cols[name] = Col(fixed=number if apart else 0, among=values if apart else frozenset())
+        of = frozenset([of_list(number)])
+        cols[name] = Col(of=of, fixed=number if apart else 0, among=values if apart else frozenset())
         unique |= {frozenset([name])} if apart else set()
     return Rel(cols=cols, unique=frozenset(unique | ({frozenset()} if len(rows) == 1 else set())))
 

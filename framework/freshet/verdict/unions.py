@@ -9,7 +9,7 @@ from itertools import count
 from sqlglot import exp
 
 from freshet.verdict import says
-from freshet.verdict.columns import Col
+from freshet.verdict.columns import Col, of_list
 from freshet.verdict.groups import named_by_some
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
@@ -92,6 +92,9 @@ def _of_one_unit(left: Rel, right: Rel, together: Rel, apart: Sequence[str], sit
     """Two rows of one unit, told apart by a constant."""
     number = new_list()
     cols = dict(together.cols)
+    for name, col in cols.items():
+        if not col.text:
+            cols[name] = replace(col, of=col.of | {of_list(number)})
     for name in apart:
         cols[name] = replace(cols[name], fixed=number, among=_among(left.cols[name]) | _among(right.cols[name]))
     before = {col.fixed for name in apart for col in (left.cols[name], right.cols[name])}
