@@ -1,7 +1,7 @@
 """Drawn pipelines through drawn histories: where the verdict is exact, each run leaves what a recompute would.
 
-In the model of runs, of which a history takes milliseconds; ``tests/integration/test_verdicts.py`` runs some on real tables. Each
-counterexample is kept as a case of the corpus. What else falls under it: see ``drawn``.
+In the model of runs, of which a history takes milliseconds; ``tests/integration/test_verdicts.py`` runs some on real tables.
+Each counterexample is kept as a case of the corpus. What else falls under it: see ``drawn``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.kit.whole import WHOLE
-from tests.unit.verdict.case import Case, said
+from tests.unit.verdict.case import Case
 from tests.unit.verdict.drawn import pipelines
 from tests.unit.verdict.model import difference
 
@@ -39,12 +39,19 @@ def test_what_is_called_exact_is(case: Case, seed: int) -> None:
             assert found == "", f"{case.text}\n{case.head}\n{found}"
 
 
-@settings(
-    max_examples=PIPELINES // 2, deadline=None, database=None, derandomize=not WHOLE, suppress_health_check=list(HealthCheck)
-)
-@given(case=pipelines())
-def test_about_every_third_is_exact_and_all_are_read(case: Case) -> None:
-    """A generator of which everything is refused would prove nothing; nor does one that the analysis cannot follow."""
-    verdict = case.verdict
-    assert said(verdict).startswith(("exact", "inexact"))
-    assert all(one.line <= case.text.count("\n") + 1 for one in verdict.findings)
+SMALL = settings(max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def test_some_are_exact_and_all_are_read() -> None:
+    """A generator of which everything is refused would prove nothing; nor would one that the analysis cannot follow."""
+    kinds: list[str] = []
+
+    @SMALL
+    @given(case=pipelines())
+    def drawn(case: Case) -> None:
+        verdict = case.verdict
+        kinds.append(verdict.kind)
+        assert all(one.line <= case.text.count("\n") + 1 for one in verdict.findings)
+
+    drawn()
+    assert len(kinds) / 5 < kinds.count("exact") < len(kinds) * 4 / 5
