@@ -20,12 +20,14 @@ class TableFacts:
         record_key: Columns of its record key; empty where nobody says.
         ordering: Its ordering field; empty where nobody says.
         partition_by: Its partition columns; None where nobody says.
+        never_null: Its columns that are never null; None where nobody says.
     """
 
     columns: tuple[str, ...] = ()
     record_key: tuple[str, ...] = ()
     ordering: str = ""
     partition_by: tuple[str, ...] | None = None
+    never_null: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

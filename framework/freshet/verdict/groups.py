@@ -52,7 +52,7 @@ def depends_on(col: Col, rel: Rel) -> list[Base]:
     """Return what a value follows from besides what one row of a relation of changed rows stands for."""
     if col.text in rel.unit or col.constant or col.fixed:
         return []
-    own = {(SRC, column) for column in rel.unit}
+    own = {(SRC, column) for column in rel.unit | rel.places}
     return sorted(base for base in col.of if base not in own and base[1] != LIST)
 
 
@@ -94,7 +94,7 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
         # Which groups there are, and nothing else about them.
         unit = frozenset(cols[key].text for key in groups if cols[key].text)
         pending = (*rel.pending, *named_by_some(rel, unit, site, node))
-        result = replace(result, unit=unit, pending=pending, kept_by=frozenset(), one_group=not unit)
+        result = replace(result, unit=unit, places=frozenset(), pending=pending, kept_by=frozenset(), one_group=not unit)
         return replace(result, dead=False, twice=False, several=frozenset(), many=frozenset())
     names = ", ".join(groups)
     site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
@@ -121,6 +121,8 @@ def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct
     still = {table for col in told for table, _ in col.of} & rel.many
     apart = whole and not still
     pending = rel.pending if still or not whole else tuple(one for one in rel.pending if one.code != "FAN_OUT")
+    # With its partition among the groups a row that moved is in two of them.
+    distinct = distinct or (bool(rel.places) and rel.places <= {col.text for col in told})
     if rel.twice and not distinct:
         pending = (*pending, says_target.moved_row_is_here_twice("this aggregation").at(site, node))
     return replace(

@@ -10,6 +10,7 @@ from freshet.verdict.groups import named_by_some
 from freshet.verdict.joined import together
 from freshet.verdict.pairs import Joining, lefts
 from freshet.verdict.relation import Held, Owed, Rel, is_unique
+from freshet.verdict.result import Granted
 
 
 def join(left: Rel, right: Rel, how: Joining) -> Rel:
@@ -168,7 +169,7 @@ def _with_before(left: Rel, right: Rel, how: Joining) -> Rel:
     if how.side == "inner" and left.kind == "delta":
         left, right, how = right, left, how.swapped()
     key, links = set(how.question.key_of(SRC)), how.links
-    by_key = bool(key) and key <= links and links <= key | how.question.places and len(links) == len(how.pairs)
+    by_key = bool(key) and key <= links and len(links) == len(how.pairs) and _of_places(links - key, how)
     whole = right.unit == frozenset(key) and right.seen == {"new"} and not left.filtered
     if left.kind == "before" and right.kind == "delta" and how.side in ("semi", "inner") and by_key and whole and not how.more:
         found = together(left, right, how, keep_right=False)
@@ -183,10 +184,20 @@ def _with_before(left: Rel, right: Rel, how: Joining) -> Rel:
             held=(),
             pending=tuple(pending),
             kept_by=right.kept_by,
+            places=frozenset(),
             dead=False,
             twice=False,
         )
     return _broken(left, right, how, says.before_as_data())
+
+
+def _of_places(texts: set[str], how: Joining) -> bool:
+    """Say whether a row that is found by partition columns, too, is found in whatever partition it was."""
+    equal = {pair.left.text for pair in how.pairs if not pair.null_safe} & texts
+    told = how.question.of(SRC).never_null
+    if equal and told is None:
+        how.granted.append(Granted(table=says.SHOWN, fact="never_null", columns=tuple(sorted(equal))))
+    return texts <= how.question.places and (told is None or equal <= {column.lower() for column in told})
 
 
 def _whole_for(held: Held, left: Rel, how: Joining) -> bool:

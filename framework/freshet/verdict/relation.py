@@ -97,6 +97,7 @@ class Rel:
         one_group: ``delta``: True where all rows of the source are one group, which any change touches.
         always: ``full``: True where it has one row whatever its tables hold.
         filtered: ``full``: True where rows may be left out that the tables have.
+        places: ``delta``: the source's columns of which a change is a deleted row and a new one.
         kept_by: ``delta``: what decides, for ever, which rows of the source it has; empty where it has all of them.
         dead: ``delta``: True where rows that the source deleted are among them.
         only_dead: ``delta``: True where no others are.
@@ -129,6 +130,7 @@ class Rel:
     one_group: bool = False
     always: bool = False
     filtered: bool = False
+    places: frozenset[str] = frozenset()
     kept_by: frozenset[Base] = frozenset()
     dead: bool = False
     only_dead: bool = False

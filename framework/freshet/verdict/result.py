@@ -94,7 +94,7 @@ class Granted:
     """
 
     table: str
-    fact: Literal["record_key", "ordering", "rows_stay"]
+    fact: Literal["record_key", "ordering", "rows_stay", "never_null"]
     columns: tuple[str, ...]
 
 

@@ -85,6 +85,7 @@ def source(question: Question) -> Rel:
         unit=frozenset(key),
         seen=frozenset(["new"]),
         unique=frozenset([frozenset(key)]) if key else frozenset(),
+        places=question.places if question.deletes_pass_on else frozenset(),
         dead=question.deletes_pass_on,
         twice=question.deletes_pass_on and question.rows_may_move is True,
         perhaps=question.deletes_pass_on and question.rows_may_move is None,

@@ -56,6 +56,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         several=left.several | right.several,
         twice=left.twice or right.twice,
         kept_by=left.kept_by | right.kept_by,
+        places=left.places & right.places,
         perhaps=left.perhaps or right.perhaps,
         assumed=left.assumed or right.assumed,
     )
@@ -79,6 +80,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
                 seen=left.seen | right.seen,
                 pending=(*together.pending, *named),
                 kept_by=frozenset(),
+                places=frozenset(),
                 dead=False,
                 twice=False,
             )

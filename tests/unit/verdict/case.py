@@ -1,7 +1,7 @@
 """Pipelines written as one SQL file each: what they read, what they write and what is to be said of them stands at the head.
 
 The head is YAML in comments. A table is written as its columns: ``id* amount day/ updated_at^``; ``*`` marks its record key,
-``/`` its partitioning, ``^`` its ordering field; or by its name in a file of schemas. ``pairs`` are the same pipeline with one
+``/`` its partitioning, ``^`` its ordering field, ``!`` what is never null; or by its name in a file of schemas. ``pairs`` are the same pipeline with one
 thing changed, each with its own verdict.
 """
 
@@ -44,23 +44,31 @@ class Table:
     key: tuple[str, ...]
     partition: tuple[str, ...]
     ordering: str
+    never_null: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> Table:
         """Return a table as a head writes it."""
         text = SCHEMAS.get(text, text)
-        words = [(word.rstrip("*/^"), word[len(word.rstrip("*/^")) :]) for word in text.split()]
+        words = [(word.rstrip("*/^!"), word[len(word.rstrip("*/^!")) :]) for word in text.split()]
         return cls(
             columns=tuple(name for name, _ in words),
             key=tuple(name for name, marks in words if "*" in marks),
             partition=tuple(name for name, marks in words if "/" in marks),
             ordering=next((name for name, marks in words if "^" in marks), ""),
+            never_null=tuple(name for name, marks in words if set(marks) & set("*^!")),
         )
 
     @property
     def facts(self) -> TableFacts:
         """Return what the analysis may know of it."""
-        return TableFacts(columns=self.columns, record_key=self.key, ordering=self.ordering, partition_by=self.partition)
+        return TableFacts(
+            columns=self.columns,
+            record_key=self.key,
+            ordering=self.ordering,
+            partition_by=self.partition,
+            never_null=self.never_null,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

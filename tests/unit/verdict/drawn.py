@@ -22,10 +22,12 @@ def _mostly(draw: st.DrawFn, right: Sequence[Any], wrong: Sequence[Any]) -> Any:
 @st.composite
 def pipelines(draw: st.DrawFn) -> Case:
     """Draw a pipeline: some two in five are exact."""
-    place = draw(st.sampled_from(("", "/")))
+    place = draw(st.sampled_from(("", "/", "/!")))
     kind = draw(st.sampled_from((_of_rows, _of_rows, _of_rows, _of_groups, _of_groups, _of_versions, _of_union)))
     inputs: Inputs = {}
     target, sql = kind(draw, inputs)
+    if any("on" in one for one in inputs.values()):
+        place = place or "/"
     head = {
         "source": f"id* g a v day{place} updated_at^",
         "inputs": inputs,
@@ -90,7 +92,11 @@ def _of_groups(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
     inputs["rows"] = {"of": "SRC", **on}
     inputs["before"] = {"of": "SRC", "as_of": "checkpoint", **on}
     condition = _mostly(draw, ("",), [f" WHERE {one}" for one in _CONDITIONS])
-    by = _mostly(draw, ("c.id = b.id",), ("c.id = b.id AND c.day = b.day", "c.g = b.g", "c.id = b.id AND c.v = b.v"))
+    by = _mostly(
+        draw,
+        ("c.id = b.id",),
+        ("c.id = b.id AND c.day = b.day", "c.id = b.id AND c.day <=> b.day", "c.g = b.g", "c.id = b.id AND c.v = b.v"),
+    )
     old = f"\n  UNION\n  SELECT {', '.join(f'b.{one}' for one in group)} FROM before b LEFT SEMI JOIN <SRC> c ON {by}"
     old = _mostly(draw, (old,), ("",))
     narrow = draw(st.sampled_from(("", f"LEFT SEMI JOIN t ON {' AND '.join(f't.{one} = r.{one}' for one in group)}")))

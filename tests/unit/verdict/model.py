@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.project.syntax.statements import split_statements
+from freshet.verdict.result import Example
 from tests.unit.verdict.case import Case, Table
 
 Row = dict[str, Any]
@@ -167,12 +167,12 @@ class Runs:
         self.clock += 10
         self.run(before)
 
-    def _change(self, name: str) -> None:
+    def _change(self, name: str, kind: str = "") -> None:
         table, rows = self.tables[name], self.rows[name]
-        kind = self.chance.choice(("insert", "insert", "update", "update", "update", "delete"))
+        kind = kind or self.chance.choice(("insert", "insert", "update", "update", "update", "delete"))
         self.clock += 1
         if kind == "insert" or not rows:
-            row = {column: self._value(column, column in table.key) for column in table.columns}
+            row = {column: self._value(column, column in table.never_null) for column in table.columns}
             row[table.ordering] = self.clock
             key = tuple(row[column] for column in table.key)
             rows[key] = row
@@ -181,7 +181,7 @@ class Runs:
             row = dict(rows[key])
             loose = [c for c in table.columns if c not in table.key and c != table.ordering]
             for column in self.chance.sample(loose, min(len(loose), self.chance.choice((1, 1, 2)))):
-                row[column] = self._value(column, False)
+                row[column] = self._value(column, column in table.never_null)
             row[table.ordering] = self.clock
             rows[key] = row
         elif name not in self.no_deletes:
@@ -329,6 +329,50 @@ def difference(case: Case, seed: int, steps: int = 6, **told: Any) -> str:
     return ""
 
 
-def statements(text: str) -> list[str]:
-    """Return the statements of a text, as a run has them."""
-    return [one.text for one in split_statements(text)]
+def made_concrete(case: Case, example: Example, seed: int, steps: int = 3) -> bool:
+    """Say whether an example of a change makes a difference, in tables that are drawn.
+
+    Args:
+        case: The pipeline.
+        example: The example.
+        seed: Draws the tables, and of the changed row what the example leaves open.
+        steps: Runs before it, after which the target is what a recompute makes.
+    """
+    runs = Runs(case, random.Random(seed))
+    of = SRC if example.table == SRC else case.table_of(next(n for n in case.inputs if n.lower() == example.table))
+    for _ in range(steps):
+        runs.step()
+    rows, table = runs.rows[of], runs.tables[of]
+    if not rows:
+        return False
+    key = runs.chance.choice(sorted(rows))
+    before = {column: _literal(text) for column, text in example.before.items() if column in table.columns}
+    after = {column: _literal(text) for column, text in example.after.items() if column in table.columns}
+    rows[key] = {**rows[key], **{c: v for c, v in before.items() if c not in table.key}}
+    runs.target = runs.recomputed()
+    then = {name: dict(image) for name, image in runs.rows.items()}
+    runs.clock += 10
+    # The values that it names for which any other would do are those of the row.
+    row = {**rows[key], table.ordering: runs.clock}
+    row.update({c: v for c, v in after.items() if c not in table.key and before.get(c) != v})
+    if example.change == "delete":
+        del rows[key]
+    elif example.change == "insert":
+        runs._change(of, "insert")
+    else:
+        if not after or before == after:
+            runs._change(of, "update")
+        else:
+            rows[key] = row
+    runs.clock += 10
+    runs.run(then)
+    return not same(runs.spec, runs.target, runs.recomputed())
+
+
+def _literal(text: str) -> Any:
+    if text == "NULL":
+        return None
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    # Of the columns nobody knows the types: a letter stands for any value.
+    return {"'a'": 1, "'b'": 2, "'x'": 1}.get(text, text.strip("'") if text.startswith("'") else int(text))

@@ -1,10 +1,12 @@
--- source: id* g v day/ updated_at^
+-- source: id* g v day/! updated_at^
 -- inputs: {rows: {of: SRC, on: {day: day}}, before: {of: SRC, on: {day: day}, as_of: checkpoint}}
 -- target: g* day* n total at^ _hoodie_is_deleted
 -- expect: "exact"
 -- why: "Groups of both images, each summed from all of its rows, and taken out where none is left."
 -- pairs:
 -- - {from: "ON c.id = b.id\n", to: "ON c.id = b.id AND c.g = b.g\n", expect: "inexact BEFORE_AS_DATA@27:16?", why: "A row that changes its group is not found, and it is the one that counts."}
+-- - {from: "ON c.id = b.id\n", to: "ON c.id = b.id AND c.day = b.day\n", set: {source: id* g v day/ updated_at^}, expect: "inexact BEFORE_AS_DATA", why: "A row of the partition of null is not found by its partition."}
+-- - {from: "ON c.id = b.id\n", to: "ON c.id = b.id AND c.day <=> b.day\n", set: {source: id* g v day/ updated_at^}, expect: "exact", why: "Null-safe it is."}
 -- - {from: "ON c.id = b.id\n", to: "ON c.id = b.id AND c.day = b.day\n", expect: "exact", why: "A row that changes its partition is in <SRC> as it was, too."}
 -- - {from: "ON c.id = b.id\n", to: "ON c.g = b.g\n", expect: "inexact BEFORE_AS_DATA@27:16?", why: "Not the rows that changed, but those of their new groups."}
 -- - {from: "UNION\nSELECT b.g, b.day\nFROM before b\nLEFT SEMI JOIN changed c ON c.id = b.id\n", to: "", expect: "inexact DELETES_STAY:SRC@26:6 KEYS_MAY_COLLIDE:id@26:6 KEY_MAY_CHANGE:day@26:6 KEY_MAY_CHANGE:g@26:6 INPUT_DOES_NOT_DRIVE:rows@34:11", why: "Without the rows of before a row that leaves a group still counts there."}
