@@ -1,7 +1,7 @@
 """Verdicts on real tables: after every run of an exact pipeline its target is what its SQL makes of the tables as they are.
 
-The histories of ``tests/unit/verdict`` run in a model; here several pipelines read the same Hudi tables, in one session. Falls
-under it: rows inserted, updated to and from what a filter keeps, deleted, moved between groups and partitions, inserted again; news in
+The histories of ``tests/unit/verdict`` run in a model; here several pipelines read the same Hudi tables, in one session.
+Falls under it: rows inserted, updated to and from what a filter keeps, deleted, moved between groups, inserted again; news in
 the source alone, in another table alone, in both, in none.
 """
 
