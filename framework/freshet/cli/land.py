@@ -12,8 +12,9 @@ import click
 
 from freshet.cli.init import size_of
 from freshet.cli.options import project_options, wait_option
-from freshet.cli.output import Output, table, trace
+from freshet.cli.output import Output, trace
 from freshet.cli.progress import progress, reporting_events
+from freshet.cli.rows import table
 from freshet.cli.terminal import are_one_place
 from freshet.errors import Exit, FreshetError
 from freshet.events.event import Event, Listener
@@ -124,6 +125,7 @@ def land(
     from freshet.landing.outcome import Landing
     from freshet.landing.run import land as land_files
 
+    output.has_notices = True
     warehouse = load_warehouse(root, env, overrides)
     asked = Landing(
         table=name,
@@ -149,6 +151,7 @@ def land(
 def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...]) -> Exit:
     from freshet.landing.run_seeds import land_seeds
 
+    output.has_notices = True
     warehouse = load_warehouse(root, env, overrides)
     found = load_seeds(warehouse, names)
     told: set[str] = set()

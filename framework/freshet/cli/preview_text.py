@@ -7,8 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from freshet.cli.output import table
-from freshet.cli.rows import cell, csv_of, grid
+from freshet.cli.rows import cell, csv_of, grid, table
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.result import older_in_words

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from freshet.cli.terminal import width_of
+
 _LONGEST_CELL = 60
 
 
@@ -44,6 +46,30 @@ def cell(value: Any) -> str:
     # A control character would move the cursor, or worse.
     text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
     return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[: _LONGEST_CELL - 3] + "..."
+
+
+def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return rows as aligned columns; where these are wider than the terminal, a block of named values for each row."""
+    widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
+    width = width_of(sys.stdout)
+    if width is None or sum(widths) + 2 * (len(widths) - 1) <= width:
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [headers, *rows]
+        )
+    label = max(map(len, headers[1:]))
+    return "\n".join(
+        "\n".join(
+            [
+                row[0],
+                *(
+                    f"  {name.lower().ljust(label)}  {cell}"
+                    for name, cell in zip(headers[1:], row[1:], strict=True)
+                    if cell != "-"
+                ),
+            ]
+        )
+        for row in rows
+    )
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -17,8 +17,9 @@ import pytest
 
 from freshet.cli import live
 from freshet.cli.board import Board
-from freshet.cli.output import Output, message, table
+from freshet.cli.output import Output, message
 from freshet.cli.progress import progress
+from freshet.cli.rows import table
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
 from freshet.cli.terminal import wrapped
 from freshet.events.kinds import ChunkDone, Committed, Failed, Idle, Notice, Phase, RunStarted, Skipped
