@@ -42,7 +42,7 @@ def cell(value: Any) -> str:
     """Return a value as one printable line, cut where a terminal shows it."""
     if value is None:
         return "null"
-    text = value.hex() if isinstance(value, bytes | bytearray) else str(value)
+    text = _in_sql(value)
     # A control character would move the cursor, or worse.
     text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
     return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[: _LONGEST_CELL - 3] + "..."
@@ -72,13 +72,30 @@ def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     )
 
 
+def _in_sql(value: Any) -> str:
+    """Return a value as SQL and JSON write it, and not as Python does: true, null, names before the values of a struct."""
+    match value:
+        case None | bool():
+            return json.dumps(value)
+        case bytes() | bytearray():
+            return value.hex()
+        case dict():
+            return f"{{{', '.join(f'{_in_sql(key)}: {_in_sql(one)}' for key, one in value.items())}}}"
+        case tuple() if hasattr(value, "asDict"):
+            return _in_sql(dict(zip(value.__fields__, value, strict=False)))
+        case list() | tuple():
+            return f"[{', '.join(map(_in_sql, value))}]"
+        case _:
+            return str(value)
+
+
 def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows as CSV with a header: nothing for a null, bytes in hexadecimal digits."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(
-        ["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
+        ["" if value is None else _in_sql(value) if isinstance(value, bytes | bytearray | bool) else value for value in row]
         for row in rows
     )
     return text.getvalue().rstrip("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from freshet.errors import FreshetError
@@ -28,7 +29,8 @@ class Entry:
         what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``migrate``, ``service``, ``compaction``,
             ``clustering`` or ``other writer``.
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
-        seconds: Wall time as ``total``, and by phase; empty where nobody recorded it.
+        seconds: Wall time as ``total``, and by phase where that was recorded; empty of a commit that no record tells of, and of
+            a run that was killed.
         rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a
             backfill the rows ``written``.
         checks: Name, status and bad rows of each check.
@@ -127,7 +129,18 @@ def _of_record(record: Mapping[str, Any]) -> Entry:
     given = {key: record[key] for key in ("seconds", "rows", "error", "reason", "run_id", "count", "last") if record.get(key)}
     told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended")
     more = {key: record[key] for key in told if key in record}
+    if not given.get("seconds"):
+        # Of one that failed, or was interrupted, nobody has timed the phases.
+        given["seconds"] = _between(record.get("last") or record["begun"], record.get("ended", ""))
     return Entry(**known, **given, checks=tuple(record.get("checks", ())), commits=tuple(record.get("commits", ())), more=more)
+
+
+def _between(begun: str, ended: str) -> dict[str, float]:
+    try:
+        first, last = (datetime.strptime(f"{moment}000", "%Y%m%d%H%M%S%f") for moment in (begun, ended))
+    except ValueError:
+        return {}
+    return {"total": round(max(0.0, (last - first).total_seconds()), 3)}
 
 
 def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:

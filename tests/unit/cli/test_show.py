@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from pyspark.sql import Row
 
 from freshet.cli.show import _csv, _text
 from freshet.hudi.instants import LOCAL_ZONE, time_of
@@ -184,6 +185,20 @@ def test_changes_say_once_what_became_of_a_row() -> None:
     assert _text(TABLE, shown, " changed since 2026-08-01 10:15:00Z").splitlines()[-1] == (
         "2 rows of raw.events changed since 2026-08-01 10:15:00Z"
     )
+
+
+def test_values_stand_as_sql_writes_them() -> None:
+    """Truths, nulls, bytes, and what lists, maps and structs hold of them; the same in CSV."""
+    row = Row(ok=True, note=None)
+    shown = Shown(("a", "b", "c", "d", "e"), ((True, None, [False, b"\x01"], row, {"k": True}),), False)
+    assert _text(TABLE, shown).splitlines()[1].split("  ") == [
+        "true",
+        "null",
+        "[false, 01]",
+        "{ok: true, note: null}",
+        "{k: true}",
+    ]
+    assert _csv(Shown(("a", "b"), ((True, 1), (False, None)), False)) == "a,b\ntrue,1\nfalse,"
 
 
 def test_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
