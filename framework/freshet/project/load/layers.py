@@ -12,7 +12,7 @@ from typing import Any
 
 from freshet.hudi.keys import streamer_keys
 from freshet.problems import Problems
-from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, check_keys, unknown_key_hint
+from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, check_keys, taken_for, unknown_key_hint
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.template import TemplateContext, render
@@ -38,7 +38,9 @@ def check_layer(tree: MapNode, model: type[ConfigFile] | type[PipelineFile], pro
     """
     check_keys({key: node.line for key, node in tree.entries.items()}, model, tree.file, problems)
     kept: dict[str, Node] = {}
-    for key, node in tree.entries.items():
+    meant = taken_for(tree.entries, model)
+    for written, node in tree.entries.items():
+        key = meant.get(written, written)
         if key not in model.model_fields:
             continue
         if key in _MAPS and not isinstance(node, MapNode):
@@ -209,6 +211,11 @@ def _canonical_hoodie(node: MapNode, problems: Problems) -> MapNode:
                 "Remove one of them.",
             )
         entries[name] = replace(entry, key=key) if name != key and isinstance(entry, ScalarNode) else entry
+    for name, entry in tuple(entries.items()):
+        meant = streamer_keys.meant_by(name)
+        if meant and isinstance(entry, ScalarNode) and streamer_keys.check_hoodie_key(meant, entry.text) is None:
+            # What is missing beside a misspelt key is no mistake of its own.
+            entries.setdefault(meant, entry)
     return replace(node, entries=entries)
 
 

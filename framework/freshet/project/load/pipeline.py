@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from freshet.errors import Problem
 from freshet.hudi.keys import options
 from freshet.problems import Problems, did_you_mean
 from freshet.project.load import layers
@@ -29,7 +30,7 @@ from freshet.project.shape.files import validate_settings
 from freshet.project.syntax.ddl import DdlTable, Setting, parse_ddl
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.template import text_of
-from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode
+from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode, find_node
 
 
 def build(
@@ -55,6 +56,29 @@ def build(
     Returns:
         The pipeline, or None where something is wrong with it.
     """
+    before = len(problems)
+    spec = _built(draft, files, targets, co_writers, readers, shares, problems)
+    problems.found[before:] = _without_knock_on(problems.found[before:], draft.tree)
+    return spec
+
+
+def _without_knock_on(found: Sequence[Problem], tree: MapNode) -> list[Problem]:
+    """Return problems without those of a missing key that stands there without a value, which is a problem of its own."""
+    hoodie = find_node(tree, "hoodie")
+    entries = hoodie.entries if isinstance(hoodie, MapNode) else {}
+    empty = [key for key, node in entries.items() if isinstance(node, ScalarNode) and node.value is None]
+    return [one for one in found if not (one.code.startswith("MISSING_") and any(f"{key}:" in one.hint for key in empty))]
+
+
+def _built(
+    draft: Draft,
+    files: ProjectFiles,
+    targets: Mapping[str, str],
+    co_writers: tuple[str, ...],
+    readers: tuple[Reader, ...],
+    shares: Shares,
+    problems: Problems,
+) -> PipelineSpec | None:
     before = len(problems)
     settings = validate_settings(layers.plain_settings(draft.tree), problems, lambda path: draft.place(*path))
     _check_spark(layers.text_settings(draft.tree, "spark"), problems)
