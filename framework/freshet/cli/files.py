@@ -14,6 +14,7 @@ from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, message, reporting
 from freshet.cli.progress import progress
+from freshet.cli.validate_more import check_cases, lines_of, unparsed_sql
 from freshet.errors import Exit, FreshetError, SpecError
 from freshet.events.kinds import Phase
 from freshet.hudi.table import MemoryState
@@ -45,7 +46,8 @@ def validate(
 ) -> Exit:
     """Check the files: every problem of every file at once, each with its place.
 
-    Looks at no table and starts no Spark. Without names every pipeline is checked.
+    Looks at no table and starts no Spark. Without names every pipeline is checked, with its file of test cases. SQL that
+    cannot be parsed without Spark is told, and not refused.
 
     --deep starts Spark and finds what only it knows: a column that is not there, a type that does not fit the target. The
     columns of the tables read come from the project's DDLs, from 'tables:' in pipelines/tests/, or from the timeline of the
@@ -60,10 +62,11 @@ def validate(
     """
     project = load(root, env, overrides, names, tags, everything)
     _check_seeds(project, overrides)
-    analysed, notices = _analyse(project, overrides) if deep else ([], [])
+    check_cases(project)
+    analysed, notices = _analyse(project, overrides) if deep else ([], unparsed_sql(project))
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else ""
-    more = {"analysed": analysed, "notices": notices} if deep else {}
+    more = {"analysed": analysed, "notices": notices} if deep else {"notices": notices}
     found = pipelines_of(project)
     lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]
     lines += [
@@ -72,6 +75,7 @@ def validate(
         for one in found
         if one.keeps_older
     ]
+    lines += lines_of(notices, deep)
     output.result(
         "\n".join(lines),
         {
