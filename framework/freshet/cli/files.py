@@ -12,7 +12,7 @@ from freshet.cases.case import fixture_file
 from freshet.cases.load import read_fixture
 from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cli.options import load, project_options, selection_options
-from freshet.cli.output import Output, message, reporting
+from freshet.cli.output import Output, reporting
 from freshet.cli.progress import progress
 from freshet.cli.validate_more import check_cases, lines_of, unparsed_sql
 from freshet.errors import Exit, FreshetError, SpecError
@@ -63,7 +63,7 @@ def validate(
     project = load(root, env, overrides, names, tags, everything)
     _check_seeds(project, overrides)
     check_cases(project)
-    analysed, notices = _analyse(project, overrides) if deep else ([], unparsed_sql(project))
+    analysed, notices = _analyse(project, overrides, output) if deep else ([], unparsed_sql(project))
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else ""
     more = {"analysed": analysed, "notices": notices} if deep else {"notices": notices}
@@ -167,7 +167,7 @@ def schema(output: Output, write: bool, root: Path) -> Exit:
     return Exit.OK
 
 
-def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], list[dict[str, str]]]:
+def _analyse(project: Project, overrides: tuple[str, ...], output: Output) -> tuple[list[str], list[dict[str, str]]]:
     state, problems = TimelineState(), Problems()
     declared = declared_tables(project, overrides)
     shapes = {}
@@ -184,7 +184,7 @@ def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], l
         listen(Phase(pipeline="validate", message="starting Spark, which analyses what the pipelines say"))
         found = analyse(replace(project, pipelines=whole), shapes)
     for notice in found.notices:
-        message(f"{notice.code}: {notice.message}")
+        output.notice(f"{notice.code}: {notice.message}")
     if problems.found or found.problems:
         raise SpecError([*problems.found, *found.problems])
     return list(found.pipelines), [{"code": n.code, "message": n.message} for n in found.notices]

@@ -86,6 +86,13 @@ class Output:
         if not self.is_beside_words:
             message(text)
 
+    def notice(self, text: str) -> None:
+        """Print a line for people on stderr that the document will hold, too, if the command ends well."""
+        if self.is_beside_words:
+            self.held_back.append(text)
+        else:
+            message(text)
+
     def error(self, error: FreshetError) -> None:
         """Print an error: in words on stderr, and with ``--output json`` as an object on stdout.
 

@@ -66,6 +66,8 @@ def misfits_of(spark: SparkSession, files: Files, spec: PipelineSpec) -> list[Mi
             if not is_nested(kind):
                 value = F.struct(F.lit(name).alias("column"), F.substring(f"`{name}`", 1, SHOWN).alias("value"))
                 bad.append(F.when(F.col(f"`{name}`").isNotNull() & ~made_of(F.col(f"`{name}`"), name, kind)[1], value))
+        if not bad:
+            continue
         rows = read_group(spark, files, group, named)
         values = rows.select(F.explode(F.array_compact(F.array(*bad))).alias("bad"), FILE, row_in_words(key).alias("row"))
         for one in values.limit(MOST + 1 - len(found)).collect():

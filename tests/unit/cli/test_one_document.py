@@ -116,12 +116,13 @@ def test_notices_are_left_to_a_document_that_holds_them(
         output.has_notices = has_notices
         with progress(output) as listen:
             listen(Notice(pipeline="raw.x", code="TEXT_COLUMN", message="TEXT_COLUMN: a note"))
+        output.notice("SCHEMA_UNKNOWN: another")
         if fails:
             output.error(FreshetError("LATER", "it failed"))
         else:
             output.result("", {"notices": ["TEXT_COLUMN: a note"]})
         found = capsys.readouterr()
-        assert ("a note" in found.err, "LATER" in found.err) == (said, False)
+        assert ("a note" in found.err, "another" in found.err, "LATER" in found.err) == (said, fails, False)
         json.loads(found.out)
 
 
