@@ -65,7 +65,7 @@ def validate(
     check_cases(project)
     analysed, notices = _analyse(project, overrides, output) if deep else ([], unparsed_sql(project))
     count = len(project.pipelines)
-    said = f"; Spark analysed {len(analysed)}" if deep else ""
+    said = f"; Spark analysed {len(analysed)}" if deep else "; but there is SQL that cannot be parsed" * bool(notices)
     more = {"analysed": analysed, "notices": notices} if deep else {"notices": notices}
     found = pipelines_of(project)
     lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]

@@ -52,10 +52,14 @@ def unparsed(statements: Sequence[Statement]) -> Iterator[tuple[int, str]]:
             sqlglot.parse_one(statement.text, dialect="spark")
         except ParseError as error:
             first = error.errors[0] if error.errors else {}
-            at = str(first.get("highlight") or "")
-            told = str(first.get("description") or "")
-            what = "something is missing" if told.startswith("Required keyword") or not told else told[:1].lower() + told[1:]
-            near = f" at '{at[:_LONGEST]}'" if at.strip() else ""
-            yield statement.line + int(first.get("line") or 1) - 1, f"{what}{near}"
+            at, told = str(first.get("highlight") or "")[:_LONGEST], str(first.get("description") or "")
+            near = f" at '{at}'" if at.strip() else ""
+            if told.startswith("Invalid expression") and near:
+                what = f"unexpected '{at}'"
+            elif told.startswith("Required keyword") or not told:
+                what = f"something is missing{near}"
+            else:
+                what = f"{told[:1].lower()}{told[1:]}{near}"
+            yield statement.line + int(first.get("line") or 1) - 1, what
         except (SqlglotError, RecursionError):
             yield statement.line, "this statement cannot be read"

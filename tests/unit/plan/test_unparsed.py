@@ -55,12 +55,12 @@ def test_no_example_is_spoken_of() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("SELECT id\n, amount FRM <SRC>", 2, "at '`SRC`'"),
+        ("SELECT id\n, amount FRM <SRC>", 2, "unexpected '`SRC`'"),
         ("SELECT 1;\n\nSELECT *\nFROM <SRC> WHERE (a = 1", 4, "expecting )"),
         ("SELECT * FROM <SRC> WHERE a = = 1", 1, "something is missing at '='"),
-        ("SELEC a FROM <SRC>", 1, "at 'FROM'"),
+        ("SELEC a FROM <SRC>", 1, "unexpected 'FROM'"),
         ("SELECT CASE WHEN a THEN b FROM <SRC>", 1, "expected END"),
-        ("SELECT a b c FROM <SRC>", 1, "at 'c'"),
+        ("SELECT a b c FROM <SRC>", 1, "unexpected 'c'"),
         ("SELECT " + "(" * 5000 + "1", 1, ""),
     ],
 )
