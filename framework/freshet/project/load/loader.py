@@ -12,7 +12,8 @@ from freshet.project.load.draft import Draft, draft, neighbour
 from freshet.project.load.lineage import Neighbour, check_lineage, co_writers_of, in_order, upstream_of
 from freshet.project.load.pipeline import build
 from freshet.project.load.upstream import check_reads
-from freshet.project.model.pipeline import Project, Reader
+from freshet.project.model.pipeline import Project
+from freshet.project.model.readers import Reader
 from freshet.project.rules.shares import check_tables, in_one_session, shares_of
 from freshet.project.shape.files import ConfigFile, PipelineFile
 from freshet.project.syntax.files import Place, ProjectFiles
@@ -22,8 +23,7 @@ from freshet.project.syntax.yaml_text import parse_yaml
 from freshet.secrets import REDACTOR, Redactor
 
 DEFAULT_ENV = "local"
-_ENV_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_ENV_NAME = _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _YAML = (".yml", ".yaml")
 _WINDOW_HINTS = dict.fromkeys(
     ("start", "end"), "It is defined during a backfill only: write '{% if start is defined %}' around it."
