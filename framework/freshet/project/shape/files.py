@@ -163,6 +163,15 @@ def taken_for(keys: Collection[str], model: type[Model]) -> dict[str, str]:
     return found
 
 
+def fits(model: type[Model], key: str, value: object) -> bool:
+    """Say whether a value, as the file has it, is one that a key takes."""
+    try:
+        model.model_validate({key: value})
+    except ValidationError as error:
+        return all(found["loc"][:1] != (key,) for found in error.errors(include_url=False, include_input=False))
+    return True
+
+
 def unknown_key_hint(key: str, known: Mapping[str, Any]) -> str:
     """Say where a key belongs that stands in the wrong place, or which one is meant."""
     if key.startswith("hoodie."):
