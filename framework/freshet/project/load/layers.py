@@ -12,7 +12,8 @@ from typing import Any
 
 from freshet.hudi.keys import streamer_keys
 from freshet.problems import Problems
-from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, check_keys, fits, taken_for, unknown_key_hint
+from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, check_keys, unknown_key_hint
+from freshet.project.shape.misspelt import fits, taken_for
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.template import TemplateContext, render
