@@ -214,7 +214,7 @@ def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> DataErr
     [
         (f"{HEAD}\na,1,x,{AT}\n", "ROW_UNREADABLE"),
         (f'{HEAD}\na,1,x,{AT},"d\nb,1,x,{AT},d\n', "ROW_UNREADABLE"),
-        (f"{HEAD}\na,1.5,x,{AT},d\n", "OVERFLOW"),
+        (f"{HEAD}\na,1.5,x,{AT},d\nb,2,y,10:00,d\n", "OVERFLOW"),
         (f"{HEAD}\na,1,x,{AT},d\na,2,x,{AT},d\n", "ROWS_TIED"),
         (f"{HEAD},more\n", "UNKNOWN_COLUMN"),
         (f"{HEAD}\nb,1,caf\udce9,{AT},d\n", "BAD_BYTES"),
@@ -227,9 +227,16 @@ def test_rows_that_are_refused(
     text: str,
     code: str,
 ) -> None:
-    """What one row of a file may have against it: with file, column and row in words, and before anything is written."""
+    """What one row of a file may have against it: with file, column and row in words, and before anything is written.
+
+    Of several values that do not fit the first ones are told, each with its line.
+    """
     monkeypatch.setattr("freshet.landing.heads._HEAD_BYTES", len(HEAD) + 6)
-    refused_by(quick, lake, text, code)
+    error = refused_by(quick, lake, text, code)
+    if code == "OVERFLOW":
+        found = [(one["column"], one["value"], one["line"]) for one in error.details["values"]]
+        assert found == [("amount", "1.5", 2), ("at", "10:00", 3)]
+        assert "x.csv, line 3: at '10:00'" in error.message
 
 
 @pytest.mark.parametrize(

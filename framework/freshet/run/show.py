@@ -151,4 +151,4 @@ def _order(state: TableState, rows: DataFrame, wanted: Wanted) -> list[str]:
 
 def _bytes_of(rows: DataFrame) -> int:
     # By the files' sizes; none is opened.
-    return int(rows._jdf.queryExecution().optimizedPlan().stats().sizeInBytes().toString())
+    return int(str(rows._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))

@@ -179,6 +179,8 @@ def test_a_misspelt_promise_is_taken_for_what_it_means(problems_of: Check) -> No
     for written, found in (("partition_is_stable", []), ("partition_is_stabel", [(YML_FILE, 7, "UNKNOWN_KEY")])):
         assert seen(problems_of({DDL_FILE: ddl, YML_FILE: yml(f"{written}: true")})) == found
     # What is no such value is not taken for one.
+    assert seen(problems_of({YML_FILE: yml("target: {table: x}")})) == [(YML_FILE, 7, "UNKNOWN_KEY")]
+    assert seen(problems_of({YML_FILE: yml("owners: [a, b]")})) == [(YML_FILE, 7, "UNKNOWN_KEY")]
     assert [one[2] for one in seen(problems_of({YML_FILE: yml("  hoodie.streamer.source.hoodieincr.num_instant: x")}))] == [
         "UNKNOWN_KEY"
     ]

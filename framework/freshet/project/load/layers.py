@@ -12,7 +12,8 @@ from typing import Any
 
 from freshet.hudi.keys import streamer_keys
 from freshet.problems import Problems
-from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, check_keys, taken_for, unknown_key_hint
+from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, check_keys, unknown_key_hint
+from freshet.project.shape.misspelt import fits, taken_for
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.template import TemplateContext, render
@@ -41,6 +42,9 @@ def check_layer(tree: MapNode, model: type[ConfigFile] | type[PipelineFile], pro
     meant = taken_for(tree.entries, model)
     for written, node in tree.entries.items():
         key = meant.get(written, written)
+        if key != written and not fits(model, key, plain(node, as_text=key in _TEXT_MAPS)):
+            # Then it is something else, or a mistake of its own behind the first.
+            continue
         if key not in model.model_fields:
             continue
         if key in _MAPS and not isinstance(node, MapNode):

@@ -5,7 +5,7 @@ The same models validate the files and give the JSON Schema that editors complet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
@@ -152,25 +152,6 @@ def check_keys(entries: Mapping[str, int], model: type[Model], file: str, proble
             problems.add(file, line, "MISPLACED_KEY", f"'{key}' cannot stand in this file.", f"It belongs in {other}.")
         else:
             problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{key[:80]}'.", unknown_key_hint(key, known))
-
-
-def taken_for(keys: Collection[str], model: type[Model]) -> dict[str, str]:
-    """Return the key that each unknown one is taken for, which is the one that its problem suggests.
-
-    What is below such a key is read all the same, so that one mistake is one problem.
-
-    Args:
-        keys: Keys of a file.
-        model: ConfigFile or PipelineFile.
-    """
-    found: dict[str, str] = {}
-    for key in keys:
-        if key in Settings.model_fields or key.startswith(("hoodie.", "spark.", "-")):
-            continue
-        meant = nearest(key, model.model_fields)
-        if meant is not None and meant not in keys and meant not in found.values():
-            found[key] = meant
-    return found
 
 
 def unknown_key_hint(key: str, known: Mapping[str, Any]) -> str:
