@@ -182,6 +182,9 @@ def test_a_misspelt_promise_is_taken_for_what_it_means(problems_of: Check) -> No
     # So is what a config that cannot be read may have said.
     broken = {"configs/base.yml": BASE + "hoodie {\n", YML_FILE: yml(without="num.buckets")}
     assert [one[2] for one in seen(problems_of(broken))] == ["YAML_SYNTAX"]
+    for said, code in (("", "WRONG_TYPE"), ("[a]", "WRONG_TYPE"), ("'{{ var.nope }}'", "UNDEFINED_VARIABLE")):
+        base = BASE.replace('derived: "{{ var.derived_root }}"', f"derived: {said}")
+        assert [(one[0], one[2]) for one in seen(problems_of({"configs/base.yml": base}))] == [("configs/base.yml", code)]
     for written, found in (("partition_is_stable", []), ("partition_is_stabel", [(YML_FILE, 7, "UNKNOWN_KEY")])):
         assert seen(problems_of({DDL_FILE: ddl, YML_FILE: yml(f"{written}: true")})) == found
     # What is no such value is not taken for one.
