@@ -45,7 +45,7 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
 
 
 def is_misspelt(path: Sequence[str], unknown: Iterable[Sequence[str]]) -> bool:
-    """Say whether a missing key is there under a name that is nearly its own: one mistake, not an unknown key and a missing one.
+    """Say whether a missing key is there under a name that is nearly its own, which is one mistake and not two.
 
     Args:
         path: Of the missing key.

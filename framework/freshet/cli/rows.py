@@ -81,8 +81,8 @@ def _in_sql(value: Any) -> str:
             return value.hex()
         case dict():
             return f"{{{', '.join(f'{_in_sql(key)}: {_in_sql(one)}' for key, one in value.items())}}}"
-        case tuple() if hasattr(value, "asDict"):
-            return _in_sql(dict(zip(value.__fields__, value, strict=False)))
+        case tuple() if names := getattr(value, "__fields__", ()):
+            return _in_sql(dict(zip(names, value, strict=False)))
         case list() | tuple():
             return f"[{', '.join(map(_in_sql, value))}]"
         case _:

@@ -163,6 +163,9 @@ def test_all_problems_of_all_files_at_once(problems_of: Check) -> None:
         (YML.replace("hoodie:\n", "hoodie:\nhoodie:\n"), 4, "DUPLICATE_KEY"),
         (YML.replace("transform:", "transform:\ntransform:"), 3, "DUPLICATE_KEY"),
         (yml("checks: [{name: 'a select 1 from x', severity: fail}]"), 7, "BAD_NAME"),
+        (yml("vars: {n: }").replace("events", "{{ var.n }}"), 7, "WRONG_TYPE"),
+        (yml("vars: {n: [1]}").replace("events", "{{ var.n }}"), 7, "WRONG_TYPE"),
+        (yml("vars:", "  n 1").replace("events", "{{ var.n }}"), 7, "WRONG_TYPE"),
     ],
 )
 def test_problems_of_a_pipeline(tmp_path: Path, problems_of: Check, text: str, line: int, code: str) -> None:
@@ -176,6 +179,12 @@ def test_a_misspelt_promise_is_taken_for_what_it_means(problems_of: Check) -> No
     ddl = PAYMENTS.replace("updated_at TIMESTAMP", "updated_at TIMESTAMP, day STRING NOT NULL").replace(
         "USING hudi", "USING hudi PARTITIONED BY (day)"
     )
+    # So is what a config that cannot be read may have said.
+    broken = {"configs/base.yml": BASE + "hoodie {\n", YML_FILE: yml(without="num.buckets")}
+    assert [one[2] for one in seen(problems_of(broken))] == ["YAML_SYNTAX"]
+    for said, code in (("", "WRONG_TYPE"), ("[a]", "WRONG_TYPE"), ("'{{ var.nope }}'", "UNDEFINED_VARIABLE")):
+        base = BASE.replace('derived: "{{ var.derived_root }}"', f"derived: {said}")
+        assert [(one[0], one[2]) for one in seen(problems_of({"configs/base.yml": base}))] == [("configs/base.yml", code)]
     for written, found in (("partition_is_stable", []), ("partition_is_stabel", [(YML_FILE, 7, "UNKNOWN_KEY")])):
         assert seen(problems_of({DDL_FILE: ddl, YML_FILE: yml(f"{written}: true")})) == found
     # What is no such value is not taken for one.

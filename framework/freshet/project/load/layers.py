@@ -20,6 +20,8 @@ from freshet.project.syntax.template import TemplateContext, render
 from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNode, scalar
 
 OVERRIDE = "--set"
+#: What is said of a key whose value is no mapping.
+NO_MAPPING = "'{}' must be a mapping."
 _MAPS = ("vars", "lease", "run", "hoodie", "spark", "warehouse", "inputs")
 # Under these keys the text counts as it was written: Hudi and Spark read texts, and 1.10 is not 1.1.
 _TEXT_MAPS = ("hoodie", "spark", "warehouse")
@@ -53,7 +55,7 @@ def check_layer(tree: MapNode, model: type[ConfigFile] | type[PipelineFile], pro
                     tree.file,
                     node.line,
                     "WRONG_TYPE",
-                    f"'{key}' must be a mapping.",
+                    NO_MAPPING.format(key),
                     f"Write 'name: value' lines below '{key}:'"
                     + (", not 'name=value'." if isinstance(node, ScalarNode) and "=" in node.text else "."),
                 )
@@ -150,7 +152,11 @@ def variables(tree: MapNode, context: TemplateContext, problems: Problems) -> di
     if not isinstance(node, MapNode):
         return {}
     rendered = {key: render_node(entry, context, problems) for key, entry in node.entries.items()}
-    return {key: entry.value for key, entry in rendered.items() if isinstance(entry, ScalarNode) and entry.value is not None}
+    # One that is no single value is a problem of its own, and whoever uses it makes none.
+    return {
+        key: "" if (value := plain(entry)) is None or isinstance(value, dict | list) else value
+        for key, entry in rendered.items()
+    }
 
 
 def plain(node: Node, *, as_text: bool = False) -> Any:
