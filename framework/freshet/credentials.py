@@ -31,7 +31,10 @@ _NAME = (
     r"|authorization|jaas\.config|conn(?:ection)?[-_.]?str(?:ing)?)"
 )
 # What a redactor has put there stays.
-_VALUE = rf"(?!['\"]?\$\{{env\.)(?:\\?\"(?:\\.|[^\"\\])*\\?\"|'(?:\\.|[^'\\])*'|(?:(?:Basic|Bearer|Digest|AWS\S*|SharedKey\w*) +)?[^\s,;&'\"}})\]]+)"
+_VALUE = (
+    r"(?!['\"]?\$\{env\.)(?:\\?\"(?:\\.|[^\"\\])*\\?\"|'(?:\\.|[^'\\])*'"
+    r"|(?:(?:Basic|Bearer|Digest|AWS\S*|SharedKey\w*) +)?[^\s,;&'\"})\]]+)"
+)
 # As in URLs, properties, command lines, YAML, JSON and Java's maps.
 _NAMED = re.compile(
     rf"(?i:([\w.-]{{0,40}}{_NAME}[\w.-]{{0,40}}\\?[\"']?(?: *[=:] *|(?<=[\w]) +(?=[\"'])))){_VALUE}",

@@ -24,7 +24,7 @@ def record_in(file: IO[str]) -> dict[str, Any]:
 
 
 def known_values(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a holder's record without the values that no holder writes, and without credentials: an older one may hold some."""
+    """Return a holder's record without the values that no holder writes, and without credentials."""
     known: dict[str, Any] = tree_without_credentials({key: value for key, value in found.items() if _can_be(key, value)})
     return known
 

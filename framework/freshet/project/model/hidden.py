@@ -78,5 +78,5 @@ def shown_of(text: str, path: str, hidden: Mapping[str, str]) -> str:
 
 
 def without_paths(text: str) -> str:
-    """Return the begin of a kept JSON text that cannot be read, without its paths and credentials: nobody knows what they hold."""
+    """Return the begin of a kept JSON text that cannot be read, without paths and credentials: nobody knows what they hold."""
     return without_credentials(re.sub(r'[^"]*/[^"]*', NOT_SHOWN, text[:2000]))
