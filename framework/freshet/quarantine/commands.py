@@ -10,11 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, foreign_text
 from freshet.events.bus import new_run_id
-from freshet.hudi.table import StateReader
+from freshet.hudi.table import StateReader, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.quality.outcome import Outcome
 from freshet.quarantine import table as q
+from freshet.quarantine.identity import refuse_occupied
 from freshet.quarantine.run import held_quarantine
 from freshet.quarantine.write import removed_rows, waiting_rows, write_quarantine
 from freshet.run.batch import make_batch
@@ -78,9 +79,9 @@ def show(
         phase: Told what goes on.
 
     Raises:
-        StateError: QUARANTINE_LOST.
+        StateError: QUARANTINE_LOST or QUARANTINE_OCCUPIED.
     """
-    if q.quarantine_of(spec, state, state.table(spec.target.ref)) is None:
+    if _quarantine(spec, state) is None:
         return Waiting({}, ())
     spark = session_for(spec, project.root, phase)
     rows = _selected(spark, spec, state, where).persist()
@@ -111,8 +112,11 @@ def drop(
 
     Returns:
         How many.
+
+    Raises:
+        StateError: QUARANTINE_LOST or QUARANTINE_OCCUPIED.
     """
-    if q.quarantine_of(spec, state, state.table(spec.target.ref)) is None:
+    if _quarantine(spec, state) is None:
         return 0
     run_id = new_run_id()
     spark = session_for(spec, project.root, phase)
@@ -124,6 +128,12 @@ def drop(
             write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
         rows.unpersist()
     return count
+
+
+def _quarantine(spec: PipelineSpec, state: StateReader) -> TableState | None:
+    found = q.quarantine_of(spec, state, state.table(spec.target.ref))
+    refuse_occupied(spec, found)
+    return found
 
 
 def _selected(spark: SparkSession, spec: PipelineSpec, state: StateReader, where: str) -> DataFrame:

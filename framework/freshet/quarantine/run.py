@@ -12,6 +12,7 @@ from freshet.errors import StateError
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.identity import foreign_words, refuse_occupied
 from freshet.quarantine.table import ID, RUN, hidden_runs, origin_of, runs_left, unpublished_run
 from freshet.quarantine.write import quarantined_rows, removed_rows, waiting_rows, write_quarantine
 from freshet.run.batch import Batch
@@ -46,6 +47,9 @@ def keep_apart(
 
     Returns:
         How many rows were dropped.
+
+    Raises:
+        StateError: QUARANTINE_OCCUPIED.
     """
     if batch.gated is None or plan.window.kind == "replay" or not any(c.severity == "drop" for c in spec.checks):
         return 0
@@ -53,6 +57,7 @@ def keep_apart(
     # A backfill's chunk and a run may come to it at once.
     with held_quarantine(spec, spark, run_id, phase) as session:
         quarantine = state.table(spec.quarantine)
+        refuse_occupied(spec, quarantine)
         unfinished, left = unpublished_run(spec.name, quarantine, target, origin), runs_left(spec.name, quarantine, target)
         parts = []
         if batch.gated.dropped is not None:
@@ -122,7 +127,8 @@ def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader,
         run_id: Of the run.
         phase: Told what goes on.
     """
-    if state.table(spec.quarantine) is None:
+    quarantine = state.table(spec.quarantine)
+    if quarantine is None or foreign_words(spec.name, spec.quarantine, quarantine):
         return
     with held_quarantine(spec, spark, run_id, phase) as session:
         # Of a chunk that is at work its rows stay: its commit is still to come.

@@ -11,8 +11,10 @@ import pytest
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import MAIN, PIPELINE_KEY, STREAMER_V2_KEY, Checkpoint, encode
 from freshet.hudi.table import MemoryState, TableState
+from freshet.plan.checks import CheckBatch
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.stages import Plan
+from freshet.project.model.checks import CheckSpec, RowRule
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.read.held import hold_plan
@@ -125,3 +127,37 @@ def test_a_place_where_something_else_lies_is_refused(tmp_path: Path, there: tup
     with pytest.raises(StateError) as refused:
         hold_plan(plan, MemoryState({}))
     assert refused.value.code == "TARGET_OCCUPIED"
+
+
+@pytest.mark.parametrize(
+    ("there", "is_foreign"),
+    [
+        (("part-0.snappy.parquet",), True),
+        (("day=2026-01-05/a.parquet",), True),
+        (("_delta_log/0.json",), True),
+        ((".hoodie/timeline/x", "2026-01-05/a.parquet"), False),
+        ((), False),
+    ],
+    ids=str,
+)
+def test_a_quarantines_place_where_something_else_lies_is_refused(
+    tmp_path: Path,
+    there: tuple[str, ...],
+    is_foreign: bool,
+) -> None:
+    """Kind: as above, of the table beside the target that a run makes when it drops its first row."""
+    target = TableRef(TARGET.name, str(tmp_path / "earnings"))
+    place = TableRef("derived.earnings_quarantine", str(tmp_path / "earnings_quarantine"))
+    for name in there:
+        (tmp_path / "earnings_quarantine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "earnings_quarantine" / name).write_bytes(b"x")
+    check = CheckSpec(name="it", severity="drop", line=1, rule=RowRule("fare < 0"))
+    plan = planned(None, a_spec(inputs=(), target=a_table_spec(ref=target), quarantine=place, checks=(check,)))
+    plan = replace(plan, stages=tuple(stage for stage in plan.stages if isinstance(stage, CheckBatch)))
+    assert plan.stages
+    if not is_foreign:
+        hold_plan(plan, MemoryState({}))
+        return
+    with pytest.raises(StateError) as refused:
+        hold_plan(plan, MemoryState({}))
+    assert refused.value.code == "QUARANTINE_OCCUPIED"

@@ -13,6 +13,7 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.keys.options import INDEX_TYPE, METADATA_ENABLE
 from freshet.hudi.table import StateReader, TableState
+from freshet.plan.checks import CheckBatch
 from freshet.plan.row_stages import MergeColumns
 from freshet.plan.stages import Commit, Plan, Stage
 from freshet.project.model.pipeline import TableRef
@@ -46,32 +47,36 @@ def hold_plan(plan: Plan, state: StateReader) -> None:
         state: Reader of the tables.
 
     Raises:
-        StateError: TARGET_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
+        StateError: TARGET_OCCUPIED, QUARANTINE_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
         RetryableError: SOURCE_CHANGED_UNDER_READ or COMMIT_CONFLICT.
     """
     if plan.first_run and plan.stages:
         _hold_place(plan.target)
     for stage in _all_of(plan):
+        if isinstance(stage, CheckBatch) and stage.quarantine is not None:
+            _hold_place(stage.quarantine, is_quarantine=True)
         if not isinstance(stage, Commit):
             hold_read(stage)
         elif (target := state.table(stage.table)) is not None and target.commits:
             hold_target(target, stage)
 
 
-def _hold_place(target: TableRef) -> None:
+def _hold_place(target: TableRef, is_quarantine: bool = False) -> None:
     """Refuse to make a table where rows of another one lie: Hudi would write beside them, and read some of them as its own."""
     base = local_path(target.path)
     names = set(told(target, storage_for(base).names)(base))
     found = sorted(name for name in names if _OF_OTHERS.search(name)) or sorted(
         {"data", "metadata"} if {"data", "metadata"} <= names else ()
     )
-    if found:
+    if found and ".hoodie" not in names:
         raise StateError(
-            "TARGET_OCCUPIED",
+            "QUARANTINE_OCCUPIED" if is_quarantine else "TARGET_OCCUPIED",
             f"{target.name}: there is no Hudi table at {target.path}, and what lies there is something "
             f"else: {', '.join(found[:3])}{', ...' * (len(found) > 3)}.",
             "Nothing was read or written.",
-            "Move them away, or name another place by LOCATION in the DDL; where a Hudi table lost its .hoodie, restore that.",
+            "Move them away, or name another place by LOCATION in the DDL"
+            + (" (the quarantine lies beside the target)" if is_quarantine else "")
+            + "; where a Hudi table lost its .hoodie, restore that.",
             path=target.path,
             found=found[:10],
         )
