@@ -17,6 +17,7 @@ from freshet.plan.stages import Plan
 from freshet.project.model.checks import CheckSpec, RowRule
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.sources.hudi.position import HudiPosition
+from freshet.sources.hudi.read import held
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target, at
@@ -25,8 +26,8 @@ OTHERS = {PIPELINE_KEY: "refunds"}
 
 
 def planned(target: TableState | None, spec: PipelineSpec | None = None, **request: Any) -> Plan:
-    held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)])} | ({TARGET.path: target} if target else {})
-    return compile_plan(spec or a_spec(inputs=()), MemoryState(held), RunRequest(**request))
+    there = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)])} | ({TARGET.path: target} if target else {})
+    return compile_plan(spec or a_spec(inputs=()), MemoryState(there), RunRequest(**request))
 
 
 def refusal(target: TableState, **request: Any) -> StateError:
@@ -161,3 +162,27 @@ def test_a_quarantines_place_where_something_else_lies_is_refused(
     with pytest.raises(StateError) as refused:
         hold_plan(plan, MemoryState({}))
     assert refused.value.code == "QUARANTINE_OCCUPIED"
+
+
+@pytest.mark.parametrize(("root", "listed"), [("s3a://lake", []), ("/lake", ["/lake/raw/trips", "/lake/derived/earnings"])])
+def test_before_a_run_the_files_of_a_store_are_listed_once(
+    monkeypatch: pytest.MonkeyPatch,
+    root: str,
+    listed: list[str],
+) -> None:
+    """Kind: a listing for each partition, made by the plan and a moment later by the run. On a local disk it costs nothing, and
+    saves the start of Spark; a plan that nobody carries out looks at all.
+    """
+    source, target = TableRef("raw.trips", f"{root}/raw/trips"), TableRef(TARGET.name, f"{root}/derived/earnings")
+    spec = a_spec(inputs=(), source={"table": source}, target={"ref": target})
+    stands = a_target((30, a_checkpoint(10, source.path)))
+    state = MemoryState({source.path: a_table_state([a_commit(10), a_commit(20)]), target.path: replace(stands, ref=target)})
+    plan, seen = compile_plan(spec, state, RunRequest()), list[str]()
+    monkeypatch.setattr(held, "hold_files", lambda ref, *_: seen.append(ref.path))
+    monkeypatch.setattr(held, "hold_metadata", lambda *_: None)
+    monkeypatch.setattr(held, "hold_version", lambda one, *_, **__: seen.append(getattr(one, "ref", one).path))
+    hold_plan(plan, state, is_run_next=True)
+    assert seen == listed
+    seen.clear()
+    hold_plan(plan, state)
+    assert seen == [source.path, target.path]

@@ -32,19 +32,20 @@ from freshet.sources.hudi.reads import (
     Version,
 )
 from freshet.storage.failures import told
-from freshet.storage.files import local_path, storage_for
+from freshet.storage.files import is_local, local_path, storage_for
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 # Data files, partitions in Hive's style, and a log of Delta's. Of Iceberg two folders tell.
 _OF_OTHERS = re.compile(r"^(?![._]).*\.(?:parquet|orc|avro|csv|json|gz|zst)$|^[^._][^=]*=|^_delta_log$|^_SUCCESS$")
 
 
-def hold_plan(plan: Plan, state: StateReader) -> None:
+def hold_plan(plan: Plan, state: StateReader, *, is_run_next: bool = False) -> None:
     """Refuse a plan whose reads or write would be refused for the files of its tables.
 
     Args:
         plan: The plan; one without stages has nothing to look at.
         state: Reader of the tables.
+        is_run_next: True where the plan is carried out at once, which holds each table again just before it is read or written.
 
     Raises:
         StateError: TARGET_OCCUPIED, QUARANTINE_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
@@ -55,6 +56,9 @@ def hold_plan(plan: Plan, state: StateReader) -> None:
     for stage in _all_of(plan):
         if isinstance(stage, CheckBatch) and stage.quarantine is not None:
             _hold_place(stage.quarantine, is_quarantine=True)
+        # Listings of a store take their time: the second look would be at the same files.
+        if is_run_next and not is_local(_held_of(stage)):
+            continue
         if not isinstance(stage, Commit):
             hold_read(stage)
         elif (target := state.table(stage.table)) is not None and target.commits:
@@ -80,6 +84,18 @@ def _hold_place(target: TableRef, is_quarantine: bool = False) -> None:
             path=target.path,
             found=found[:10],
         )
+
+
+def _held_of(stage: Stage) -> str:
+    match stage:
+        case ReadIncrement() | ReadLookback() | ReadSnapshot() | ReadPartitions() | ReadRange() | ReadQuarantine():
+            return stage.table.path
+        case MergeColumns() | Commit():
+            return stage.table.path
+        case DriveRows():
+            return stage.source.path
+        case _:
+            return ""
 
 
 def _all_of(plan: Plan) -> Iterator[Stage]:
