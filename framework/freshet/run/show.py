@@ -14,7 +14,9 @@ from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import TableState
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.history import changes_since, version_to_show
+from freshet.sources.hudi.read.missing import hold_version
 from freshet.sources.hudi.read.reader import load_table, read_increment
+from freshet.sources.hudi.reads import Version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,8 @@ def show_rows(spark: SparkSession, state: TableState, wanted: Wanted) -> Shown:
 
     Raises:
         DataError: BAD_CONDITION: the condition or a column is wrong.
-        StateError: VERSION_CLEANED, BEFORE_FIRST_COMMIT, or what keeps a pipeline from reading the changes.
+        StateError: VERSION_CLEANED, BEFORE_FIRST_COMMIT, FILE_MISSING, FILE_CORRUPT, or what keeps a pipeline from reading the
+            changes.
         FreshetError: The table could not be read.
     """
     ref = state.ref
@@ -87,9 +90,8 @@ def _rows(spark: SparkSession, state: TableState, wanted: Wanted) -> DataFrame:
     ref = state.ref
     if wanted.since:
         return _changes(spark, state, wanted.since)
-    if not wanted.at:
-        return load_table(spark, ref.path)
-    version = version_to_show(state, wanted.at)
+    version = version_to_show(state, wanted.at) if wanted.at else Version("")
+    hold_version(state, version, "Nothing is shown.")
     return load_table(spark, ref.path, version.as_of, overtakers=version.overtakers)
 
 
