@@ -23,7 +23,7 @@ from freshet.jvm.class_data import CLASS_PATH, ClassData, find_class_data
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.java import find_java_home
 from freshet.jvm.log import stderr_kept
-from freshet.jvm.unfit import NEEDED, refuse_unfit
+from freshet.jvm.unfit import CHECKED, NEEDED, refuse_unfit
 from freshet.secrets import REDACTOR
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
@@ -40,7 +40,7 @@ _SHORT_JOB = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 # and 1.0 to 1.1 times as long. It has one thread, and has been measured with two cores only.
 _FEW_CORES, _COLLECTOR = 4, "-XX:+UseSerialGC -Xmn128m"
 _HUDI = {
-    **NEEDED,
+    **(NEEDED | CHECKED),
     # Blocks of 64 KB in the record index, a sixteenth of what Hudi 1.0.2 asks HBase's writer for: `hoodie.hfile.block.size`
     # does not reach the metadata table. A look-up unpacks the whole block of each key, which of a large index and 20,000 keys
     # is nearly every block of a megabyte: a run over as many of 64 million rows took 28 s of CPU so, and takes 22 s. The list
@@ -58,9 +58,6 @@ _DEFAULTS = {
     # Hudi writes times by the calendar of today, and does not say so in the file. Of a file that holds one of before 1900, or
     # a date of before 1582, Spark would then refuse to read any row.
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
-    # Beside each page Parquet writes a checksum, which tells that the page was garbled where it lies, and does not look at it.
-    # Without it 7 of 10 garbled bytes of a zstd page are read as other values (2,000 rows).
-    "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
 }
 # Where Spark writes rows itself, as in a bulk insert and a compaction, it refuses times before 1900 and dates before 1582 by
 # default: Hudi 1.0.2 then drops the row and gives its key to the next one. By another calendar than Hudi's they would change.

@@ -50,7 +50,7 @@ class NamesKept:
         self._refuse(ddl.file, "DDL file", names)
         for key, setting in ddl.settings.items():
             if key in _KEPT and self._holds(setting.value):
-                self._add(Place(setting.file, setting.line), f"'{key}'")
+                self._tell(Place(setting.file, setting.line), f"'{key}'")
 
     def check_settings(self, tree: MapNode) -> None:
         """Refuse a secret in the names of checks, and in what a catalogue is told.
@@ -61,7 +61,7 @@ class NamesKept:
         for what, node in _named(tree):
             # What stands there as it is was meant to be seen, and only happens to be like a secret.
             if isinstance(node, ScalarNode) and node.is_rendered and self._holds(node.text):
-                self._add(Place(node.file, node.line), what)
+                self._tell(Place(node.file, node.line), what)
 
     def check_columns(self, chain: Iterable[TransformSpec]) -> None:
         """Refuse a secret in the names of a SQL step, of whose columns a new one becomes a column of the table.
@@ -84,12 +84,12 @@ class NamesKept:
         written = set(re.findall(r"[\w\0]+", _TAG.sub("\0", text or "")))
         for what, name, line in found:
             if name not in written:
-                self._add(Place(file, line), f"a {what}")
+                self._tell(Place(file, line), f"a {what}")
 
     def _holds(self, text: str) -> bool:
         return self._secrets.hidden(text) != text
 
-    def _add(self, at: Place, what: str) -> None:
+    def _tell(self, at: Place, what: str) -> None:
         said = f"{what[:1].upper()}{what[1:]} has a secret in its name, which the table's commits would keep."
         if what.startswith("'"):
             said = f"{what} holds a secret, which the table or its catalogue would keep."
