@@ -121,7 +121,6 @@ LONGER: dict[str, int] = {
     "backfill/plan.py": 300,
     "backfill/run.py": 305,
     "index/hbase/opening.py": 278,
-    "index/ops/make.py": 311,
     "jvm/jars.py": 251,
     "project/model/pipeline.py": 258,
     "project/syntax/template_sandbox.py": 260,

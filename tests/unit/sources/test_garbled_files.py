@@ -17,14 +17,18 @@ import pytest
 from pyarrow import parquet
 
 from freshet.errors import FreshetError, StateError
-from freshet.project.model.pipeline import TableRef
+from freshet.hudi.timeline import TimelineState
+from freshet.index.ops.work import require_rows
+from freshet.project.model.pipeline import Project, TableRef
+from freshet.quarantine import commands
+from freshet.run import show
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.read import damage
 from freshet.sources.hudi.read.damage import refuse_damaged
 from freshet.sources.hudi.read.frames import broken_frame
 from freshet.sources.hudi.read.second_reader import damage_of
-from tests.kit.memory import TARGET, at
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, commit
+from tests.kit.memory import TARGET, a_spec, at
+from tests.kit.timeline import OF_A_PIPELINE, OF_A_QUARANTINE, HandMade, commit
 
 FOREIGN = Path(__file__).parents[2] / "foreign"
 LOG = ".00000001-aa-0_{}.log.1_0-19-18"
@@ -182,3 +186,33 @@ def test_where_all_is_whole_the_failure_is_what_it_was(tmp_path: Path, monkeypat
         monkeypatch.setattr(damage, "_READER", ends.format(number))
         ended: FreshetError = in_words(tables["derived.copy"], text, reads)
         assert (ended.code, "signal 6" in ended.message) == (code, number == 6)
+
+
+def test_who_only_looks_or_makes_an_index_is_told_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: rows that Hudi would pass over. ``freshet show`` would not show them, an index would lack their keys, by which they
+    would be written twice, and a quarantine's rows would wait no more.
+    """
+    for module in (show, commands):
+        monkeypatch.setattr(
+            module, "load_table" if module is show else "session_for", lambda *_, **__: pytest.fail("it is read")
+        )
+    tables = a_lake(tmp_path, "derived.copy", "log")
+    a_lake(tmp_path / "other", "derived.copy_quarantine", "log")
+    kept = TableRef("derived.copy_quarantine", str(tmp_path / "other/derived.copy_quarantine"))
+    properties = Path(kept.path) / ".hoodie/hoodie.properties"
+    properties.write_text(OF_A_QUARANTINE)
+    spec = a_spec(name="copy", target={"ref": tables["derived.copy"]}, quarantine=kept)
+    state = TimelineState()
+    there = state.table(tables["derived.copy"])
+    assert there is not None
+    wanted = show.Wanted(limit=1)
+    project = Project("", "local", (spec,), {})
+    for look in (
+        lambda: require_rows(spec, state),
+        lambda: show.show_rows(None, there, wanted),  # type: ignore[arg-type]
+        lambda: commands.show(project, spec, state, "", 1, print),
+        lambda: commands.drop(project, spec, state, "", print),
+    ):
+        with pytest.raises(StateError) as refused:
+            look()
+        assert (refused.value.code, ".log." in refused.value.message) == ("FILE_CORRUPT", True)
