@@ -120,12 +120,14 @@ def a_lake(root: Path, garbled: str, file: str) -> dict[str, TableRef]:
     for name in ("raw.events", "dim.cities", "derived.copy", "derived.copy_quarantine"):
         table = HandMade(root / name, OF_A_PIPELINE)
         base, log = f"00000001-aa-0_0-19-18_{at(9)}.parquet", LOG.format(at(19))
-        table.done(10, commit(numInserts=1, fileId="00000001-aa-0", path=f"2026-08-01/{base}", fileSizeInBytes=1))
-        table.done(20, commit(numInserts=1, fileId="00000001-aa-0", path=f"2026-08-01/{log}", fileSizeInBytes=1), "deltacommit")
         a_base_file(root / name / "2026-08-01" / base, garbled=name == garbled and file == "base")
         block = a_block(at(19))
         broken = block[:-5] + b"\x41" + block[-4:]
         (root / name / "2026-08-01" / log).write_bytes(broken if name == garbled and file == "log" else block)
+        for moment, written, action in ((10, base, "commit"), (20, log, "deltacommit")):
+            size = (root / name / "2026-08-01" / written).stat().st_size
+            stats = {"fileId": "00000001-aa-0", "path": f"2026-08-01/{written}", "fileSizeInBytes": size}
+            table.done(moment, commit(numInserts=1, **stats), action)
         tables[name] = TableRef(name, str(root / name))
     return tables
 
