@@ -7,6 +7,7 @@ not know it. What can be a credential by its place or its form is cut out of suc
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 #: What stands for it.
@@ -16,43 +17,62 @@ _LONGEST = 2_000
 # Where a text is quoted or goes on, an address ends.
 _END = r"\s'\"<>|`"
 _SCHEME = r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*://"
-# A password may hold slashes and colons: what stands before the last @. Azure's container stands there, too, without a colon.
-_USER = re.compile(
-    rf"({_SCHEME})(?:[^{_END}@/:]{{0,999}}:[^{_END}]{{0,999}}@"
-    rf"|(?<!abfs://)(?<!abfss://)(?<!wasb://)(?<!wasbs://)[^{_END}@/]{{0,999}}@)"
-)
-# Messages are cut, and may end before it.
-_CUT_USER = re.compile(rf"({_SCHEME})[^{_END}@/:]{{0,999}}:(?!\d{{1,5}}(?:/| …))[^{_END}@]{{0,999}} …")
-_QUERY = re.compile(rf"({_SCHEME}[^{_END}?#]*[?#])[^{_END}]+")
-_NO_SCHEME = re.compile(rf"(?<![\w/.-])[\w.+-]+:[^{_END}@/:,;]{{3,}}@(?=[\w-])")
 _NAME = (
     r"(?:secret|token|passw(?:or)?d|passphrase|(?<![a-z])pwd(?![a-z])|credential|signature|(?<![a-z])(?:sig|sas|pass)(?![a-z])"
     r"|(?:access|account|api|auth|client|encryption|master|private|secret|shared|signing|storage)[-_. ]?key"
     r"|authorization|jaas\.config|conn(?:ection)?[-_.]?str(?:ing)?)"
 )
-# What a redactor has put there stays.
-_VALUE = (
-    r"(?!['\"]?\$\{env\.)(?:\\?\"(?:\\.|[^\"\\])*\\?\"|'(?:\\.|[^'\\])*'"
-    r"|(?:(?:Basic|Bearer|Digest|AWS\S*|SharedKey\w*) +)?[^\s,;&'\"})\]]+)"
-)
-# As in URLs, properties, command lines, YAML, JSON and Java's maps.
-_NAMED = re.compile(
-    rf"(?i:([\w.-]{{0,40}}{_NAME}[\w.-]{{0,40}}\\?[\"']?(?: *[=:] *|(?<=[\w]) +(?=[\"'])))){_VALUE}",
-)
 _TELLS = re.compile(rf"(?i:{_NAME})")
-_OPTION = re.compile(rf"(?i:(--?[\w.-]{{0,40}}{_NAME}[\w.-]{{0,40}} +))(?![-=:]){_VALUE}")
-_FORMS = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    # Ids of AWS's keys, tokens of services that say what they are, JSON web tokens.
-    r"A(?:KIA|SIA|GPA|IDA|ROA|NPA|NVA|BIA|CCA)[A-Z0-9]{12,}"
-    r"|gh[oprsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{8,}|AIza[\w-]{30,}|ya29\.[\w-]+"
-    r"|dapi[0-9a-f]{30,}|[sr]k_(?:live|test)_\w{8,}|eyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?"
-    # A storage account's key.
-    r"|[A-Za-z0-9+/]{86}=="
-    r"|(?:Bearer|Basic) +[\w.+/=~-]{8,}"
-    r")|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.*?-----END [A-Z ]*KEY-----|.*)",
-    re.DOTALL,
+# Nearly every text that is kept has none of these. It is looked at with every record, and a tick without news reads one.
+_SIGNS = re.compile(
+    r"://|@|==|A[A-Z]{3}[A-Z0-9]{12}|[A-Za-z]{2,6}_\w{8}|xox[a-z]-|glpat-|AIza|ya29|dapi|eyJ|PRIVATE KEY"
+    rf"|(?i:{_NAME}|bearer|basic)"
 )
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return what is cut, and what stays of it, in this order."""
+    forms = re.compile(
+        r"(?<![A-Za-z0-9])(?:"
+        # Ids of AWS's keys, tokens of services that say what they are, JSON web tokens.
+        r"A(?:KIA|SIA|GPA|IDA|ROA|NPA|NVA|BIA|CCA)[A-Z0-9]{12,}"
+        r"|gh[oprsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{8,}|AIza[\w-]{30,}|ya29\.[\w-]+"
+        r"|dapi[0-9a-f]{30,}|[sr]k_(?:live|test)_\w{8,}|eyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?"
+        # A storage account's key.
+        r"|[A-Za-z0-9+/]{86}=="
+        r"|(?:Bearer|Basic) +[\w.+/=~-]{8,}"
+        r")|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.*?-----END [A-Z ]*KEY-----|.*)",
+        re.DOTALL,
+    )
+    # A password may hold slashes and colons: what stands before the last @. Azure's container stands there, too, without a
+    # colon.
+    user = re.compile(
+        rf"({_SCHEME})(?:[^{_END}@/:]{{0,999}}:[^{_END}]{{0,999}}@"
+        rf"|(?<!abfs://)(?<!abfss://)(?<!wasb://)(?<!wasbs://)[^{_END}@/]{{0,999}}@)"
+    )
+    # Messages are cut, and may end before it.
+    cut_user = re.compile(rf"({_SCHEME})[^{_END}@/:]{{0,999}}:(?!\d{{1,5}}(?:/| …))[^{_END}@]{{0,999}} …")
+    query = re.compile(rf"({_SCHEME}[^{_END}?#]*[?#])[^{_END}]+")
+    # What a redactor has put there stays.
+    value = (
+        r"(?!['\"]?\$\{env\.)(?:\\?\"(?:\\.|[^\"\\])*\\?\"|'(?:\\.|[^'\\])*'"
+        r"|(?:(?:Basic|Bearer|Digest|AWS\S*|SharedKey\w*) +)?[^\s,;&'\"})\]]+)"
+    )
+    around = rf"[\w.-]{{0,40}}{_NAME}[\w.-]{{0,40}}"
+    # As in URLs, properties, YAML, JSON and Java's maps; and on a command line.
+    named = re.compile(rf"(?i:({around}\\?[\"']?(?: *[=:] *|(?<=[\w]) +(?=[\"'])))){value}")
+    option = re.compile(rf"(?i:(--?{around} +))(?![-=:]){value}")
+    no_scheme = re.compile(rf"(?<![\w/.-])[\w.+-]+:[^{_END}@/:,;]{{3,}}@(?=[\w-])")
+    return (
+        (forms, CUT),
+        (user, rf"\1{CUT}@"),
+        (cut_user, rf"\1{CUT}"),
+        (query, rf"\1{CUT}"),
+        (named, rf"\1{CUT}"),
+        (option, rf"\1{CUT}"),
+        (no_scheme, f"{CUT}@"),
+    )
 
 
 def without_credentials(text: str) -> str:
@@ -64,12 +84,11 @@ def without_credentials(text: str) -> str:
     Args:
         text: A text that somebody wrote earlier, such as an error's message in a record.
     """
-    text = _FORMS.sub(CUT, text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
-    text = _CUT_USER.sub(rf"\1{CUT}", _USER.sub(rf"\1{CUT}@", text))
-    text = _QUERY.sub(rf"\1{CUT}", text)
-    text = _NAMED.sub(rf"\1{CUT}", text)
-    text = _OPTION.sub(rf"\1{CUT}", text)
-    return _NO_SCHEME.sub(f"{CUT}@", text)
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    if _SIGNS.search(text):
+        for pattern, stays in _patterns():
+            text = pattern.sub(stays, text)
+    return text
 
 
 def bare_path(path: str) -> str:
