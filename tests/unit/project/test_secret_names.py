@@ -23,6 +23,7 @@ _YML, _DDL, _SQL = "pipelines/payments.yml", "ddl/payments.sql", "transformers/p
 _VARIABLE = BASE.replace("vars: {", 'vars: {s: "{{ env.S }}", half: "{{ env.S[2:12] }}", ')
 _PIPELINE, _TABLE = PIPELINE.format(name="payments", source="events"), DDL.format(name="payments")
 _EVOLVES = _PIPELINE + "schema_contract: add_columns\n"
+_SYNC = "'hoodie.datasource.hive_sync.database'"
 _HIVE = "  hoodie.datasource.hive_sync."
 
 
@@ -49,6 +50,7 @@ def _column(text: str) -> str:
         ({_DDL: _TABLE.replace("derived.payments", "derived.payments_{{ var.s | upper }}")}, f"{_DDL}:1"),
         ({_YML: _PIPELINE + _HIVE + 'table_properties: "owner={{ env.S }}"\n'}, f"{_YML}:7"),
         ({_YML: _PIPELINE + _HIVE + 'database: "{{ var.s }}"\n'}, f"{_YML}:7"),
+        ({_DDL: _TABLE.replace("type = 'cow'", f"{_SYNC} = '{{{{ var.s }}}}'")}, f"{_DDL}:7"),
         ({_YML: _EVOLVES, _SQL: "SELECT *, 1 AS {{ var.s }} FROM <SRC>\n"}, f"{_SQL}:1"),
         ({_YML: _EVOLVES, _SQL: "SELECT *,\n1 AS `a {{ var.s }}` FROM <SRC>\n"}, f"{_SQL}:1"),
         (
@@ -91,7 +93,7 @@ def test_what_is_only_like_a_secret_or_is_kept_nowhere_stays(
         _YML: _EVOLVES.replace(
             "schema_contract", f"{hive}checks: [{{name: no_amount_violet, where: 'amount < 0'}}]\nschema_contract"
         ),
-        _DDL: _column("n {{ var.kind }} COMMENT 'made by {{ var.s }}'"),
+        _DDL: _column("n {{ var.kind }} COMMENT 'made by {{ var.s }}'").replace("type = 'cow'", f"{_SYNC} = 'all_derived'"),
         _SQL: SQL.replace("SELECT", "SELECT 1L AS n, ").replace("\n", " WHERE id <> '{{ var.s }}' -- {{ var.s }}\n"),
     }
     root = a_project(tmp_path, files=files)

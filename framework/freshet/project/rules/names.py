@@ -18,7 +18,7 @@ from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNod
 from freshet.secrets import Redactor
 from freshet.types.columns import field_names
 
-_HINT = "What may be seen stands in 'vars:' of configs/<env>.yml as it is: only what is read by env.* counts as a secret."
+_HINT = "Write what may be seen into 'vars:' of configs/<env>.yml as it is: what is read by env.* counts as a secret."
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 # Settings that Hudi's sync hands to a catalogue, or that the table keeps.
 _SYNC = "hoodie.datasource.hive_sync."
@@ -49,7 +49,7 @@ class NamesKept:
             names += [(f"field in the type of column '{column.name}'", field, line) for field in field_names(column.type)]
         self._refuse(ddl.file, "DDL file", names)
         for key, setting in ddl.settings.items():
-            if key in _KEPT and self._holds(setting.value):
+            if key in _KEPT and self._holds(setting.value) and setting.value not in self._text(ddl.file, "DDL file"):
                 self._tell(Place(setting.file, setting.line), f"'{key}'")
 
     def check_settings(self, tree: MapNode) -> None:
@@ -59,7 +59,6 @@ class NamesKept:
             tree: The pipeline's merged, rendered settings.
         """
         for what, node in _named(tree):
-            # What stands there as it is was meant to be seen, and only happens to be like a secret.
             if isinstance(node, ScalarNode) and node.is_rendered and self._holds(node.text):
                 self._tell(Place(node.file, node.line), what)
 
@@ -80,11 +79,15 @@ class NamesKept:
 
     def _refuse(self, file: str, what_file: str, names: Iterable[tuple[str, str, int]]) -> None:
         found = [(what, name, line) for what, name, line in names if self._holds(name)]
-        text = self._files.read(file, Place(file, 0), what_file, Problems()) if found else None
-        written = set(re.findall(r"[\w\0]+", _TAG.sub("\0", text or "")))
+        # What stands there as it is was meant to be seen, and only happens to be like a secret.
+        written = set(re.findall(r"[\w\0]+", self._text(file, what_file))) if found else set()
         for what, name, line in found:
             if name not in written:
                 self._tell(Place(file, line), f"a {what}")
+
+    def _text(self, file: str, what_file: str) -> str:
+        """Return a file's text with a sign that no name has in the place of each template."""
+        return _TAG.sub("\0", self._files.read(file, Place(file, 0), what_file, Problems()) or "")
 
     def _holds(self, text: str) -> bool:
         return self._secrets.hidden(text) != text
