@@ -103,3 +103,25 @@ def test_what_is_only_like_a_secret_or_is_kept_nowhere_stays(
     kept = [dict(stage.metadata) for stage in plan.stages if isinstance(stage, Commit)]
     assert len(kept) == 1
     assert "violetkumquat77" not in json.dumps(kept)
+
+
+@pytest.mark.parametrize("secret", ["prod", "production", "no_production_x"])
+def test_a_value_that_may_be_seen_names_things_though_a_secret_is_the_same(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    secret: str,
+) -> None:
+    """What the hint says to write: a variable that stands in the configs, by itself, with a filter, within a loop."""
+    monkeypatch.setenv("S", secret)
+    check = "{name: 'no_{{ var.stage }}_x', where: 'amount < 0'}, {name: 'b{{ var.stage | upper }}', where: 'amount < 1'}"
+    files = {
+        "configs/base.yml": BASE.replace("vars: {", 'vars: {stage: production, s: "{{ env.S }}", '),
+        _YML: _EVOLVES.replace("schema_contract", f"checks: [{check}]\nschema_contract"),
+        _DDL: _column("{{ var.stage }}_day STRING").replace("derived.payments", "derived.{{ var.stage }}_payments"),
+        _SQL: "SELECT *, 1 AS {{ var.stage }}_n{% for n in [1] %}, 2 AS {{ var.stage }}{{ n }}{% endfor %} FROM <SRC>"
+        " WHERE id <> '{{ var.s }}'\n",
+    }
+    assert load_project(a_project(tmp_path, files=files)).pipelines
+    (tmp_path / _DDL).write_text(files[_DDL].replace("{{ var.stage }}_day", "{{ var.stage }}_{{ var.s }}"))
+    with pytest.raises(SpecError, match="SECRET_IN_NAME"):
+        load_project(tmp_path)

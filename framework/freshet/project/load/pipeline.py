@@ -101,9 +101,9 @@ def build(
         operation,
         write.strategy,
     )
-    names_kept = NamesKept(draft.secrets, files, problems)
+    names_kept = NamesKept(draft.secrets, draft.context, draft.tree, files, problems)
     names_kept.check_ddl(ddl)
-    names_kept.check_settings(draft.tree)
+    names_kept.check_settings()
     if settings is not None and settings.schema_contract != "nothing":
         names_kept.check_columns(step for step, _ in chain)
     if index.is_global:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from freshet.problems import Problems
 from freshet.project.model.steps import TransformSpec
 from freshet.project.syntax.ddl import DdlTable
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.statements import identifiers
+from freshet.project.syntax.template import TemplateContext, has_template, render
 from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNode, find_node
 from freshet.secrets import Redactor
 from freshet.types.columns import field_names
 
 _HINT = "Write what may be seen into 'vars:' of configs/<env>.yml as it is: what is read by env.* counts as a secret."
-_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_NO_NAME = "\0"
 # Settings that Hudi's sync hands to a catalogue, or that the table keeps.
 _SYNC = "hoodie.datasource.hive_sync."
 _KEPT = (
@@ -33,12 +35,26 @@ class NamesKept:
 
     Args:
         secrets: The secrets that its files read.
+        context: What its SQL may see.
+        tree: Its merged, rendered settings, with ``vars`` as they stand in the files.
         files: The project's files.
         problems: Receives SECRET_IN_NAME.
     """
 
-    def __init__(self, secrets: Redactor, files: ProjectFiles, problems: Problems) -> None:
-        self._secrets, self._files, self._problems = secrets, files, problems
+    def __init__(
+        self,
+        secrets: Redactor,
+        context: TemplateContext,
+        tree: MapNode,
+        files: ProjectFiles,
+        problems: Problems,
+    ) -> None:
+        self._secrets, self._tree, self._files, self._problems = secrets, tree, files, problems
+        variables = tree.entries.get("vars")
+        nodes = variables.entries if isinstance(variables, MapNode) else {}
+        read = {name for name, node in nodes.items() if isinstance(node, ScalarNode) and has_template(node.text)}
+        clean = {name: _NO_NAME if name in read else value for name, value in (context.var or {}).items()}
+        self._clean = replace(context, var=clean, env=None, on_secret=None)
 
     def check_ddl(self, ddl: DdlTable) -> None:
         """Refuse a secret in the names of the table, of its columns and of the fields in their types."""
@@ -49,17 +65,13 @@ class NamesKept:
             names += [(f"field in the type of column '{column.name}'", field, line) for field in field_names(column.type)]
         self._refuse(ddl.file, "DDL file", names)
         for key, setting in ddl.settings.items():
-            if key in _KEPT and self._holds(setting.value) and setting.value not in self._text(ddl.file, "DDL file"):
+            if key in _KEPT and self._holds(setting.value) and setting.value not in self._clean_text(ddl.file, "DDL file"):
                 self._tell(Place(setting.file, setting.line), f"'{key}'")
 
-    def check_settings(self, tree: MapNode) -> None:
-        """Refuse a secret in the names of checks, and in what a catalogue is told.
-
-        Args:
-            tree: The pipeline's merged, rendered settings.
-        """
-        for what, node in _named(tree):
-            if isinstance(node, ScalarNode) and node.is_rendered and self._holds(node.text):
+    def check_settings(self) -> None:
+        """Refuse a secret in the names of checks, and in what a catalogue is told."""
+        for what, node in _named(self._tree):
+            if isinstance(node, ScalarNode) and self._holds(node.text) and self._rendered(node.template) not in ("", node.text):
                 self._tell(Place(node.file, node.line), what)
 
     def check_columns(self, chain: Iterable[TransformSpec]) -> None:
@@ -79,15 +91,21 @@ class NamesKept:
 
     def _refuse(self, file: str, what_file: str, names: Iterable[tuple[str, str, int]]) -> None:
         found = [(what, name, line) for what, name, line in names if self._holds(name)]
-        # What stands there as it is was meant to be seen, and only happens to be like a secret.
-        written = set(re.findall(r"[\w\0]+", self._text(file, what_file))) if found else set()
+        written = set(re.findall(rf"[\w{_NO_NAME}]+", self._clean_text(file, what_file))) if found else set()
         for what, name, line in found:
             if name not in written:
                 self._tell(Place(file, line), f"a {what}")
 
-    def _text(self, file: str, what_file: str) -> str:
-        """Return a file's text with a sign that no name has in the place of each template."""
-        return _TAG.sub("\0", self._files.read(file, Place(file, 0), what_file, Problems()) or "")
+    def _clean_text(self, file: str, what_file: str) -> str:
+        return self._rendered(self._files.read(file, Place(file, 0), what_file, Problems()) or "")
+
+    def _rendered(self, template: str) -> str:
+        """Return what a template makes of all that is no secret: by that a name only happens to be like one.
+
+        What is read by ``env``, and the variables that it makes, are a sign that no name has.
+        """
+        found = render(template, self._clean, "", 1, Problems())
+        return _NO_NAME if found is None else found
 
     def _holds(self, text: str) -> bool:
         return self._secrets.hidden(text) != text

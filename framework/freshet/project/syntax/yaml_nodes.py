@@ -42,7 +42,7 @@ class ScalarNode:
         line: Line of its key, or of the item in a list.
         content_line: Line where the value's text begins.
         key: The key as the file spells it, where it is known by another name.
-        is_rendered: True where a template made the text.
+        template: What the text was rendered from, where a template made it.
     """
 
     value: Value
@@ -51,7 +51,7 @@ class ScalarNode:
     line: int
     content_line: int
     key: str = ""
-    is_rendered: bool = False
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)
