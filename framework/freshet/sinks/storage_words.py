@@ -6,7 +6,7 @@ import re
 
 from freshet.errors import FreshetError, RetryableError, StateError, foreign_text, root_cause
 from freshet.project.model.pipeline import TableRef
-from freshet.sources.hudi.read.damage import named_files
+from freshet.sources.hudi.read.damage import damage_behind, named_files
 from freshet.sources.hudi.read.missing import gone_for_good
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
@@ -79,7 +79,11 @@ def of_storage(target: TableRef, of: TableRef | None, text: str, reading: bool) 
     if of is None:
         return None
     if _CORRUPT.search(root):
-        file = f"{of.path.rstrip('/')}/{named[0]}" if (named := named_files(of, text)) else ""
+        named = named_files(of, text)
+        found = damage_behind((of,), text, _UNTOUCHED, target) if not named else None
+        if found is not None:
+            return found
+        file = f"{of.path.rstrip('/')}/{named[0]}" if named else ""
         wanted = "" if of == target else f" for {target.name}"
         return StateError(
             "FILE_CORRUPT",
