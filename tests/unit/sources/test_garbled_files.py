@@ -37,9 +37,11 @@ FAILED = (
 )
 
 
-def a_block(instant: str, content: bytes = b"\0\0\0\3" + b"x" * 40, kind: int = 3) -> bytes:
-    """Return a block as HoodieLogFormatWriter writes it."""
-    entries = {0: instant.encode(), 2: b'{"type":"record"}'}
+def a_block(instant: str, kind: int = 3) -> bytes:
+    """Return a block of one row as HoodieLogFormatWriter writes it."""
+    row = struct.pack("b", 2 * 30) + b"x" * 30
+    content = struct.pack(">iii", 3, 1, len(row)) + row
+    entries = {0: instant.encode(), 2: b'{"type":"string"}'}
     header = struct.pack(">i", len(entries)) + b"".join(struct.pack(">ii", k, len(v)) + v for k, v in entries.items())
     body = struct.pack(">ii", 1, kind) + header + struct.pack(">q", len(content)) + content + struct.pack(">i", 0)
     return b"#HUDI#" + struct.pack(">q", len(body) + 8) + body + struct.pack(">q", len(body) + 8 + 6)
@@ -54,7 +56,24 @@ def test_real_logs_are_whole(tmp_path: Path) -> None:
         found = [path for path in (tmp_path / name).rglob(".*.log.*") if "/.hoodie/" not in str(path) and path.suffix != ".crc"]
         assert found
         logs += found
-    assert [broken_frame(str(path)) for path in logs if broken_frame(str(path))] == []
+    assert [said for path in logs if (said := damage_of(str(path)))] == []
+
+
+def test_rows_that_their_schema_cannot_read_are_found(tmp_path: Path) -> None:
+    """The frames are whole: Hudi's own reader fails, and names no file. A text's bytes may be any, and are no damage."""
+    file, whole = tmp_path / LOG.format(at(19)), a_block(at(19))
+    for old, new, damaged in (
+        (b'{"type"', b'7"type"', True),
+        (b'"string"', b'"double"', True),
+        (struct.pack("b", 60) + b"x", struct.pack("b", 80) + b"x", True),
+        (struct.pack("b", 60) + b"x", struct.pack("b", 58) + b"x", True),
+        (struct.pack(">i", 31), struct.pack(">i", 30), True),
+        (b"xxx", b"\xff\xff\xff", False),
+    ):
+        assert old in whole
+        file.write_bytes(whole.replace(old, new))
+        assert broken_frame(str(file)) == ""
+        assert bool(damage_of(str(file))) is damaged, (old, new)
 
 
 def test_a_garbled_frame_is_found_wherever_it_is(tmp_path: Path) -> None:
