@@ -13,6 +13,7 @@ from freshet.hudi.table import StateReader
 from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, waits_for
 from freshet.project.model.paths import next_place, places_before, quarantine_of, same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.quarantine.identity import foreign_words
 from freshet.run.delete import delete_table
 from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
@@ -206,7 +207,8 @@ def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Li
     quarantine = quarantine_of(spec.name, table)
     done = []
     for one in (table, quarantine):
-        if one == quarantine and state.table(one) is None:
+        # At its path another one's table may stand.
+        if one == quarantine and ((found := state.table(one)) is None or foreign_words(spec.name, one, found)):
             continue
         listen(Phase(pipeline=spec.name, message=f"deleting {one.path}"))
         if delete_table(one.path, spec.spark_conf):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from freshet.credentials import tree_without_credentials, without_credentials
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import BACKFILL_KEY, CHECKS_KEY, COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
@@ -153,12 +154,12 @@ def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     if not service:
         counts = row_counts(spec, info)
         rows = {**vars(counts), "mixed": list(counts.mixed), "quarantined": 0}
-    found = json.loads(info.extra.get(CHECKS_KEY) or "{}") if own else {}
+    found = tree_without_credentials(json.loads(info.extra.get(CHECKS_KEY) or "{}")) if own else {}
     rows |= {"quarantined": found["quarantined"]} if found.get("quarantined") else {}
     checks = tuple(
         {"name": name, "status": one["status"], "rows": one["rows"]} for name, one in found.get("checks", {}).items()
     )
-    chunk = json.loads(info.extra[BACKFILL_KEY]) if BACKFILL_KEY in info.extra else {}
+    chunk = tree_without_credentials(json.loads(info.extra.get(BACKFILL_KEY) or "{}"))
     failed = chunk.get("state") == "failed"
     error = {"code": chunk["error"], "message": f"chunk {chunk['start']} to {chunk['end']}"} if failed else None
     return Entry(
@@ -169,6 +170,6 @@ def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
         checks=checks,
         error=error,
         commits=(instant.completed,),
-        run_id=info.extra.get(RUN_ID_KEY, ""),
+        run_id=without_credentials(info.extra.get(RUN_ID_KEY, "")),
         more={key: chunk[key] for key in ("backfill", "start", "end") if key in chunk},
     )

@@ -15,8 +15,10 @@ from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import TableState
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.history import changes_since, version_to_show
+from freshet.sources.hudi.read.missing import hold_version
 from freshet.sources.hudi.read.pruning import in_partitions
 from freshet.sources.hudi.read.reader import IDENTITY, load_table, load_version, read_identified
+from freshet.sources.hudi.reads import Version
 
 #: The column that says what became of a row: it is new, it was there before, or it is gone.
 CHANGE = "_change"
@@ -78,7 +80,8 @@ def show_rows(spark: SparkSession, state: TableState, wanted: Wanted) -> Shown:
 
     Raises:
         DataError: BAD_CONDITION: the condition or a column is wrong.
-        StateError: VERSION_CLEANED, BEFORE_FIRST_COMMIT, or what keeps a pipeline from reading the changes.
+        StateError: VERSION_CLEANED, BEFORE_FIRST_COMMIT, FILE_MISSING, FILE_CORRUPT, or what keeps a pipeline from reading the
+            changes.
         FreshetError: The table could not be read.
     """
     ref = state.ref
@@ -109,9 +112,8 @@ def _rows(spark: SparkSession, state: TableState, wanted: Wanted) -> DataFrame:
     ref = state.ref
     if wanted.since:
         return _changes(spark, state, wanted.since)
-    if not wanted.at:
-        return load_table(spark, ref.path)
-    version = version_to_show(state, wanted.at)
+    version = version_to_show(state, wanted.at) if wanted.at else Version("")
+    hold_version(state, version, "Nothing is shown.")
     return load_table(spark, ref.path, version.as_of, overtakers=version.overtakers)
 
 

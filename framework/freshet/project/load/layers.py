@@ -131,7 +131,7 @@ def render_node(node: Node, context: TemplateContext, problems: Problems) -> Nod
     match node:
         case ScalarNode(value=str()):
             result = render(node.text, context, node.file, node.content_line, problems)
-            return node if result == node.text else replace(node, value=result or "", text=result or "")
+            return node if result == node.text else replace(node, value=result or "", text=result or "", template=node.text)
         case MapNode():
             return replace(node, entries={key: render_node(entry, context, problems) for key, entry in node.entries.items()})
         case ListNode():

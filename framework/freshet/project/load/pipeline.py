@@ -24,6 +24,7 @@ from freshet.project.rules.fingerprint import fingerprint_of
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
+from freshet.project.rules.names import NamesKept
 from freshet.project.rules.shares import Shares
 from freshet.project.rules.sync import check_sync
 from freshet.project.rules.transforms import read_chain
@@ -126,6 +127,11 @@ def _built(
         operation,
         write.strategy,
     )
+    names_kept = NamesKept(draft.secrets, draft.context, draft.tree, files, problems)
+    names_kept.check_ddl(ddl)
+    names_kept.check_settings()
+    if settings is not None and settings.schema_contract != "nothing":
+        names_kept.check_columns(step for step, _ in chain)
     if index.is_global:
         check_overwrites(operation, write, backfill, index, draft.place("hoodie"), problems, partition_is_stable=stable)
     if len(problems) > before or settings is None or main is None or ref is None:
