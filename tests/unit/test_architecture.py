@@ -64,6 +64,7 @@ NO_SPARK = (
     "types",
     "events",
     "project",
+    "verdict",
     "storage",
     "hudi",
     "sources.encodings",
