@@ -16,7 +16,7 @@ from freshet.run.records import read_records
 from freshet.run.result import row_counts
 
 _OF_HUDI = {"COMPACT": "compaction", "LOG_COMPACT": "compaction", "CLUSTER": "clustering"}
-_OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill", "index": "index"}
+_OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill", "index": "index", "repair": "repair"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +25,8 @@ class Entry:
 
     Args:
         begun: When, UTC, as Hudi names instants; of a commit that no record tells of, its request time.
-        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``migrate``, ``service``, ``compaction``,
-            ``clustering`` or ``other writer``.
+        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``migrate``, ``service``, ``audit``, ``repair``,
+            ``compaction``, ``clustering`` or ``other writer``.
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
         seconds: Wall time as ``total``, and by phase; empty where nobody recorded it.
         rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a

@@ -77,7 +77,7 @@ class PipelineStatus:
         return found
 
 
-class _OneLook:
+class OneLook:
     """A ``StateReader`` that asks another one once for each table, so that all who ask it see the same moment.
 
     Args:
@@ -128,7 +128,7 @@ def pipeline_status(
         Its standing; an error becomes its ``state``.
     """
     last = position = zone = ""
-    state = _OneLook(state)
+    state = OneLook(state)
     try:
         target = state.table(spec.target.ref)
         refuse_unmigrated(spec, state, target)
