@@ -138,7 +138,7 @@ def _of_checkpoints(spec: PipelineSpec, target: TableState, kinds: set[str]) -> 
     if by_hand:
         yield Cause(
             code="COMMITS_SKIPPED",
-            message=f"the checkpoint was set by hand at {_named(readable(one) for one in by_hand)}: what it passed was not read",
+            message=f"the checkpoint was set by hand at {_named(readable(one) for one in by_hand)}: what it passed is missing",
         )
     if any(origin == "start_at_latest" for _, origin in origins):
         yield Cause(

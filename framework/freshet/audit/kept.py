@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from freshet.audit.result import AuditResult
+from freshet.hudi.instants import UTC_ZONE, readable
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.record_files import last_record
 from freshet.sources.hudi.reads import counted
@@ -56,6 +59,21 @@ def last_audit(spec: PipelineSpec) -> dict[str, Any] | None:
     told = record["audit"]
     differing = told["missing"] + told["surplus"] + told["unequal"] + told["lost"]
     return {"when": record.get("ended") or record["begun"], "outcome": record["outcome"], "differing": differing, **told}
+
+
+def standing_words(pipeline: str, told: Mapping[str, Any] | None) -> str:
+    """Return what ``last_audit`` tells as one line; empty where there was no audit.
+
+    Args:
+        pipeline: The pipeline's name.
+        told: What it tells.
+    """
+    if told is None:
+        return ""
+    ends = {"equal": "all equal a recompute", "repaired": f"{told['differing']:,} differed, and are repaired"}
+    what = ends.get(told["outcome"], f"{told['differing']:,} differ; what: `freshet audit {pipeline}`")
+    when = readable(told["when"], UTC_ZONE, datetime.now(UTC))
+    return f"{pipeline}: last audit {when}: {counted(told['checked'], 'row')} checked, {what}"
 
 
 def percent(share: float) -> str:

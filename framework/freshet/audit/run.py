@@ -97,9 +97,7 @@ def _audited(
     return replace(result, seconds=round(time.monotonic() - began, 3))
 
 
-def _look(
-    plan: AuditPlan, spark: SparkSession, project: Project, state: StateReader, listen: Listener, again: bool
-) -> Looked:
+def _look(plan: AuditPlan, spark: SparkSession, project: Project, state: StateReader, listen: Listener, again: bool) -> Looked:
     from freshet.audit.look import look_at
 
     with watched(plan.spec, listen) as told:

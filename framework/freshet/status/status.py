@@ -51,6 +51,8 @@ class PipelineStatus:
         running: What its lease's holder has written of itself, where a run or a service is at work; the caller asks.
         waits_for: Pipelines whose first run it waits for; the caller knows them.
         logic: Which of the target's partitions hold rows of an older logic: see ``LogicReport``; None before the first run.
+        audit: What the last audit found: ``when``, ``outcome``, ``checked``, ``differing`` and others; None where there was
+            none; the caller asks.
     """
 
     pipeline: str
@@ -70,6 +72,7 @@ class PipelineStatus:
     running: Mapping[str, Any] | None = None
     waits_for: tuple[str, ...] = ()
     logic: LogicReport | None = None
+    audit: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the standing as a JSON-serialisable mapping, without secrets."""
