@@ -101,6 +101,13 @@ def plan_audit(spec: PipelineSpec, state: StateReader, request: AuditRequest, sc
             f"Make it first: freshet run {spec.name}",
         )
     refuse_recompute(spec, _REMEDY.format(name=spec.name))
+    if spec.write.strategy == "partial_update":
+        raise StateError(
+            "NOT_RECOMPUTABLE",
+            f"{spec.name}: its rows are made of parts that came one after the other, of which the source has the last one alone.",
+            _UNTOUCHED,
+            f"Look at a single run with: freshet preview {spec.name}",
+        )
     # What the next run is refused for, an audit of what the last one left cannot rely on either.
     coming = compile_plan(spec, state, RunRequest())
     spec = evolved(spec, target)

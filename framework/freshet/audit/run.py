@@ -25,6 +25,7 @@ from freshet.run.telling import tell_started
 from freshet.run.watchdog import watched
 from freshet.run.write_session import write_session
 from freshet.sources.hudi.read.held import hold_plan
+from freshet.sources.hudi.read.missing import hold_version
 from freshet.verdict.result import Scope
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _audited(
     def planned() -> AuditPlan:
         plan = plan_audit(spec, state, request, scope, project.root)
         hold_plan(plan.plan, state)
+        hold_version(spec.target.ref, plan.target, "Nothing was written.")
         return plan
 
     plan = planned()

@@ -36,7 +36,7 @@ def _verdict(found: AuditResult) -> str:
 def _facts(found: AuditResult) -> Iterator[str]:
     yield f"as of the checkpoint {readable(found.checkpoint, found.zone)} in commit {readable(found.commit)}"
     if found.cleaned:
-        yield f"of {', '.join(found.cleaned)} the present rows: those of the checkpoint are cleaned, and nothing waits for a run"
+        yield f"of {', '.join(found.cleaned)} the present rows: those of the checkpoint are cleaned, and nothing waits"
     if found.since:
         yield f"only rows that came since {readable(found.since)}; such as went since then cannot be told"
     if found.left_out:
