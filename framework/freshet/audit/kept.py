@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 from freshet.audit.result import AuditResult
@@ -76,6 +77,13 @@ def standing_words(pipeline: str, told: Mapping[str, Any] | None) -> str:
     return f"{pipeline}: last audit {when}: {counted(told['checked'], 'row')} checked, {what}"
 
 
-def percent(share: float) -> str:
-    """Return a share as people read it: two digits that count, and more where it is nearly all."""
-    return "0%" if share == 0 else f"{100 * share:.2g}%" if share < 0.995 else f"{100 * share:.4g}%"
+def percent(share: float, up: bool = False) -> str:
+    """Return a share as people read it, of two digits that count.
+
+    Args:
+        share: The share.
+        up: True for a bound, which no rounding may lower.
+    """
+    rounding = ROUND_CEILING if up else ROUND_HALF_EVEN
+    digits = Context(prec=2, rounding=rounding).create_decimal(Decimal(repr(100 * share))).normalize()
+    return f"{digits:f}%"

@@ -104,7 +104,7 @@ def plan_audit(spec: PipelineSpec, state: StateReader, request: AuditRequest, sc
     if spec.write.strategy == "partial_update":
         raise StateError(
             "NOT_RECOMPUTABLE",
-            f"{spec.name}: its rows are made of parts that came one after the other, of which the source has the last one alone.",
+            f"{spec.name}: its rows are made of parts that came one after the other, of which the source has the last alone.",
             _UNTOUCHED,
             f"Look at a single run with: freshet preview {spec.name}",
         )
