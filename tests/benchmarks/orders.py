@@ -15,6 +15,7 @@ from freshet.jvm.session import start_session
 from tests.benchmarks.engine_job import digest
 from tests.benchmarks.stream import COLUMNS, DAYS
 from tests.benchmarks.timing import Timed, freshet, timed
+from tests.kit.project import ACCEPTS
 
 INDEXES = ("BUCKET", "RECORD_INDEX", "HBASE")
 #: The driver of every engine. Some 30 files are read and written.
@@ -89,7 +90,9 @@ def write_project(
         settings |= _of_index(index, buckets or max(1, rows // DAYS // _BUCKET_ROWS), hbase, f"{name}_{root.name}")
         lines = "".join(f"  {key}: {value}\n" for key, value in settings.items())
         stable = "partition_is_stable: true\n" if index == "BUCKET" else ""
-        head = f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{stable}{_CHECKED if checked else ''}hoodie:\n"
+        head = (
+            f"ddl: ddl/{name}.sql\ntransform: transformers/{name}.sql\n{ACCEPTS}{stable}{_CHECKED if checked else ''}hoodie:\n"
+        )
         _file(root / f"pipelines/{name}.yml", head + lines)
 
 

@@ -26,6 +26,7 @@ from freshet.run.result import RunResult
 from freshet.run.runner import set_checkpoint
 from freshet.run.several import run_project
 from tests.kit.frames import frame
+from tests.kit.project import ACCEPTS
 from tests.kit.whole import WHOLE
 
 Row = tuple[Any, ...]
@@ -164,7 +165,7 @@ class Lake:
             asked = {"hoodie.metadata.enable": "true", **asked}
         for key, value in asked.items():
             body += f"  {key}: {value}\n"
-        self.write_file(f"pipelines/{name}.yml", body)
+        self.write_file(f"pipelines/{name}.yml", body if "accepts:" in top else body + ACCEPTS)
 
     def project(self, *names: str) -> Project:
         return load_project(self.project_root, None, (), names=names, tags=(), environ=os.environ)

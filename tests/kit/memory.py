@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from freshet.hudi.checkpoint import INDEX_KEY, MAIN, Checkpoint, encode
 from freshet.hudi.table import CommitInfo, Instant, TableConfig, TableState
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
-from freshet.project.model.steps import TransformSpec, WriteSpec
+from freshet.project.model.steps import Accepted, TransformSpec, WriteSpec
+from freshet.project.shape.strategies import Reason
 from freshet.project.syntax.statements import split_statements
 from freshet.sources.hudi.position import Basis, HudiPosition
 from freshet.types.columns import Atomic, Column, Decimal
@@ -196,6 +197,7 @@ def a_spec(**changes: Any) -> PipelineSpec:
             variables={"currency": "EUR"},
             lease_wait_seconds=0.0,
             fingerprint="0123456789abcdef",
+            accepts=tuple(Accepted(code, "not this test") for code in get_args(Reason)),
         ),
         **changes,
     )

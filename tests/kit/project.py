@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import get_args
+
+from freshet.project.shape.strategies import Reason
 
 DDL = """\
 CREATE TABLE derived.{name} (
@@ -22,6 +25,8 @@ hoodie:
   hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: READ_UPTO_LATEST_COMMIT
   hoodie.bucket.index.num.buckets: 2
 """
+#: What a test that is about something else accepts: all that may make increments differ from a recompute.
+ACCEPTS = f"accepts: [{', '.join(f'{{code: {code}, why: not this test}}' for code in get_args(Reason))}]\n"
 BASE = """\
 vars: {raw_root: data/raw, derived_root: data/derived}
 warehouse: {raw: "{{ var.raw_root }}", derived: "{{ var.derived_root }}"}
@@ -50,7 +55,7 @@ def a_project(
     contents: dict[str, str | bytes] = {
         "configs/base.yml": BASE,
         f"ddl/{name}.sql": DDL.format(name=name),
-        f"pipelines/{name}.yml": PIPELINE.format(name=name, source=source),
+        f"pipelines/{name}.yml": PIPELINE.format(name=name, source=source) + ACCEPTS,
         f"transformers/{name}.sql": SQL,
     }
     for path, content in (contents | dict(files or {})).items():

@@ -43,7 +43,7 @@ def run_audit(
     state: StateReader,
     request: AuditRequest,
     listen: Listener,
-    scope: Callable[[PipelineSpec], Scope] = scope_of,
+    scope: Callable[[PipelineSpec, StateReader], Scope] = scope_of,
 ) -> AuditResult:
     """Hold a target against a recompute of what its checkpoint says, and leave a record of it.
 
@@ -64,7 +64,8 @@ def run_audit(
         RetryableError: ALREADY_RUNNING, COMMIT_CONFLICT, PARTITION_CHANGED or SOURCE_CHANGED_UNDER_READ.
     """
     with remembered(spec.target.ref, spec.name, "audit") as record:
-        result = _audited(project, spec, state, request, listen, scope(spec))
+        pieces = Scope() if request.everything else scope(spec, state)
+        result = _audited(project, spec, state, request, listen, pieces)
         record.update(record_of(result))
     return result
 

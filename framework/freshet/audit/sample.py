@@ -24,8 +24,8 @@ class Sample:
     Args:
         share: Share of the pieces; 1 for all of them.
         columns: Columns of the target whose values, together, name a piece; none where nothing is drawn.
-        carried: By the table's name in the SQL, its columns that hold the same values, in the order of ``columns``; a table
-            without them is read whole.
+        carried: By the table's name in the SQL, lower case, its columns that hold the same values, in the order of
+            ``columns``; a table without them is read whole.
         seed: See ``AuditRequest``.
         by_row: True where each row of the target is a piece of its own.
     """
@@ -51,7 +51,7 @@ class Sample:
         Args:
             name: The table's name in the SQL.
         """
-        return self._condition(self.carried.get(name, ()))
+        return self._condition(self.carried.get(name.lower(), ()))
 
     def hashed(self) -> str:
         """Return the expression over the target's columns that is one number for each piece."""
@@ -96,7 +96,7 @@ def draw(spec: PipelineSpec, request: AuditRequest, scope: Scope, rows: int) -> 
             why=why,
         )
     carried = {
-        name: tuple(one.carried[name] for one in chosen)
+        name.lower(): tuple(one.carried[name] for one in chosen)
         for name in dict.fromkeys(name for one in chosen for name in one.carried)
         if all(name in one.carried for one in chosen)
     }

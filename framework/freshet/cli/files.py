@@ -11,6 +11,7 @@ import click
 from freshet.cases.case import fixture_file
 from freshet.cases.load import read_fixture
 from freshet.cases.schemas import declared_tables, shapes_of
+from freshet.cases.verdicts import verdicts_of
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, message, reporting
 from freshet.cli.progress import progress
@@ -26,6 +27,7 @@ from freshet.project.load.warehouse import load_warehouse
 from freshet.project.model.pipeline import Project
 from freshet.project.shape.json_schema import json_schema
 from freshet.status.summary import pipelines_of
+from freshet.verdict.describe import in_short, refuse_inexact, verdict_json, verdict_lines
 
 
 @click.command(short_help="Check every file of the project.")
@@ -45,7 +47,8 @@ def validate(
 ) -> Exit:
     """Check the files: every problem of every file at once, each with its place.
 
-    Looks at no table and starts no Spark. Without names every pipeline is checked.
+    Looks at no table and starts no Spark. Without names every pipeline is checked. A pipeline whose increments do not equal a
+    recompute is a problem, too: `freshet explain` says more of it, and `accepts:` in its YAML what does not happen.
 
     --deep starts Spark and finds what only it knows: a column that is not there, a type that does not fit the target. The
     columns of the tables read come from the project's DDLs, from 'tables:' in pipelines/tests/, or from the timeline of the
@@ -60,12 +63,15 @@ def validate(
     """
     project = load(root, env, overrides, names, tags, everything)
     _check_seeds(project, overrides)
+    verdicts = verdicts_of(project, overrides)
+    refuse_inexact(verdicts)
     analysed, notices = _analyse(project, overrides) if deep else ([], [])
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else ""
     more = {"analysed": analysed, "notices": notices} if deep else {}
     found = pipelines_of(project)
     lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]
+    lines += [f"  {name}: {in_short(verdict)}" for name, verdict in verdicts.items() if verdict.kind != "exact"]
     lines += [
         f"  {one.name}: where {' or '.join(one.keeps_older)} drops a row, the older row of its key stays published "
         "(on_drop: keep)"
@@ -77,7 +83,7 @@ def validate(
         {
             "env": project.env,
             **more,
-            "pipelines": [one.as_json() for one in found],
+            "pipelines": [{**one.as_json(), "verdict": verdict_json(verdicts[one.name])} for one in found],
         },
     )
     return Exit.OK
@@ -120,8 +126,10 @@ def compile_(
     project = load(root, env, overrides, names, tags, everything)
     if spark_submit:
         return _show_command(project, overrides, output)
+    verdicts = verdicts_of(project, overrides)
     plans = [compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)) for spec in project.pipelines]
-    output.result("\n\n".join(plan_text(p, show_options=True) for p in plans), {"plans": [plan_json(p) for p in plans]})
+    texts = [plan_text(p, show_options=True, verdict=verdict_lines(verdicts[p.pipeline])) for p in plans]
+    output.result("\n\n".join(texts), {"plans": [{**plan_json(p), **verdict_json(verdicts[p.pipeline])} for p in plans]})
     return Exit.OK
 
 

@@ -38,6 +38,7 @@ def marks_of(beginning: Beginning, name: str) -> dict[str, str]:
         "@PROPERTIES@": _properties(beginning),
         "@SELECT@": _select(beginning, quoted),
         "@PROMISE@": _promise(beginning),
+        "@ACCEPTS@": _accepts(beginning),
         "@BACKFILL@": _backfill(beginning, name),
         "@CASES@": _cases(beginning, quoted),
     }
@@ -111,6 +112,16 @@ def _promise(beginning: Beginning) -> str:
     return (
         "# The promise that a record key never changes its partition, which a bucket index needs on a partitioned table.\n"
         "partition_is_stable: true\n\n"
+    )
+
+
+def _accepts(beginning: Beginning) -> str:
+    if any(column.name == IS_DELETED for column in beginning.columns):
+        return ""
+    return (
+        "# What makes the table differ from a recompute, and is accepted; freshet explain says more of it.\n"
+        "accepts:\n"
+        "  - {code: DELETES_STAY, why: The source does not say which rows it deletes.}\n\n"
     )
 
 

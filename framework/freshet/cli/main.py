@@ -30,6 +30,7 @@ _COMMANDS = {
     "test": "freshet.cli.test",
     "compile": "freshet.cli.files",
     "schema": "freshet.cli.files",
+    "explain": "freshet.cli.explain",
     "plan": "freshet.cli.run",
     "run": "freshet.cli.run",
     "backfill": "freshet.cli.backfill",

@@ -44,7 +44,13 @@ def plan_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = None, logic: Sequence[str] = ()) -> str:
+def plan_text(
+    plan: Plan,
+    show_options: bool = False,
+    now: datetime | None = None,
+    logic: Sequence[str] = (),
+    verdict: Sequence[str] = (),
+) -> str:
     """Return the plan as lines of text.
 
     Args:
@@ -52,6 +58,7 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
         show_options: List every option of the Hudi writer too.
         now: The time from which ages count; None shows none.
         logic: What is to be said of the logic by which the target's rows were made.
+        verdict: What is to be said of whether the increments equal a recompute.
     """
     window = plan.window
     lines = [
@@ -65,6 +72,7 @@ def plan_text(plan: Plan, show_options: bool = False, now: datetime | None = Non
         after = plan.checkpoint_after or plan.checkpoint_before
         lines.append(f"  checkpoint  {_position(plan, plan.checkpoint_before, now)} -> {_position(plan, after, now)}")
     lines += [f"  schema      {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
+    lines += [f"  {'' if number else 'verdict':<12}{words}" for number, words in enumerate(verdict)]
     lines += [f"  {'' if number else 'logic':<12}{words}" for number, words in enumerate(logic)]
     lines += [f"  notice      {n.code}: {n.message}" for n in plan.notices]
     lines += [f"  {number}. {_stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]

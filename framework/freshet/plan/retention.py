@@ -8,7 +8,8 @@ from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint
 from freshet.hudi.table import Instant, StateReader, TableState
 from freshet.plan.stages import Commit, Notice, Plan
-from freshet.project.model.pipeline import PipelineSpec, Reader
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.readers import Reader
 from freshet.sources.hudi.history import cuts_off
 
 #: What turns both off for one commit.

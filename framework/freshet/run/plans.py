@@ -18,6 +18,10 @@ from freshet.secrets import redact, redact_tree
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.logic_report import LogicReport, logic_lines, report_logic
 from freshet.status.upstream import waits_for
+from freshet.verdict.describe import verdict_json, verdict_lines
+from freshet.verdict.judge import judge
+from freshet.verdict.result import Verdict
+from freshet.verdict.tables import facts_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,7 @@ class RunPlan:
         plan: The plan; None where ``waits_for`` or ``error`` says why there is none. It holds the writer's options as they are,
             passwords included, which ``as_json`` and ``str`` leave out.
         logic: Which of the target's partitions hold rows of an older logic; None before the first run.
+        verdict: Whether the increments equal a recompute.
         waits_for: Pipelines whose first run it waits for.
         error: What forbids the run.
     """
@@ -36,6 +41,7 @@ class RunPlan:
     pipeline: str
     plan: Plan | None = field(default=None, repr=False)
     logic: LogicReport | None = field(default=None, repr=False)
+    verdict: Verdict | None = field(default=None, repr=False)
     waits_for: tuple[str, ...] = ()
     error: FreshetError | None = None
 
@@ -44,6 +50,7 @@ class RunPlan:
         found: dict[str, Any] = {"pipeline": self.pipeline}
         if self.plan is not None:
             found = {**plan_json(self.plan), "logic": self.logic.as_json() if self.logic else None}
+            found |= verdict_json(self.verdict) if self.verdict else {}
         elif self.waits_for:
             found["waits_for"] = list(self.waits_for)
         elif self.error is not None:
@@ -54,7 +61,8 @@ class RunPlan:
     def __str__(self) -> str:
         now = datetime.now(UTC)
         if self.plan is not None:
-            return redact(plan_text(self.plan, now=now, logic=logic_lines(self.logic, now)))
+            verdict = verdict_lines(self.verdict) if self.verdict else ()
+            return redact(plan_text(self.plan, now=now, logic=logic_lines(self.logic, now), verdict=verdict))
         if self.waits_for:
             return f"{self.pipeline}\n  waits for the first run of {', '.join(self.waits_for)}"
         return redact(str(self.error))
@@ -84,4 +92,6 @@ def plan_run(
         missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")
         before = waits_for(project, spec, state, more) if missing else ()
         return RunPlan(pipeline=spec.name, waits_for=before) if before else RunPlan(pipeline=spec.name, error=error)
-    return RunPlan(pipeline=spec.name, plan=made, logic=report_logic(spec, state))
+    return RunPlan(
+        pipeline=spec.name, plan=made, logic=report_logic(spec, state), verdict=judge(spec, facts_of(spec, {}, state=state))
+    )

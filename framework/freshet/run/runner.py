@@ -13,7 +13,8 @@ from freshet.events.kinds import Committed, Conflict, Failed, Idle, Notice, Phas
 from freshet.hudi.options import compaction_is_due
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
-from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.compile import compile_override
+from freshet.plan.exact import compile_run
 from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -41,11 +42,7 @@ def run_pipeline(
     wait_seconds: float | None = None,
 ) -> RunResult:
     """Run one pipeline under its target's lease; failures become the result."""
-
-    def planned() -> Plan:
-        return compile_plan(spec, state, RunRequest())
-
-    return leased(project, spec, state, listen, planned, "run", drain, wait_seconds)
+    return leased(project, spec, state, listen, lambda: compile_run(spec, state), "run", drain, wait_seconds)
 
 
 def set_checkpoint(

@@ -42,7 +42,7 @@ def test_the_share_is_that_of_the_hashes_and_never_none(share: float, part: floa
 
 def test_the_types_are_the_targets_so_that_a_bigint_there_is_an_int_here() -> None:
     columns = (Column(name="day", type=Atomic("date")), Column(name="driver", type=Atomic("int")))
-    sample = Sample(share=0.5, columns=columns, carried={"SRC": ("at", "d`r")})
+    sample = Sample(share=0.5, columns=columns, carried={"src": ("at", "d`r")})
     assert "cast(cast(`at` AS date) AS string)" in sample.of_table("SRC")
     assert "cast(cast(`d``r` AS int) AS string)" in sample.of_table("SRC")
 
@@ -73,13 +73,13 @@ def test_of_several_columns_those_are_taken_that_one_table_has_and_the_main_sour
     )
     both = draw(spec, AuditRequest(), scope, 10)
     assert [c.name for c in both.columns] == ["trip_id", "day"]
-    assert dict(both.carried) == {"SRC": ("trip_id", "datestr"), "tips": ("trip", "d")}
+    assert dict(both.carried) == {"src": ("trip_id", "datestr"), "tips": ("trip", "d")}
     assert both.by_row
     one = draw(
         spec, AuditRequest(), replace(scope, columns=(scope.columns[0], ScopeColumn(name="day", carried={"tips": "d"}))), 10
     )
     assert [c.name for c in one.columns] == ["trip_id"]
-    assert dict(one.carried) == {"SRC": ("trip_id",), "tips": ("trip",)}
+    assert dict(one.carried) == {"src": ("trip_id",), "tips": ("trip",)}
     assert not one.by_row, "a trip may have a row for each of several days"
     other = draw(spec, AuditRequest(), Scope(columns=(ScopeColumn(name="trip_id", carried={"tips": "t"}),)), 10)
     assert (dict(other.carried), other.of_table("SRC")) == ({"tips": ("t",)}, "")

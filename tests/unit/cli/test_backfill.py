@@ -34,7 +34,7 @@ def declare(root: Path) -> Path:
 def target(root: Path) -> HandMade:
     """Return the target of a project that is ready for a backfill."""
     path = declare(root)
-    path.write_text(path.read_text() + OCC)
+    path.write_text(path.read_text().replace("hoodie:\n", f"hoodie:\n{OCC}", 1))
     a_table(root, "raw/events", 10)
     return a_target(root, (15, 10))
 
@@ -89,7 +89,7 @@ def test_what_forbids_it(freshet: Freshet, root: Path) -> None:
     assert code() == (5, "TARGET_MISSING")
     target = a_target(root, (15, 10))
     assert code() == (5, "SINGLE_WRITER")
-    path.write_text(path.read_text() + OCC)
+    path.write_text(path.read_text().replace("hoodie:\n", f"hoodie:\n{OCC}", 1))
     a_done_chunk(target)
     assert code() == (5, "BACKFILL_FINGERPRINT_CHANGED")
 

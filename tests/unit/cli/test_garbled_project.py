@@ -24,7 +24,7 @@ from freshet.cli.main import main
 from freshet.hudi import actions, properties
 from freshet.secrets import REDACTOR
 from tests.kit.memory import at
-from tests.kit.project import BASE, PIPELINE, a_project
+from tests.kit.project import ACCEPTS, BASE, PIPELINE, a_project
 from tests.kit.timeline import a_table, a_target, clean, commit
 from tests.kit.whole import WHOLE
 
@@ -89,7 +89,8 @@ def _project(folder: Path) -> Path:
             "pipelines/payments.yml": PIPELINE.format(name="payments", source="events")
             + "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n"
             + "checks: [{name: a, where: amount < 0}]\ninputs: {tips: {table: raw.tips, read: incremental, drives: {id: id}}}\n"
-            + "backfill: {event_time: updated_at}\n",
+            + "backfill: {event_time: updated_at}\n"
+            + ACCEPTS,
             "transformers/payments.sql": "SELECT s.id, s.amount, s.updated_at FROM <SRC> s LEFT JOIN tips t ON s.id = t.id "
             "WHERE s.id <> '{{ var.pw | upper }}'\n",
         },

@@ -32,6 +32,7 @@ def test_all_the_commands_are_there() -> None:
         ("validate",),
         ("test",),
         ("compile",),
+        ("explain",),
         ("schema",),
         ("plan",),
         ("run",),

@@ -13,7 +13,8 @@ from freshet.hudi.table import MemoryState, StateReader, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.retention import HELD
 from freshet.plan.stages import Commit
-from freshet.project.model.pipeline import Reader, TableRef
+from freshet.project.model.pipeline import TableRef
+from freshet.project.model.readers import Reader
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target
 

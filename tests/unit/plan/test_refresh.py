@@ -16,7 +16,8 @@ from freshet.plan.describe import plan_text
 from freshet.plan.row_stages import MergeColumns
 from freshet.plan.stages import Commit, Plan
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, VolumeRule
-from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec, Reader
+from freshet.project.model.pipeline import HBaseSpec, IndexSpec, InputSpec, PipelineSpec
+from freshet.project.model.readers import Reader
 from freshet.project.model.steps import WriteSpec
 from freshet.sources.hudi.reads import ReadIncrement
 from tests.kit.memory import (

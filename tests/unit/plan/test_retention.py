@@ -9,7 +9,8 @@ from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.retention import HELD, held_back
 from freshet.plan.stages import Commit
-from freshet.project.model.pipeline import Reader, TableRef
+from freshet.project.model.pipeline import TableRef
+from freshet.project.model.readers import Reader
 from freshet.sources.hudi.position import HudiPosition, Known
 from tests.kit.memory import TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target, at
 

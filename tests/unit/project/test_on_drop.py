@@ -14,7 +14,7 @@ from freshet.plan.checks import keeping_older
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_text
 from freshet.project.load.project import load_project
-from tests.kit.project import DDL, PIPELINE, a_project
+from tests.kit.project import ACCEPTS, DDL, PIPELINE, a_project
 from tests.unit.project.conftest import Check
 
 FILE, TABLE = "pipelines/payments.yml", "ddl/payments.sql"
@@ -65,7 +65,7 @@ def test_it_is_said_before_any_row_is_dropped(tmp_path: Path) -> None:
     for more, said in ((", on_drop: keep", ("a",)), (", on_drop: delete", ())):
         root = a_project(
             tmp_path / more[-4:],
-            files={FILE: YML + CHECK.replace(", on_drop: delete", more), TABLE: MARKED.format(name="payments")},
+            files={FILE: YML + ACCEPTS + CHECK.replace(", on_drop: delete", more), TABLE: MARKED.format(name="payments")},
         )
         (spec,) = load_project(root, environ={}).pipelines
         text = plan_text(compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)))

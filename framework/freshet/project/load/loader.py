@@ -12,7 +12,8 @@ from freshet.project.load.draft import Draft, draft, neighbour
 from freshet.project.load.lineage import Neighbour, check_lineage, co_writers_of, in_order, upstream_of
 from freshet.project.load.pipeline import build
 from freshet.project.load.upstream import check_reads
-from freshet.project.model.pipeline import Project, Reader
+from freshet.project.model.pipeline import Project
+from freshet.project.model.readers import Reader
 from freshet.project.rules.shares import check_tables, in_one_session, shares_of
 from freshet.project.shape.files import ConfigFile, PipelineFile
 from freshet.project.syntax.files import Place, ProjectFiles

@@ -12,7 +12,9 @@ from freshet.project.load import layers
 from freshet.project.load.draft import Draft, ddl_file
 from freshet.project.model import logic
 from freshet.project.model.paths import normal_path, places_before, quarantine_of
-from freshet.project.model.pipeline import PipelineSpec, Reader, TableRef
+from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.readers import Reader
+from freshet.project.model.steps import Accepted
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill
 from freshet.project.rules.checks import read_checks
@@ -163,6 +165,8 @@ def build(
         lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
         fingerprint="",
+        accepts=tuple(Accepted(one.code, one.why, one.of or "") for one in settings.accepts),
+        row_by_row=settings.exactness == "row_by_row",
         logic=logic.logic_of(files.root, chain, matters, draft.secrets),
         hidden={text: shown for text in kept if (shown := draft.secrets.hidden(text)) != text},
     )

@@ -14,7 +14,8 @@ from freshet.project.load.draft import Draft, neighbour
 from freshet.project.load.lineage import co_writers_of
 from freshet.project.load.loader import Loader
 from freshet.project.model.paths import quarantine_of, same_place
-from freshet.project.model.pipeline import Reader, TableRef
+from freshet.project.model.pipeline import TableRef
+from freshet.project.model.readers import Reader
 from freshet.project.rules.source import table_by_name
 from freshet.project.shape.files import ConfigFile, PipelineFile, validate_settings
 from freshet.project.syntax.ddl import Setting

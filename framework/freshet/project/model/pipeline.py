@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
-from freshet.project.model.steps import BackfillSpec, Operation, TransformSpec, WriteSpec
+from freshet.project.model.readers import Reader
+from freshet.project.model.steps import Accepted, BackfillSpec, Operation, TransformSpec, WriteSpec
 from freshet.types.columns import Column
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
@@ -162,21 +163,6 @@ class IndexSpec:
         return self.type != "BUCKET"
 
 
-@dataclass(frozen=True)
-class Reader:
-    """A pipeline of the project that reads another one's target incrementally.
-
-    Args:
-        name: Its name.
-        target: The table that it writes, whose commits hold its checkpoint.
-        co_writers: The pipelines that write that table with it.
-    """
-
-    name: str
-    target: TableRef
-    co_writers: tuple[str, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class PipelineSpec:
     """One validated pipeline.
@@ -206,6 +192,8 @@ class PipelineSpec:
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits: How long a run may take.
         logic: What makes the rows.
+        accepts: Reasons why increments may differ from a recompute, which the author accepts.
+        row_by_row: True where each Python step makes one row of each, by itself alone.
         hidden: Paths of tables and names that commits keep and that hold a secret, each with what is shown of it.
     """
 
@@ -236,6 +224,8 @@ class PipelineSpec:
     limits: RunLimits = DEFAULT_LIMITS
     lease_across_machines: bool | None = None
     logic: Logic = ()
+    accepts: tuple[Accepted, ...] = ()
+    row_by_row: bool = False
     hidden: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -50,6 +50,21 @@ class BackfillSpec:
     write: Literal["upsert", "insert_overwrite"]
 
 
+@dataclass(frozen=True)
+class Accepted:
+    """A reason why increments may differ from a recompute, which the author accepts.
+
+    Args:
+        code: Its code.
+        why: Why it does not happen, or does not matter.
+        of: The input or column that it is about; empty for all.
+    """
+
+    code: str
+    why: str
+    of: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TransformSpec:
     """One file of the chain.

@@ -31,6 +31,8 @@ APART: Mapping[type, frozenset[str]] = {
             "backfill",
             # Follows from the name.
             "quarantine",
+            # What is said of the result, which makes none of its rows.
+            *("accepts", "row_by_row"),
             # For Python steps; added where there is one.
             "variables",
             # The chain's text says more than its statements.

@@ -14,7 +14,7 @@ from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, nearest
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.running import Lease, Run
-from freshet.project.shape.strategies import Backfill, Input, Model, Name, Write, one_as_list, refused
+from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list, refused
 from freshet.project.syntax.files import Place
 
 Scalar = bool | int | float | str
@@ -73,6 +73,16 @@ class PipelineFile(Shared):
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
     )
     backfill: Backfill | None = Field(None, description="How `freshet backfill` computes a range of dates again.")
+    accepts: list[Accept] = Field(
+        default_factory=list,
+        description="Reasons why the increments may differ from a recompute, which the author accepts: "
+        "{code: LOOKBACK_IS_BOUNDED, why: ...}. `freshet explain` names them.",
+    )
+    exactness: Literal["row_by_row"] | None = Field(
+        None,
+        description="What is true of the Python steps: row_by_row: each makes one row of each row, by itself alone, and leaves "
+        "the record key, the ordering field and _hoodie_is_deleted as they are.",
+    )
     checks: list[Check] = Field(
         default_factory=list, description="What must hold before anything is published; see docs/checks.md."
     )
@@ -178,6 +188,7 @@ def _note(
             "run": Run,
             "write": Write,
             "backfill": Backfill,
+            "accepts": Accept,
             "checks": Check,
         }
         in_checks: dict[str, type[BaseModel]] = {
@@ -211,6 +222,8 @@ def _example(key: str) -> str:
         "inputs": "Write '<name>: {table: <database>.<table>}'.",
         "vars": "Write '<name>: <text or number>'.",
         "checks": f"Write '- {{name: ..., severity: fail|warn|drop, ...}}' with one of {', '.join(RULES)}.",
+        "accepts": "Write '- {code: <code>, why: <the reason>}'.",
+        "exactness": "Write 'exactness: row_by_row'.",
         "name": "Write 'name: <what the report calls it>'.",
         "strategy": "Write 'strategy: merge'.",
         "columns": "Write 'columns: [<column>, ...]'.",

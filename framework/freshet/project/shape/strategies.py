@@ -89,6 +89,49 @@ class Input(Model):
     )
 
 
+#: What a verdict may find, and an author may accept.
+Reason = Literal[
+    "ABSENCE_FROM_PART",
+    "BEFORE_AS_DATA",
+    "DELETES_STAY",
+    "FAN_OUT",
+    "GROUP_IN_PART",
+    "GROUP_MAY_VANISH",
+    "INNER_JOIN_DROPS",
+    "INPUT_DOES_NOT_DRIVE",
+    "KEEPS_OLD_VALUES",
+    "KEYS_MAY_COLLIDE",
+    "KEY_MAY_CHANGE",
+    "LOOKBACK_IS_BOUNDED",
+    "NOT_ANALYSED",
+    "NOT_DETERMINISTIC",
+    "NOT_MATCHED_IS_LOST",
+    "NOT_RECOMPUTABLE",
+    "OLD_GROUP_NOT_TOUCHED",
+    "ORDERING_MAY_GO_BACK",
+    "ORDER_IS_OPEN",
+    "OUTER_JOIN_OF_PART",
+    "OVERWRITES_WITH_PART",
+    "PARTITIONS_IN_PART",
+    "PARTITION_MAY_EMPTY",
+    "PARTNER_DECIDES_ROWS",
+    "PYTHON_STEP",
+    "ROWS_FILTERED",
+    "ROWS_LIMITED",
+    "SET_OPERATION_OF_PART",
+    "STARTS_AT_LATEST",
+    "WINDOW_IN_PART",
+]
+
+
+class Accept(Model):
+    """A reason why increments may differ from a recompute, which the author accepts."""
+
+    code: Reason = Field(description="The reason's code, as `freshet explain` names it.")
+    why: Annotated[str, StringConstraints(min_length=3)] = Field(description="Why it does not happen, or does not matter.")
+    of: Name | None = Field(None, description="The input or column that it is about. [default: all]")
+
+
 class Write(Model):
     """How the batch reaches the target, where that is more than Hudi's write operation says."""
 

@@ -1,0 +1,80 @@
+"""What is known of a column of a relation within a SQL: which columns of the tables its value comes from, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+#: The main source, as the SQL's parser sees ``<SRC>``.
+SRC = "src"
+#: Column of a table: the table's name in the SQL and the column's, lower case.
+Base = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Col:
+    """A column.
+
+    Args:
+        of: Columns of tables from which the value is computed.
+        same: Columns of tables: whichever row of such a table has a part in a row of the relation, holds this value there. By
+            these a result falls into pieces.
+        text: The value as an expression over the main source's row, in one spelling; empty where it is none.
+        keeps: Columns of tables of which two values never become one value here.
+        rises: Column of a table in the order of which the value rises; None where it is not known.
+        bare: Column of a table that is handed on as it is.
+        constant: Its SQL literal; empty where it is none.
+        fixed: True for one value of a list that is the same for every row, as the first column of ``stack``.
+        instant: True for ``<SRC_INSTANT>``.
+        flags: True where it is true of every row that the source deleted.
+        never_null: True where it is null only because an outer join found nothing.
+        present: The outer join that makes it null where it finds nothing; 0 for none.
+        absent: Outer joins of which it is true that they found nothing.
+    """
+
+    of: frozenset[Base] = frozenset()
+    same: frozenset[Base] = frozenset()
+    text: str = ""
+    keeps: frozenset[Base] = frozenset()
+    rises: Base | None = None
+    bare: Base | None = None
+    constant: str = ""
+    fixed: bool = False
+    instant: bool = False
+    flags: bool = False
+    never_null: bool = False
+    present: int = 0
+    absent: frozenset[int] = frozenset()
+
+
+def of_table(table: str, column: str, *, image_of_source: bool = False) -> Col:
+    """Return the column of a table as it is read.
+
+    Args:
+        table: The table's name in the SQL.
+        column: The column.
+        image_of_source: True for the source as it was before.
+    """
+    base = (table, column)
+    source = table == SRC or image_of_source
+    return Col(
+        of=frozenset([(SRC, column) if image_of_source else base]),
+        same=frozenset([base]),
+        text=column if source else "",
+        keeps=frozenset([(SRC, column) if image_of_source else base]),
+        rises=base,
+        bare=base,
+        flags=table == SRC and column == "_hoodie_is_deleted",
+    )
+
+
+def computed(parts: Iterable[Col], text: str = "") -> Col:
+    """Return what is known of a value that is computed from others.
+
+    Args:
+        parts: Those.
+        text: See ``Col.text``; taken where all of them have one.
+    """
+    found = list(parts)
+    known = all(part.text or part.constant for part in found)
+    return Col(of=frozenset().union(*(part.of for part in found)), text=text if known and found else "")

@@ -1,0 +1,120 @@
+"""A verdict in words, as JSON, and as problems of files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from freshet.errors import Problem, SpecError
+from freshet.verdict.result import Example, Finding, Verdict
+
+_WORDS = {"exact": "exact", "exact_if": "exact if", "inexact": "inexact"}
+_FACTS = {"record_key": "has the record key", "ordering": "is ordered by"}
+
+
+def in_short(verdict: Verdict) -> str:
+    """Return a verdict in one line: ``exact if LOOKBACK_IS_BOUNDED is accepted``."""
+    codes = dict.fromkeys(one.code for one in verdict.findings)
+    match verdict.kind:
+        case "exact":
+            return "exact: the increments equal a recompute"
+        case "exact_if":
+            return f"exact if what is accepted does not happen: {', '.join(codes)}"
+        case _:
+            open_ = dict.fromkeys(one.code for one in verdict.findings if not one.accepted)
+            return f"inexact: {', '.join(open_)}"
+
+
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """Return a verdict with its reasons, examples and what it takes for granted, as lines."""
+    lines = [in_short(verdict)]
+    for one in verdict.findings:
+        lines.append(f"{one.file}:{one.line}:{one.column}: {one.code}: {one.message}")
+        if one.accepted:
+            lines.append(f"  accepted: {one.accepted}")
+            continue
+        if one.example is not None:
+            lines.append(f"  example: {example_in_words(one.example)}")
+        if one.hint:
+            lines.append(f"  instead: {one.hint}")
+    for granted in verdict.granted:
+        table = "the source" if granted.table == "SRC" else granted.table
+        lines.append(
+            f"taken for granted, as nothing tells it here: {table} {_FACTS[granted.fact]} {', '.join(granted.columns)}; "
+            "a run looks at the table"
+        )
+    lines += [f"accepts {code}, of which nothing was found: it may go" for code in verdict.unused]
+    return lines
+
+
+def example_in_words(example: Example) -> str:
+    """Return an example in one sentence."""
+    table = "<SRC>" if example.table.upper() == "SRC" else example.table
+    match example.change:
+        case "update" if example.before and example.after and dict(example.before) != dict(example.after):
+            change = f"a row of {table} goes from {_values(example.before)} to {_values(example.after)}"
+        case "update":
+            change = f"a row of {table}{_with(example.before)} changes"
+        case "insert":
+            change = f"a row of {table}{_with(example.after)} comes"
+        case "delete":
+            change = f"a row of {table}{_with(example.before)} is deleted"
+        case _:
+            change = "the next run"
+    return f"{change}: a recompute {example.recompute}, the target {example.target}."
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as a JSON-serialisable mapping."""
+    return {
+        "verdict": verdict.kind,
+        "findings": [_finding(one) for one in verdict.findings],
+        "scope": {
+            "columns": [{"name": c.name, "carried": dict(c.carried)} for c in verdict.scope.columns],
+            "why_none": verdict.scope.why_none,
+        },
+        "granted": [asdict(one) for one in verdict.granted],
+        "unused_accepts": list(verdict.unused),
+    }
+
+
+def problems_of(verdict: Verdict) -> list[Problem]:
+    """Return what keeps a pipeline from being valid: the reasons that nobody accepts."""
+    return [
+        Problem(
+            file=one.file,
+            line=one.line,
+            code=one.code,
+            message=one.message + (f" For example: {example_in_words(one.example)}" if one.example else ""),
+            hint=f"{one.hint} Or accept it: accepts: [{{code: {one.code}, why: ...}}]"
+            if "ccept it" not in one.hint
+            else one.hint,
+        )
+        for one in verdict.findings
+        if not one.accepted
+    ]
+
+
+def refuse_inexact(verdicts: Mapping[str, Verdict]) -> None:
+    """Refuse pipelines whose increments do not equal a recompute.
+
+    Raises:
+        SpecError: With every reason that nobody accepts.
+    """
+    problems = [problem for verdict in verdicts.values() for problem in problems_of(verdict)]
+    if problems:
+        raise SpecError(problems)
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    found = {name: value for name, value in asdict(one).items() if name != "example"}
+    return {**found, "example": asdict(one.example) if one.example else None}
+
+
+def _values(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in sorted(values.items()))
+
+
+def _with(values: Mapping[str, str]) -> str:
+    return f" with {_values(values)}" if values else ""

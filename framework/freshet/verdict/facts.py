@@ -1,0 +1,69 @@
+"""What the analysis is asked about: the pipeline, and what is known of the tables that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from freshet.project.model.paths import same_place
+from freshet.project.model.pipeline import InputSpec, PipelineSpec
+from freshet.verdict.columns import SRC
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFacts:
+    """What is known of a table.
+
+    Args:
+        columns: Its columns, lower case; empty where nobody says.
+        record_key: Columns of its record key; empty where nobody says.
+        ordering: Its ordering field; empty where nobody says.
+    """
+
+    columns: tuple[str, ...] = ()
+    record_key: tuple[str, ...] = ()
+    ordering: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A pipeline, and what is known of its tables.
+
+    Args:
+        spec: The pipeline.
+        facts: By the table's name in the SQL, lower case; ``src`` for the main source.
+        source_key: The main source's record key, as it is known or taken for granted.
+    """
+
+    spec: PipelineSpec
+    facts: Mapping[str, TableFacts]
+    source_key: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> Mapping[str, InputSpec]:
+        """Return the other inputs, by their names, lower case."""
+        return {one.name.lower(): one for one in self.spec.inputs}
+
+    def of(self, table: str) -> TableFacts:
+        """Return what is known of a table by its name in the SQL."""
+        known = self.facts.get(table, TableFacts())
+        if known.record_key or not self.is_source(table):
+            return known
+        return self.facts.get(SRC, TableFacts())
+
+    def key_of(self, table: str) -> tuple[str, ...]:
+        """Return a table's record key, lower case; empty where nobody says."""
+        found = self.of(table).record_key or (self.source_key if self.is_source(table) else ())
+        return tuple(column.lower() for column in found)
+
+    def is_source(self, table: str) -> bool:
+        """Say whether a name of the SQL is the main source, or an input over its table."""
+        one = self.inputs.get(table)
+        return table == SRC or (one is not None and same_place(one.table.path) == same_place(self.spec.source.table.path))
+
+    @property
+    def deletes_pass_on(self) -> bool:
+        """Say whether the rows that the source deleted are in the increment, as far as the files tell."""
+        if self.spec.source.incremental_format != "auto":
+            return self.spec.source.incremental_format == "cdc"
+        return any(column.name == "_hoodie_is_deleted" for column in self.spec.target.columns)

@@ -1,0 +1,136 @@
+"""What is known of a relation within a SQL: which rows of it a run sees, and what one of them stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from freshet.verdict.columns import Col, of_table
+from freshet.verdict.result import Finding
+
+Kind = Literal["full", "delta", "before", "mixed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """A relation is whole for some values of its columns alone.
+
+    Args:
+        columns: The columns, by their keys in the relation; None for one that was left out on the way.
+        texts: What of the main source's rows the values are, column by column; several where either will do.
+        images: Of which images of the source's rows: ``new``, ``old``.
+        by: ``partition`` where the read is narrowed to them, ``keys`` where a join is.
+        tables: The tables that the values come from.
+    """
+
+    columns: tuple[str | None, ...]
+    texts: tuple[frozenset[str], ...]
+    images: frozenset[str]
+    by: Literal["partition", "keys"]
+    tables: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Owed:
+    """A change in a table changes rows of a relation: something must bring them into the run.
+
+    Args:
+        table: The table, by its name in the SQL.
+        links: Pairs of its column and of what the main source's rows have there, which say what rows.
+        line, column: Where the SQL names it.
+    """
+
+    table: str
+    links: frozenset[tuple[str, str]]
+    file: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rel:
+    """A relation.
+
+    Args:
+        kind: ``full``: all its rows, as far as ``held`` says; ``delta``: the rows of what changed in the main source; ``before``:
+            the main source's rows of before; ``mixed``: a union of such, in ``parts``.
+        cols: Its columns, by ``alias.name`` within a query and by name outside of it.
+        wide: Tables of which the columns are not known and all are here, by alias; the empty alias outside of a query.
+        images: Tables that are the source as it was before.
+        tables: Every table that has a part in it.
+        unit: ``delta``: what one row stands for, as texts over the main source's row.
+        seen: ``delta``: which images of the source's rows it holds: ``new``, ``old``.
+        held: ``full``: see ``Held``.
+        unique: Sets of columns of which no two rows have the same values.
+        filtered: ``full``: True where rows may be left out that the tables have.
+        dead: ``delta``: True where rows that the source deleted are among them.
+        only_dead: ``delta``: True where no others are.
+        pending: What is wrong where these rows are published.
+        owed: See ``Owed``.
+        outer: The relations that outer joins look up, by the joins' numbers.
+        parts: ``mixed``: what the union is of.
+        plain: The table that it is, row by row; empty where it is more or less than a table.
+        loose: Tables that have a part in it twice, so that one column of them says nothing of the other rows.
+        broken: True where something is wrong already, so that nothing more is to be said of it.
+    """
+
+    kind: Kind = "full"
+    cols: Mapping[str, Col] = field(default_factory=dict)
+    wide: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    images: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
+    unit: frozenset[str] = frozenset()
+    seen: frozenset[str] = frozenset()
+    held: tuple[Held, ...] = ()
+    unique: frozenset[frozenset[str]] = frozenset()
+    filtered: bool = False
+    dead: bool = False
+    only_dead: bool = False
+    pending: tuple[Finding, ...] = ()
+    owed: tuple[Owed, ...] = ()
+    outer: Mapping[int, Rel] = field(default_factory=dict)
+    parts: tuple[Rel, ...] = ()
+    plain: str = ""
+    loose: frozenset[str] = frozenset()
+    broken: bool = False
+
+    def get(self, key: str) -> Col | None:
+        """Return a column by its key, or None where there is none."""
+        if key in self.cols:
+            return self.cols[key]
+        alias, _, name = key.rpartition(".")
+        tables = self.wide.get(alias, ())
+        found = [of_table(table, name, image_of_source=table in self.images) for table in tables]
+        if len(found) != 1:
+            return Col(of=frozenset().union(*(col.of for col in found))) if found else None
+        return replace(found[0], same=found[0].same - {base for base in found[0].same if base[0] in self.loose})
+
+    @property
+    def aliases(self) -> set[str]:
+        """Return the names by which a query knows what it is joined from."""
+        return {key.rpartition(".")[0] for key in self.cols} | set(self.wide)
+
+    def keys_of(self, name: str) -> list[str]:
+        """Return the keys that an unqualified name may mean."""
+        found = [key for key in self.cols if key.rpartition(".")[2] == name]
+        return found or [f"{alias}.{name}" if alias else name for alias in self.wide]
+
+    def aliased(self, alias: str) -> Rel:
+        """Return the relation as a query's FROM names it."""
+
+        def renamed(key: str | None) -> str | None:
+            return None if key is None else f"{alias}.{key.rpartition('.')[2]}"
+
+        return replace(
+            self,
+            cols={f"{alias}.{name.rpartition('.')[2]}": col for name, col in self.cols.items()},
+            wide={alias: tables} if (tables := tuple(t for some in self.wide.values() for t in some)) else {},
+            unique=frozenset(frozenset(f"{alias}.{n.rpartition('.')[2]}" for n in one) for one in self.unique),
+            held=tuple(replace(h, columns=tuple(renamed(c) for c in h.columns)) for h in self.held),
+        )
+
+
+def merged_images(rels: tuple[Rel, ...]) -> frozenset[str]:
+    """Return the tables that are the source as it was before, of several relations."""
+    return frozenset().union(*(rel.images for rel in rels))

@@ -1,0 +1,64 @@
+"""What is known of the tables that a pipeline reads: by themselves where they stand, else by what the project's files say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from freshet.errors import FreshetError
+from freshet.hudi.table import StateReader
+from freshet.project.model.paths import same_place
+from freshet.project.model.pipeline import PipelineSpec, TableRef, TableSpec
+from freshet.types.from_json import from_avro
+from freshet.verdict.columns import SRC
+from freshet.verdict.facts import TableFacts
+
+#: By this Hudi tells the rows of a table apart that has no record key.
+_KEYLESS = ("_hoodie_record_key",)
+
+
+def facts_of(
+    spec: PipelineSpec,
+    declared: Mapping[str, TableSpec],
+    told: Mapping[str, TableFacts] | None = None,
+    state: StateReader | None = None,
+) -> dict[str, TableFacts]:
+    """Return what is known of the tables that a pipeline reads.
+
+    Args:
+        spec: The pipeline.
+        declared: The tables that DDLs declare, by their paths.
+        told: What else the project's files tell, by the tables' names in the SQL; ``src`` for the main source.
+        state: Reader of the tables; None leaves them alone, so that the files decide.
+
+    Returns:
+        By the tables' names in the SQL; a table of which nobody knows is left out.
+    """
+    found: dict[str, TableFacts] = {}
+    for name, ref in ((SRC, spec.source.table), *((one.name.lower(), one.table) for one in spec.inputs)):
+        table = declared.get(same_place(ref.path))
+        facts = (_of_table(ref, state) if state else None) or (_of_ddl(table) if table else None) or (told or {}).get(name)
+        if facts is not None:
+            found[name] = facts
+    return found
+
+
+def _of_ddl(table: TableSpec) -> TableFacts:
+    return TableFacts(
+        columns=tuple(column.name for column in table.columns), record_key=table.record_key, ordering=table.ordering_field
+    )
+
+
+def _of_table(ref: TableRef, state: StateReader) -> TableFacts | None:
+    try:
+        found = state.table(ref)
+        schema = found.latest_extra("schema") if found else None
+    except FreshetError:
+        # What is wrong with a table is told by whoever reads it.
+        return None
+    if found is None:
+        return None
+    return TableFacts(
+        columns=tuple(column.name for column in from_avro(schema)) if schema else (),
+        record_key=found.config.record_key or _KEYLESS,
+        ordering=found.config.ordering_field,
+    )

@@ -1,0 +1,66 @@
+"""What people see of a verdict: ``validate`` refuses, ``explain``, ``plan`` and ``compile`` show, ``accepts`` accepts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from freshet.errors import Exit
+from tests.kit.project import PIPELINE, a_project
+from tests.unit.cli.conftest import Freshet, parsed
+
+FILTERED = "SELECT id, amount, updated_at, _hoodie_is_deleted\nFROM <SRC>\nWHERE amount > 0\n"
+DDL = """\
+CREATE TABLE derived.{name} (
+  id STRING NOT NULL, amount DECIMAL(10,2), updated_at TIMESTAMP, _hoodie_is_deleted BOOLEAN
+) USING hudi TBLPROPERTIES (primaryKey = 'id', preCombineField = 'updated_at', type = 'cow');
+"""
+
+
+def written(root: Path, sql: str, more: str = "", name: str = "payments") -> Path:
+    pipeline = PIPELINE.format(name=name, source="events") + more
+    files = {f"transformers/{name}.sql": sql, f"ddl/{name}.sql": DDL.format(name=name), f"pipelines/{name}.yml": pipeline}
+    return a_project(root, name, files=files)
+
+
+def test_what_a_filter_loses_is_refused_with_place_example_and_way_out(freshet: Freshet, root: Path) -> None:
+    """The kind: a pipeline that was valid until now, and whose target keeps what a recompute drops."""
+    written(root, FILTERED)
+    refused = freshet("validate", "--output", "json")
+    (problem,) = parsed(refused)["error"]["details"]["problems"]
+    assert (refused.exit_code, problem["code"]) == (Exit.INVALID, "ROWS_FILTERED")
+    assert (problem["file"], problem["line"]) == ("transformers/payments.sql", 3)
+    (found,) = parsed(freshet("explain", "--output", "json"))["pipelines"]
+    (finding,) = found["findings"]
+    assert (found["verdict"], finding["line"], finding["column"]) == ("inexact", 3, 7)
+    assert (finding["example"]["before"], finding["example"]["after"]) == ({"amount": "1"}, {"amount": "0"})
+    text = freshet("explain").stdout
+    assert "inexact: ROWS_FILTERED" in text
+    assert "amount = 1 to amount = 0" in text
+    (compiled,) = parsed(freshet("compile", "--output", "json"))["plans"]
+    assert compiled["verdict"] == "inexact"
+
+
+def test_what_is_accepted_is_valid_and_said(freshet: Freshet, root: Path) -> None:
+    written(root, FILTERED, "accepts: [{code: ROWS_FILTERED, why: amounts never fall}, {code: FAN_OUT, why: none}]\n")
+    said = freshet("validate")
+    assert (said.exit_code, "exact if" in said.stdout) == (Exit.OK, True)
+    (found,) = parsed(freshet("explain", "--output", "json"))["pipelines"]
+    assert (found["verdict"], found["unused_accepts"]) == ("exact_if", ["FAN_OUT"])
+    assert found["findings"][0]["accepted"] == "amounts never fall"
+
+
+@pytest.mark.parametrize("more", ["accepts: [{code: ROWS_FILTRED, why: a slip}]\n", "accepts: [{code: ROWS_FILTERED}]\n"])
+def test_an_accept_without_a_known_code_or_a_reason_is_a_problem(freshet: Freshet, root: Path, more: str) -> None:
+    written(root, FILTERED, more)
+    assert freshet("validate").exit_code == Exit.INVALID
+
+
+def test_a_scope_names_what_carries_it(freshet: Freshet, root: Path) -> None:
+    written(root, FILTERED.replace("WHERE amount > 0\n", ""))
+    (found,) = parsed(freshet("explain", "--output", "json"))["pipelines"]
+    assert (found["verdict"], found["findings"]) == ("exact", [])
+    assert found["scope"]["columns"] == [{"name": "id", "carried": {"SRC": "id"}}]
+    # Nothing tells the key of raw.events: what is taken for granted is said.
+    assert [(one["fact"], one["columns"]) for one in found["granted"]] == [("record_key", ["id"]), ("ordering", ["updated_at"])]
