@@ -81,6 +81,7 @@ def test_what_is_refused_starts_no_spark_and_is_remembered(freshet: Freshet, roo
     error = parsed(freshet("audit", "payments", "--all", "--output", "json"))["error"]
     assert error["code"] == "TARGET_MISSING"
     a_target(root, (15, 10))
+    (root / "transformers/payments.sql").write_text("SELECT id, amount, updated_at FROM <SRC> ORDER BY id LIMIT 10")
     done = freshet("audit", "payments", "--output", "json")
     assert (done.exit_code, parsed(done)["error"]["code"]) == (5, "NO_SCOPE")
     runs = parsed(freshet("history", "payments", "--failed", "--output", "json"))["runs"]

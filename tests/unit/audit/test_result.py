@@ -14,6 +14,7 @@ from freshet.audit.kept import last_audit, percent, record_of, standing_words
 from freshet.audit.result import AuditResult, Cause, Example, Group, Repaired, counted_columns, some_examples, summed
 from freshet.cli.audit_text import text_of
 from freshet.project.model.pipeline import TableRef
+from freshet.run import records
 from freshet.run.records import read_records, remembered
 from freshet.secrets import REDACTOR
 from tests.kit.memory import a_spec, a_table_spec
@@ -163,7 +164,9 @@ def test_groups_are_summed_and_some_of_each_kind_shown() -> None:
     assert some_examples([]) == ()
 
 
-def test_its_record_is_kept_among_those_of_runs_and_the_last_is_told(tmp_path: Path) -> None:
+def test_its_record_is_kept_among_those_of_runs_and_the_last_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = (f"20260801101500{n:03d}" for n in range(1000))
+    monkeypatch.setattr(records, "now", lambda: next(moments))
     ref = TableRef("derived.earnings", str(tmp_path / "derived/earnings"))
     spec = a_spec(target=a_table_spec(ref=ref))
     assert last_audit(spec) is None
@@ -175,9 +178,9 @@ def test_its_record_is_kept_among_those_of_runs_and_the_last_is_told(tmp_path: P
         told = last_audit(spec)
         assert told is not None
         assert (told["outcome"], told["checked"], told["differing"]) == (found.outcome, 300, found.differing)
-    records, unreadable = read_records(ref, spec.name, 10)
-    assert ([one["what"] for one in records if one["what"] == "audit"], unreadable) == (["audit"] * 3, [])
-    assert records[1]["commits"] == [DONE.repaired.commit] if DONE.repaired else False
+    told_of, unreadable = read_records(ref, spec.name, 10)
+    assert ([one["what"] for one in told_of], unreadable) == (["run", "audit"] * 3, [])
+    assert told_of[1]["commits"] == ["20260801101500040"]
     with pytest.raises(RuntimeError), remembered(ref, spec.name, "audit"):
         raise RuntimeError
     again = last_audit(spec)
