@@ -53,7 +53,10 @@ def _facts(found: AuditResult) -> Iterator[str]:
     for cause in found.causes:
         yield f"{'cause' if cause.rows is not None else 'may be'}: {cause.code}: {cause.message}"
     if found.unexplained:
-        yield f"{counted(found.unexplained, 'row')}: nothing certain can be told of where the difference comes from"
+        yield (
+            f"{counted(found.unexplained, 'row')}: nothing certain can be told of where the difference comes from; what runs "
+            f"may miss: freshet explain {found.pipeline}"
+        )
     if found.repaired is not None:
         done = found.repaired
         yield (
