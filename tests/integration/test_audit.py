@@ -7,6 +7,7 @@ row, moves the checkpoint, or leaves an index behind. What is read of which vers
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -119,7 +120,7 @@ def test_every_damage_on_every_table(lake: Lake, table_type: str, index: str, co
 
 @pytest.mark.parametrize("kind", ["newer", "twice"])
 def test_what_an_upsert_would_leave(lake: Lake, kind: str) -> None:
-    """A row that is newer by its ordering value, and a key that stands twice: they go with their partition, and nothing else."""
+    """A row that is newer by its ordering value, and a key that stands twice: they go with their partition, alone."""
     lake.pipeline()
     lake.land([*rows(("a", 1, "1"), ("b", 1, "2")), *rows(("c", 1, "3"), day=DAYS[1])])
     lake.run_ok()
@@ -245,7 +246,7 @@ def test_a_table_without_partitions_and_a_version_that_is_cleaned(lake: Lake) ->
     lake.land(rows(("a", 1, "1"), ("b", 1, "2")), **clean)
     lake.run_ok()
     schema, plain = "id string, ts bigint, amount decimal(10,2)", {"hoodie.datasource.write.partitionpath.field": ""}
-    lake.land([("b", 1, 9), ("x", 1, 9)], "upsert", "derived.copy", schema, **plain)
+    lake.land([("b", 1, Decimal("9")), ("x", 1, Decimal("9"))], "upsert", "derived.copy", schema, **plain)
     assert counts(audited(lake)) == (3, 0, 1, 1)
     assert audited(lake, replace(ALL, repair=True)).outcome == "repaired"
     assert (counts(audited(lake)), [row[0] for row in lake.rows()]) == ((2, 0, 0, 0), ["a", "b"])

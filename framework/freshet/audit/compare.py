@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
 from freshet.audit.plan import AuditPlan
 from freshet.audit.recompute import WAITS, Recomputed
@@ -23,6 +24,8 @@ KIND, TWICE, OUTRANKED, SCOPE, RIGHT, STANDS = (
 #: What a row of the target says of itself, beside its columns.
 COMMIT, PLACE = "_hoodie_commit_time", "_hoodie_partition_path"
 _OURS, _THEIRS, _NUMBER, _DIFFER, _SHOWN = (f"__freshet_{name}" for name in ("ours", "theirs", "number", "differ", "shown"))
+# Relative to the larger one of two numbers.
+_CLOSE, _CLOSE_FLOAT = 1e-9, 1e-5
 WRONG = ("missing", "surplus", "unequal")
 _NESTED = (ArrayType, MapType, StructType)
 
@@ -166,6 +169,11 @@ def _without_kept_out(plan: AuditPlan, marked: DataFrame, kept_out: DataFrame) -
 
 def _equal(name: str, kind: DataType) -> Column:
     ours, theirs = F.col(f"r.`{name}`"), F.col(f"t.`{name}`")
+    if isinstance(kind, FloatType | DoubleType):
+        # The sum of such numbers depends on their order, which no two runs share.
+        apart, size = F.abs(ours - theirs), F.greatest(F.abs(ours), F.abs(theirs))
+        close = (apart <= size * (_CLOSE if isinstance(kind, DoubleType) else _CLOSE_FLOAT)) & (apart < math.inf)
+        return ours.eqNullSafe(theirs) | F.coalesce(close, F.lit(False))
     if isinstance(kind, _NESTED):
         # Of a map Spark tells no order, and of two structs no equality where one has gained a field.
         ours, theirs = (F.to_json(F.struct(_in_order(one, kind).alias("v"))) for one in (ours, theirs))

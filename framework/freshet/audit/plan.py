@@ -20,6 +20,7 @@ from freshet.plan.positions import checkpoints_of, maker_of
 from freshet.plan.refresh import refuse_recompute
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Plan, Stage
+from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
 from freshet.sources.hudi.input import HudiInput
 from freshet.sources.hudi.look.versions import version_now
@@ -130,7 +131,7 @@ def plan_audit(spec: PipelineSpec, state: StateReader, request: AuditRequest, sc
         found = find_input(spec, one, state)
         if isinstance(found, HudiInput) and not found.is_empty:
             states[one.name] = found.table
-            tables[one.name] = _of_input(spec, one, found, before, idle)
+            tables[one.name] = _of_input(spec, one, found, before, tables[MAIN], idle)
     _refuse_ahead(spec, target, before, tables)
     deletes = with_deletes(spec, source)
     left = left_out(spec, root)
@@ -147,7 +148,7 @@ def plan_audit(spec: PipelineSpec, state: StateReader, request: AuditRequest, sc
         identity=identity,
         compared=tuple(c.name for c in spec.target.columns if c.name not in (*identity, *left)),
         left_out=left,
-        sample=draw(spec, request, scope, size_of(target)[0]),
+        sample=draw(spec, request, scope, size_of(target)[0] if request.keys else 0),
         since=request.since,
         deletes=deletes,
     )
@@ -168,10 +169,11 @@ def _checkpoint(spec: PipelineSpec, target: TableState) -> tuple[str, Checkpoint
     )
 
 
-def _of_input(spec: PipelineSpec, one: InputSpec, found: HudiInput, before: Checkpoint, idle: bool) -> Chosen:
+def _of_input(spec: PipelineSpec, one: InputSpec, found: HudiInput, before: Checkpoint, main: Chosen, idle: bool) -> Chosen:
     position = in_hudi(f"{spec.name}: input {one.name}", before.positions.get(one.name))
     if one.read != "incremental" or position is None or position.table != one.table.path:
-        return present(found.table)
+        # Of the main source's own table the runs have read as much by one name as by the other.
+        return main if same_place(one.table.path) == same_place(spec.source.table.path) else present(found.table)
     return as_of(f"input {one.name}", spec.name, found.table, position, idle)
 
 

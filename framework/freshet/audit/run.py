@@ -13,6 +13,7 @@ from freshet.audit.plan import AuditPlan, plan_audit
 from freshet.audit.request import AuditRequest
 from freshet.audit.result import AuditResult, counted_columns, some_examples, summed
 from freshet.audit.scope import scope_of
+from freshet.errors import RetryableError
 from freshet.events.bus import new_run_id
 from freshet.events.event import Listener, teller
 from freshet.events.kinds import Notice, Phase
@@ -104,7 +105,28 @@ def _look(plan: AuditPlan, spark: SparkSession, project: Project, state: StateRe
     from freshet.audit.look import look_at
 
     with watched(plan.spec, listen) as told:
-        return look_at(plan, spark, state, project.root, project.env, teller(told, Phase, plan.spec.name), again)
+        looked = look_at(plan, spark, state, project.root, project.env, teller(told, Phase, plan.spec.name), again)
+    _refuse_moved(plan, state)
+    return looked
+
+
+def _refuse_moved(plan: AuditPlan, state: StateReader) -> None:
+    """Refuse what was seen of a table that went on meanwhile and has no version of then to travel to."""
+    read = [(plan.spec.target.ref, plan.target, plan.base)]
+    read += [
+        (plan.states[name].ref, chosen.version, plan.states[name].commits[-1].completed if plan.states[name].commits else "")
+        for name, chosen in plan.tables.items()
+    ]
+    for ref, version, base in read:
+        now = None if version.as_of else state.table(ref)
+        if now is not None and now.commits_between(begin_exclusive=base):
+            raise RetryableError(
+                "SOURCE_CHANGED_UNDER_READ",
+                f"{plan.spec.name}: {ref.name} was written while it was read, and Hudi cannot travel back to before that.",
+                "Nothing was written.",
+                "Run the same command again.",
+                path=ref.path,
+            )
 
 
 def _repaired(

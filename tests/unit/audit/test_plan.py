@@ -124,6 +124,12 @@ def test_an_input_is_read_as_of_its_own_position_whole_and_not_by_its_lookback()
     assert reads(planned(tips(), tips=table))["tips"] == (at(35), ()), "without a position at the present"
 
 
+def test_an_input_over_the_main_sources_table_is_read_as_of_its_position() -> None:
+    one = InputSpec(name="day_trips", table=SOURCE, read="affected_partitions", line=8, on=(("day", ("day",)),))
+    plan = planned(a_spec(inputs=(one,), transform=()), source=a_table_state([a_commit(10), a_commit(20), a_commit(40)]))
+    assert reads(plan) == {MAIN: (at(20), ()), "day_trips": (at(20), ())}
+
+
 def test_an_input_without_rows_and_one_of_before_the_first_run_are_empty() -> None:
     empty = planned(cities=a_table_state([], ref=CITIES))
     assert [s.empty for s in empty.plan.stages if isinstance(s, ReadSnapshot)] == [False, True]

@@ -98,7 +98,8 @@ def test_in_words() -> None:
         "  with 95% confidence at most 3.1% of all rows are wrong; drawn by --seed s",
         "  cause: EDITED_ROWS: 2 rows were written by others",
         "  may be: OLDER_LOGIC: old",
-        "  2 rows: nothing certain can be told of where the difference comes from; what runs may miss: freshet explain earnings",
+        "  2 rows: nothing certain can be told of where the difference comes from; "
+        "what runs may miss: freshet explain earnings",
         "  to repair them: freshet audit earnings --all --repair",
         "",
         "rows that are missing:",
