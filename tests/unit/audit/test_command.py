@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import freshet as api
 from freshet.audit.kept import record_of
 from freshet.audit.request import AuditRequest
 from freshet.audit.result import AuditResult, Repaired
@@ -108,3 +109,27 @@ def test_status_and_history_show_the_last_one(freshet: Freshet, root: Path) -> N
     assert "payments: last audit" in said
     assert "10 rows checked, 3 differ" in said
     assert "10 rows checked, 3 differ" in freshet("history", "payments").stdout
+
+
+def test_from_python_it_is_asked_alike(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[AuditRequest] = []
+
+    def run(project: Any, spec: Any, state: Any, request: AuditRequest, listen: Any) -> AuditResult:
+        asked.append(request)
+        return replace(FOUND, unequal=1)
+
+    monkeypatch.setattr("freshet.api.audits.run_audit", run)
+    project = api.Project.load(root)
+    assert project.audit("payments", 0.05, since="2026-11-25", seed="x", repair=True).outcome == "differs"
+    project.audit("payments", everything=True, keys=3)
+    assert asked == [
+        AuditRequest(share=0.05, since="20261125000000000", seed="x", repair=True),
+        AuditRequest(everything=True, keys=3),
+    ]
+
+
+@pytest.mark.parametrize("given", [{"share": 0}, {"share": 1.5}, {"keys": -1}, {"since": "yesterday"}])
+def test_what_no_call_can_ask(root: Path, given: dict[str, Any]) -> None:
+    with pytest.raises(api.FreshetError) as refused:
+        api.Project.load(root).audit("payments", **given)
+    assert refused.value.code == "USAGE"
