@@ -11,11 +11,15 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from freshet.audit.request import AuditRequest
 from freshet.audit.result import AuditResult
 from freshet.audit.run import run_audit
+from freshet.audit.sample import Sample
 from freshet.hudi.timeline import TimelineState
+from freshet.types.columns import Atomic, Column
 from tests.kit.backfills import at_phase
 from tests.kit.commands import freshet, refused
 from tests.kit.lake import RECORD_INDEX, SCHEMA, Lake, Row, rows
@@ -253,3 +257,15 @@ def test_a_table_without_partitions_and_a_version_that_is_cleaned(lake: Lake) ->
     assert refused(lake, "audit", "copy", "--all")["code"] == "VERSION_CLEANED"
     lake.run_ok(drain=True)
     assert counts(audited(lake)) == (2, 0, 0, 0)
+
+
+def test_each_row_is_as_likely_to_be_drawn_as_another(spark: SparkSession) -> None:
+    """One bad row in 10,000 is drawn by a sample of 5% once in twenty times, whichever row it is."""
+    names, seeds = [Column(name="id", type=Atomic("string"))], [f"seed {n}" for n in range(60)]
+    drawn = [F.expr(Sample(share=0.05, columns=tuple(names), seed=seed).of_target()).cast("int") for seed in seeds]
+    table = spark.range(10_000).select(F.concat(F.lit("trip-"), F.col("id")).alias("id"))
+    hits = table.select(*drawn, sum(drawn, F.lit(0)).alias("hits"))
+    row = hits.agg(*(F.avg(hits.columns[n]) for n in range(len(seeds))), F.max("hits"), F.avg("hits")).collect()[0]
+    assert all(0.04 < share < 0.06 for share in row[: len(seeds)])
+    assert row[len(seeds)] < 20
+    assert 2.9 < row[len(seeds) + 1] < 3.1
