@@ -20,17 +20,21 @@ from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.reads import Window, counted
 
 How = Literal["upsert", "insert_overwrite", "insert_overwrite_table"]
+_DELETES = ("DELETE", "DELETE_PREPPED")
 _STATIC = "hoodie.static.overwrite.partition.paths"
 
 
-def choose_how(plan: AuditPlan, groups: Sequence[Group]) -> How:
+def choose_how(plan: AuditPlan, target: TableState, groups: Sequence[Group]) -> How:
     """Say how wrong rows are put right in one commit.
 
     An upsert writes least. It leaves a row alone that is newer by its ordering value; it deletes only where the table has
-    Hudi's mark for that; and of two rows of one key it deletes both. Else the partitions of the wrong rows are replaced.
+    Hudi's mark for that; of two rows of one key it deletes both; and it logs a row where a log may hold Hudi's own delete of it,
+    which has no ordering value: beside such a one Hudi 1.0.2 reads neither (ClassCastException). Else the partitions of the
+    wrong rows are replaced.
 
     Args:
         plan: The audit.
+        target: The target as it stands.
         groups: What it has counted.
 
     Raises:
@@ -40,7 +44,8 @@ def choose_how(plan: AuditPlan, groups: Sequence[Group]) -> How:
     marks = any(column.name == IS_DELETED for column in spec.target.columns)
     surplus, twice = summed(groups, "surplus"), sum(one.twice for one in groups if one.kind == "surplus")
     outranked = 0 if spec.target.ordering_field in plan.left_out else sum(one.outranked for one in groups)
-    if not (twice or outranked or (surplus and not marks)):
+    logged = summed(groups, "missing") if _logs_deletes(target) else 0
+    if not (twice or outranked or logged or (surplus and not marks)):
         return "upsert"
     why = (
         f"{counted(twice, 'row')} stand besides another one of their key"
@@ -48,10 +53,12 @@ def choose_how(plan: AuditPlan, groups: Sequence[Group]) -> How:
         else f"{counted(outranked, 'row')} are newer by {spec.target.ordering_field} than what should stand"
         if outranked
         else f"{counted(surplus, 'row')} must go, and {spec.target.file} has no {IS_DELETED}"
+        if surplus and not marks
+        else f"{counted(logged, 'row')} are missing that a log may hold as deleted"
     )
     by = spec.index.type if spec.index.type == "HBASE" else NON_BLOCKING if concurrency_of(spec) == NON_BLOCKING else ""
     if by:
-        declare = "" if marks or twice or outranked else f"Declare {IS_DELETED} BOOLEAN in the DDL, and repeat; or: "
+        declare = "" if marks or twice or outranked or logged else f"Declare {IS_DELETED} BOOLEAN in the DDL, and repeat; or: "
         anew = f"freshet migrate {spec.name} --anyway" if by == NON_BLOCKING else f"freshet run {spec.name} --full-refresh"
         raise StateError(
             "REPAIR_NOT_POSSIBLE",
@@ -60,6 +67,13 @@ def choose_how(plan: AuditPlan, groups: Sequence[Group]) -> How:
             f"{declare}Make the table anew: {anew}",
         )
     return "insert_overwrite" if spec.target.partition_by else "insert_overwrite_table"
+
+
+def _logs_deletes(target: TableState) -> bool:
+    if target.config.table_type != "MERGE_ON_READ":
+        return False
+    # What has been archived has been compacted, or is no longer in a log that is read.
+    return any(target.info(instant).operation in _DELETES for instant in target.commits)
 
 
 def as_whole_rows(spec: PipelineSpec, how: How) -> PipelineSpec:

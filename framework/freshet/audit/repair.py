@@ -67,14 +67,14 @@ def repair(
         CheckError: CHECK_FAILED.
     """
     plan, groups = looked.plan, looked.counted.groups
-    how = choose_how(plan, groups)
+    target = state.table(plan.spec.target.ref)
+    assert target is not None, "it was looked at"
+    how = choose_how(plan, target, groups)
     try:
         right = right_rows(looked)
         rows, paths = (_upsert(looked, right), ()) if how == "upsert" else _replaced(looked, right, spark, how)
     except (Py4JJavaError, PySparkException) as error:
         raise in_words(plan.spec.target.ref, str(error), (plan.spec.target.ref,), reading=True) from error
-    target = state.table(plan.spec.target.ref)
-    assert target is not None, "it was looked at"
     commit = compile_repair(plan, target, how, paths)
 
     def made(_: Plan, spec: PipelineSpec, other: SparkSession, root: str, env: str, phase: work.Phase) -> Batch:
