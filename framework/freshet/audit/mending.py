@@ -28,7 +28,7 @@ def choose_how(plan: AuditPlan, target: TableState, groups: Sequence[Group]) -> 
     """Say how wrong rows are put right in one commit.
 
     An upsert writes least. It leaves a row alone that is newer by its ordering value; it deletes only where the table has
-    Hudi's mark for that; of two rows of one key it deletes both; and it logs a row where a log may hold Hudi's own delete of it,
+    Hudi's mark for that; of two rows of one key it deletes both; and it logs a row where a log may hold Hudi's own delete,
     which has no ordering value: beside such a one Hudi 1.0.2 reads neither (ClassCastException). Else the partitions of the
     wrong rows are replaced.
 
