@@ -135,7 +135,7 @@ def plan_audit(spec: PipelineSpec, state: StateReader, request: AuditRequest, sc
     _refuse_ahead(spec, target, before, tables)
     deletes = with_deletes(spec, source)
     left = left_out(spec, root)
-    identity = located_by(spec)
+    identity = tuple(dict.fromkeys(located_by(spec)))
     return AuditPlan(
         spec=spec,
         plan=_recompute(spec, target, source.zone, before, tables),

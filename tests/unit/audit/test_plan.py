@@ -236,6 +236,9 @@ def test_of_the_checks_those_are_evaluated_that_keep_rows_out() -> None:
 def test_rows_are_told_apart_as_the_target_does() -> None:
     bucket = planned()
     assert (bucket.identity, bucket.compared) == (("trip_id", "day"), ("fare", "rides", "updated_at"))
+    within = a_spec(target=a_table_spec(record_key=("trip_id", "day")))
+    stands = a_target((22, a_checkpoint(20)), extra=OWN, record_key=("trip_id", "day"))
+    assert planned(within, target=stands).identity == ("trip_id", "day"), "a partition that is of the key stands once"
     record = IndexSpec("RECORD_INDEX", {})
     found = planned(a_spec(index=record), target=a_target((22, a_checkpoint(20)), index=record, extra=OWN))
     assert (found.identity, found.compared) == (("trip_id",), ("fare", "rides", "updated_at", "day"))
