@@ -52,7 +52,7 @@ LAYERS = (
     ("api", "cli"),
 )
 # Their imports would cross a layer in good order: none is imported by a run.
-TOOLS = ("__main__", "hudi.keys.generate", "jvm.class_data_training")
+TOOLS = ("__main__", "jvm.submitted.main", "hudi.keys.generate", "jvm.class_data_training")
 # A full refresh makes the index anew, and a run keeps dropped rows apart; both are runs themselves.
 SIBLINGS = {("run", "index.ops"), ("index.ops", "run"), ("run", "quarantine"), ("quarantine", "run")}
 NO_SPARK = (

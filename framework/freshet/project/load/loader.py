@@ -23,8 +23,7 @@ from freshet.project.syntax.yaml_text import parse_yaml
 from freshet.secrets import REDACTOR, Redactor
 
 DEFAULT_ENV = "local"
-_ENV_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_ENV_NAME = _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _YAML = (".yml", ".yaml")
 _WINDOW_HINTS = dict.fromkeys(
     ("start", "end"), "It is defined during a backfill only: write '{% if start is defined %}' around it."

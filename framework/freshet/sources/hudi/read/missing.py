@@ -163,10 +163,12 @@ def _damage(table: TableRef, effect: str, parts: Collection[str]) -> StateError 
 
 
 def _of_part(state: TableState, part: str, files: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    # A compaction is a commit: what a deltacommit wrote as base files is a part made anew, maybe of fewer groups.
+    # A compaction is a commit: what a deltacommit wrote as base files is a part made anew, maybe of fewer groups. By completion:
+    # Hudi requests such a commit at 00000000000000002 and the like.
+    ended = {i.requested: i.completed for i in state.commits}
     made = max(
         (
-            i.requested
+            i.completed
             for i in state.commits
             if i.action == "deltacommit"
             for path, _ in state.info(i).files
@@ -178,7 +180,7 @@ def _of_part(state: TableState, part: str, files: Iterable[tuple[str, int]]) -> 
         (file, group)
         for file in files
         if file[0].startswith(f"{part}/")
-        if (group := file_group(file[0])) is not None and group[1] >= made
+        if (group := file_group(file[0])) is not None and ended.get(group[1], "") >= made
     ]
     # Each group has a base file. Where its commit is archived, which logs lie over it is not known.
     based = {group[0] for (path, _), group in found if not is_log(path)}
