@@ -18,7 +18,7 @@ from freshet.audit.result import Repaired, summed
 from freshet.audit.sample import Sample
 from freshet.errors import StateError
 from freshet.events.event import Listener, teller
-from freshet.events.kinds import Phase
+from freshet.events.kinds import Done, Phase
 from freshet.hudi.options import IS_DELETED, REPLACES_ALL
 from freshet.hudi.table import StateReader
 from freshet.plan.checks import check_stages
@@ -31,7 +31,7 @@ from freshet.quality.queries import check_table
 from freshet.run.batch import Batch
 from freshet.run.executor import execute
 from freshet.run.steps import work
-from freshet.run.telling import stage_teller
+from freshet.run.telling import stage_teller, tell_done
 from freshet.run.write_session import WriteSession
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.reads import Window as Read
@@ -93,6 +93,8 @@ def repair(
         finished=stage_teller(listen, plan.spec.name),
         make=made,
     )
+    tell_done(listen, plan.spec, commit, done)
+    listen(Done(pipeline=plan.spec.name, message="repair", commits=(done.instant.completed,)))
     return Repaired(
         commit=done.instant.completed,
         written=summed(groups, "missing") + summed(groups, "unequal"),
