@@ -18,6 +18,7 @@ from freshet.events.bus import new_run_id
 from freshet.events.event import Listener, teller
 from freshet.events.kinds import Notice, Phase
 from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
+from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import StateReader, TableState
 from freshet.lease.local import backfill_lease
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -185,7 +186,7 @@ def _result(spec: PipelineSpec, state: StateReader, looked: Looked) -> AuditResu
         surplus=summed(groups, "surplus"),
         unequal=summed(groups, "unequal"),
         columns=counted_columns(groups),
-        left_out=plan.left_out,
+        left_out=tuple(name for name in plan.left_out if name != IS_DELETED),
         kept_out=summed(groups, "kept_out") + lost,
         lost=lost,
         dropped_by_hand=bool(lost) and _dropped_by_hand(spec, state, target),
