@@ -49,6 +49,7 @@ LAYERS = (
     ("backfill",),
     ("landing",),
     ("migration", "cases", "dev"),
+    ("audit",),
     ("api", "cli"),
 )
 # Their imports would cross a layer in good order: none is imported by a run.
@@ -83,6 +84,18 @@ NO_SPARK = (
     "api",
     "cli",
     "dev",
+    "audit.bounds",
+    "audit.causes",
+    "audit.kept",
+    "audit.left_out",
+    "audit.mending",
+    "audit.plan",
+    "audit.request",
+    "audit.result",
+    "audit.run",
+    "audit.sample",
+    "audit.scope",
+    "audit.versions",
     "backfill.chunks",
     "backfill.made_by",
     "backfill.plan",
@@ -101,6 +114,7 @@ NO_SPARK = (
     "run.checks_history",
     "run.history",
     "run.plans",
+    "run.record_files",
     "run.records",
     "run.result",
     "run.runner",
@@ -130,7 +144,7 @@ LONGER: dict[str, int] = {
     "run/service.py": 254,
     "secrets.py": 258,
     "sources/hudi/read/missing.py": 268,
-    "sources/hudi/reads.py": 251,
+    "sources/hudi/reads.py": 253,
 }
 
 

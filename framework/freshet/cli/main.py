@@ -43,6 +43,7 @@ _COMMANDS = {
     "migrate": "freshet.cli.migrate",
     "show": "freshet.cli.show",
     "preview": "freshet.cli.preview",
+    "audit": "freshet.cli.audit",
     "status": "freshet.cli.state",
     "history": "freshet.cli.history",
     "checkpoint": "freshet.cli.state",

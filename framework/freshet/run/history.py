@@ -18,7 +18,7 @@ from freshet.run.records import read_records
 from freshet.run.result import row_counts
 
 _OF_HUDI = {"COMPACT": "compaction", "LOG_COMPACT": "compaction", "CLUSTER": "clustering"}
-_OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill", "index": "index"}
+_OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill", "index": "index", "repair": "repair"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,8 @@ class Entry:
 
     Args:
         begun: When, UTC, as Hudi names instants; of a commit that no record tells of, its request time.
-        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``migrate``, ``service``, ``compaction``,
-            ``clustering`` or ``other writer``.
+        what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``migrate``, ``service``, ``audit``, ``repair``,
+            ``compaction``, ``clustering`` or ``other writer``.
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
         seconds: Wall time as ``total``, and by phase where that was recorded; empty of a commit that no record tells of, and of
             a run that was killed.
