@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from freshet.api.failures import ChunksFailed as ChunksFailed
     from freshet.api.project import Project as Project
+    from freshet.audit.result import AuditResult as AuditResult
     from freshet.backfill.preview import BackfillPreview as BackfillPreview
     from freshet.backfill.run import BackfillResult as BackfillResult
     from freshet.errors import CheckError as CheckError
@@ -44,6 +45,7 @@ else:
         "freshet.events.event": ("Event",),
         "freshet.status.status": ("PipelineStatus",),
         "freshet.status.summary": ("Pipeline",),
+        "freshet.audit.result": ("AuditResult",),
         "freshet.backfill.run": ("BackfillResult",),
         "freshet.backfill.preview": ("BackfillPreview",),
         "freshet.run.checks_history": ("ChecksHistory",),
@@ -64,6 +66,7 @@ else:
 
 
 __all__ = [
+    "AuditResult",
     "BackfillPreview",
     "BackfillResult",
     "CheckError",

@@ -43,6 +43,8 @@ def test_the_page_runs_and_calls_are_the_commands(
         # Its chunks are the subject of tests/backfill; the page does them at night.
         done = api.BackfillResult(pipeline="order_totals", backfill="", chunks=1, done=1)
         monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: done)
+        right = api.AuditResult(pipeline="order_totals", target="", commit="", checkpoint="", checked=2)
+        monkeypatch.setattr("freshet.api.audits.run_audit", lambda *_: right)
     plan = api.Project.load("demo").plan("order_totals").as_json()
     assert json.loads(json.dumps(plan, default=str)) == freshet(lake, "plan", "order_totals")["plans"][0]
 
@@ -54,5 +56,6 @@ def test_the_page_runs_and_calls_are_the_commands(
     assert (result.outcome, result.inserts) == ("committed", 2)
     assert _alike(json.loads(json.dumps(result.as_json()))) == _alike(freshet(lake, "run", "by_command")["runs"][0])
     assert (names["done"].done, names["done"].failed) == (1, {})  # type: ignore[attr-defined]
+    assert (names["found"].outcome, names["found"].checked) == ("equal", 2)  # type: ignore[attr-defined]
     assert "order_totals up_to_date" in said.getvalue()
     assert sorted(lake.rows("derived.order_totals")) == sorted(lake.rows("derived.by_command"))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 NIGHTLY = frozenset(
     (
+        # Garbled files of each table: one of the source stays, and tests/unit/sources/test_garbled_files.py.
+        "test_each_kind_of_file_that_is_garbled_is_named",
         # Rows that move: the ways of the matrix of increments and of tests/hbase move them, too.
         "test_the_newest_row_of_each_key_stands_once_wherever_it_came_from",
         "test_a_row_that_moves_after_the_table_got_a_column",
@@ -105,6 +107,16 @@ NIGHTLY = frozenset(
         "test_the_run_does_what_the_preview_told",
         "test_of_a_strategy_and_of_a_backfill",
         "test_what_is_shown_and_how_it_ends",
+        # Audits: the story of damage that is found and mended stays, and tests/unit/audit has plans, words and bounds.
+        "test_every_damage_on_every_table",
+        "test_what_an_upsert_would_leave",
+        "test_a_sample_is_drawn_alike_of_all_its_tables_as_of_their_positions",
+        "test_rows_that_checks_keep_out_wait_in_the_quarantine",
+        "test_beside_the_live_writer",
+        "test_deletes_and_marks_and_rows_of_a_time",
+        "test_a_row_that_hudi_deleted_from_a_log",
+        "test_a_repair_goes_through_the_checks",
+        "test_a_table_without_partitions",
         # What happens to a source between two reads: tests/unit/plan/test_taken_back.py and test_drivers.py.
         "test_a_commit_between_others_that_was_taken_back_is_refused",
         "test_a_row_that_is_written_again_while_it_is_read_comes_once",

@@ -35,3 +35,4 @@ def test_a_run_after_every_landing_equals_a_full_recompute(
     commits = place.state(DELAYS).commits
     place.freshet("run", "flight_delays")
     assert place.state(DELAYS).commits == commits
+    place.freshet("audit", "flight_delays", "--all")

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from freshet.api.arguments import asked_backfill, at_least
 from freshet.api.aside import cancel_jobs, run_aside
+from freshet.api.audits import Audits
 from freshet.api.failures import ChunksFailed, as_the_command
 from freshet.api.shown import OnEvent, shown_backfill, shown_run, told_safely
+from freshet.audit.kept import last_audit
 from freshet.backfill.chunks import Reprocess
 from freshet.backfill.preview import BackfillPreview, preview_backfill
 from freshet.backfill.run import BackfillResult, Load, run_backfill
@@ -29,7 +31,7 @@ from freshet.status.summary import Pipeline, pipelines_of
 
 
 @dataclass(frozen=True)
-class Project:
+class Project(Audits):
     """A project's folder, in one environment. Every call reads its files anew, as every command does.
 
     Args:
@@ -143,7 +145,7 @@ class Project:
         """Say where each of the project's pipelines stands; an error becomes its ``state``. See ``freshet status``."""
         with as_the_command():
             project = self._load(self._names, self._tags)
-            found = (status_of(project, spec, self._load) for spec in project.pipelines)
+            found = (status_of(project, spec, self._load, audited=last_audit) for spec in project.pipelines)
             return tuple(replace(one, message=redact(one.message), advice=redact(one.advice)) for one in found)
 
     def checks(self, name: str, limit: int = 10) -> ChecksHistory:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from freshet.audit.result import AuditResult
 from freshet.backfill.run import BackfillResult
 from freshet.errors import FreshetError
 from freshet.events.bus import Bus
@@ -51,6 +52,16 @@ def shown_run(result: RunResult) -> RunResult:
 def shown_backfill(result: BackfillResult) -> BackfillResult:
     """Return a backfill's result without secrets."""
     return replace(result, error=shown_error(result.error) if result.error else None)
+
+
+def shown_audit(result: AuditResult) -> AuditResult:
+    """Return an audit's result without secrets."""
+    hide = redact_tree
+    examples = (
+        replace(one, key=hide(one.key), recompute=hide(one.recompute), target=hide(one.target)) for one in result.examples
+    )
+    causes = (replace(one, message=redact(one.message)) for one in result.causes)
+    return replace(result, examples=tuple(examples), causes=tuple(causes))
 
 
 def told_safely(on_event: OnEvent | None) -> Listener:

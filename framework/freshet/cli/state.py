@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
+from freshet.audit.kept import last_audit, standing_words
 from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, message, reporting, table, trace
+from freshet.cli.output import Output, reporting, trace
 from freshet.cli.progress import progress, reporting_events
+from freshet.cli.rows import table
 from freshet.errors import Exit, StateError
 from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from freshet.hudi.instants import is_instant, readable
@@ -43,9 +45,9 @@ def status(
     Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
     LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, waiting, up_to_date, behind,
     or the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
-    Below are the runs and table services at work, backfills that run or are unfinished, and what a pipeline waits for whose
-    upstream has not run. Where a target's buckets are far too small or too large, stderr says so (BUCKETS_SMALL,
-    BUCKETS_LARGE).
+    Below are the runs and table services at work, backfills that run or are unfinished, what a pipeline waits for whose
+    upstream has not run, and what the last audit found. Where a target's buckets are far too small or too large, stderr says
+    so (BUCKETS_SMALL, BUCKETS_LARGE).
 
     \b
     Examples:
@@ -53,16 +55,23 @@ def status(
       freshet status trip_earnings --output json
     """
     project = load(root, env, overrides, names, tags, everything)
-    found = [status_of(project, spec, lambda more: load(root, env, overrides, more), trace) for spec in project.pipelines]
+    found = [
+        status_of(project, spec, lambda more: load(root, env, overrides, more), trace, last_audit) for spec in project.pipelines
+    ]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    more = [words for s in found for words in (_waiting(s), _running(s), _backfill(s), _logic(s)) if words]
+    more = [
+        words
+        for s in found
+        for words in (_waiting(s), _running(s), _backfill(s), _logic(s), standing_words(s.pipeline, s.audit))
+        if words
+    ]
     lines = [table(headers, [_row(s) for s in found]), *more]
     output.result("\n".join(lines), {"pipelines": [s.as_json() for s in found]})
     for s in found:
         if s.message:
-            message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
+            output.aside(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
         for advice in s.advice.splitlines():
-            message(advice)
+            output.aside(advice)
     return Exit.OK
 
 

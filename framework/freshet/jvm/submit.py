@@ -60,7 +60,7 @@ def submit_command(project: Project, names: Sequence[str], overrides: Sequence[s
     ]
     conf.pop("spark.app.name")
     words += [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
-    words += [str(Path(freshet.__file__).with_name("__main__.py")), "run", *names, "--project", project.root]
+    words += [str(Path(freshet.__file__).with_name("jvm") / "submitted" / "main.py"), "run", *names, "--project", project.root]
     words += ["--env", project.env]
     return words + [word for override in overrides for word in ("--set", override)]
 

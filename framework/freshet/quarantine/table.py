@@ -111,7 +111,7 @@ def unpublished_run(name: str, quarantine: TableState | None, target: TableState
 
 def _writes(info: CommitInfo, name: str, origin: str) -> bool:
     kind = info.extra.get(ORIGIN_KEY)
-    others = ("backfill", "override", "replay", "start_at_latest", "index")
+    others = ("backfill", "override", "replay", "start_at_latest", "index", "repair")
     same = kind == "backfill" if origin == "chunk" else kind not in others
     return same and info.extra.get(PIPELINE_KEY) == name
 

@@ -98,13 +98,14 @@ def make_batch(
         for stage in plan.stages:
             if isinstance(stage, Commit):
                 return _batch(work, stage)
-            _walk(work, stage)
+            walk(work, stage)
     except (Py4JJavaError, PySparkException) as error:
         raise in_words(spec.target.ref, str(error), tables_read(plan), reading=True) from error
     raise FreshetError("PLAN_WITHOUT_COMMIT", f"{spec.name}: the plan holds no commit.")
 
 
-def _walk(work: Work, stage: Stage) -> None:
+def walk(work: Work, stage: Stage) -> None:
+    """Carry out one stage of a plan, any but its commit."""
     match stage:
         case ReadIncrement():
             read.read_main(work, stage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -31,6 +31,8 @@ from freshet.run.write_session import WriteSession
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.held import hold_target
 from freshet.sources.hudi.reads import counted
+
+Make = Callable[[Plan, PipelineSpec, SparkSession, str, str, Phase], Batch]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,7 @@ def execute(
     phase: Phase,
     short: bool = False,
     finished: Finished = lambda stage, seconds, rows: None,
+    make: Make = make_batch,
 ) -> Committed:
     """Run a plan that has stages.
 
@@ -85,6 +88,7 @@ def execute(
         phase: Told what goes on, in words.
         short: True where the process will not do more than this small job.
         finished: Told of each stage that is over.
+        make: Makes the batch of the plan.
 
     Returns:
         The commit.
@@ -101,7 +105,7 @@ def execute(
     with session.indexed(spark, spec, state, phase, plan.index_follows) as opened:
         with _timed(seconds, "transform"):
             phase(reading(plan))
-            batch = make_batch(plan, spec, spark, root, env, phase)
+            batch = make(plan, spec, spark, root, env, phase)
             refuse_failed(spec, batch.outcomes)
             refuse_empty_replay(plan, spec, batch)
         finished("transform", seconds["transform"], batch.gated.count if batch.gated is not None else None)
@@ -212,6 +216,8 @@ def reading(plan: Plan) -> str:
         return f"reading what the inputs drive: {window.reason}"
     if window.kind == "backfill":
         return f"{'reading' if len(plan.stages) > 1 else 'recording'} {window.reason}"
+    if window.kind == "repair":
+        return f"repairing {window.reason}"
     return f"no rows to read: {window.reason}"
 
 

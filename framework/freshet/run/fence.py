@@ -58,7 +58,7 @@ def fence(plan: Plan, spec: PipelineSpec, target: TableState | None, commit: Com
     """
     if commit.guard is not None and target is not None:
         guard(spec, target, commit.guard, "9", "Nothing was written.")
-    if plan.window.kind in ("override", "backfill", "replay"):
+    if plan.window.kind in ("override", "backfill", "replay", "repair"):
         return
     now = checkpoint_of(spec, target) if target else None
     # What it knows may have changed where it stands: commits that are named in the past have been read.

@@ -29,8 +29,22 @@ class ErrorTold(_Strict):
     message: str
 
 
+class AuditTold(_Strict):
+    """What an audit found."""
+
+    checked: _Count
+    missing: _Count
+    surplus: _Count
+    unequal: _Count
+    lost: _Count = 0
+    share: Annotated[float, Field(ge=0, le=1)]
+    upper_bound: Annotated[float, Field(ge=0, le=1)]
+    bound_of: str = "rows"
+    checkpoint: str = ""
+
+
 class Record(_Strict):
-    """A record, see ``records.of_run``; of a backfill and a service with what they did."""
+    """A record, see ``records.of_run``; of a backfill, a service and an audit with what they did."""
 
     version: Literal[1]
     begun: str
@@ -52,3 +66,4 @@ class Record(_Strict):
     skipped: _Count = 0
     failed: dict[str, str] = {}
     conflicts: _Count = 0
+    audit: AuditTold | None = None

@@ -8,7 +8,6 @@ the target taken, one after the other, are one file with their count.
 from __future__ import annotations
 
 import json
-import re
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
@@ -16,12 +15,13 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from freshet.errors import FreshetError, cut, unforeseen
+from freshet.errors import unforeseen
 from freshet.lease.local import CHUNK
 from freshet.project.model.pipeline import TableRef
+from freshet.run.kept import first_line, kept
+from freshet.run.record_files import folder_of, names_of, read_file
 from freshet.run.result import RunResult
-from freshet.secrets import redact, redact_tree
-from freshet.storage.files import Storage, is_local, local_path, storage_for
+from freshet.storage.files import Storage, is_local, storage_for
 
 VERSION = 1
 #: So many files of a pipeline are kept, the newest ones.
@@ -31,23 +31,15 @@ _BEGUN: list[tuple[TableRef, str, str, str]] = []
 #: Kinds of files that tell a failure.
 FAILURES = ("failed", "busy", "killed", "skipped")
 _FOLDED = ("idle", "busy", "skipped")
-_NAME = re.compile(r"^(\d{17})-[0-9a-f]{8}\.([a-z]+)\.json$")
 # Of a store that is far away or does not answer no run waits longer.
 _PATIENCE_SECONDS = 3.0
 # A call that finds many files too many, as after a change of KEPT, leaves the rest to the next ones.
 _REMOVED_AT_ONCE = 20
-_LONGEST_MESSAGE = 300
 
 
 def now() -> str:
     """Return the time, UTC, as Hudi names instants."""
     return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")[:17]
-
-
-def folder_of(target: TableRef, pipeline: str) -> str:
-    """Return the folder of a pipeline's records, beside its target."""
-    parent, _, name = local_path(target.path).rstrip("/").rpartition("/")
-    return f"{parent}/.freshet/{name}.runs/{pipeline}"
 
 
 @contextmanager
@@ -57,7 +49,7 @@ def remembered(target: TableRef, pipeline: str, what: str) -> Iterator[dict[str,
     Args:
         target: The table that is written.
         pipeline: Whose run it is.
-        what: ``run``, ``full refresh``, ``checkpoint``, ``replay``, ``backfill``, ``service`` or ``migrate``.
+        what: ``run``, ``full refresh``, ``checkpoint``, ``replay``, ``backfill``, ``service``, ``migrate`` or ``audit``.
 
     Yields:
         A mapping for what is to be told: see ``of_run``. What the block raises is told without it.
@@ -159,8 +151,7 @@ def write_record(target: TableRef, pipeline: str, record: Mapping[str, Any]) -> 
     def write() -> None:
         # Nobody's run fails because it cannot be remembered.
         with suppress(Exception):
-            times = {key: record[key] for key in ("begun", "ended") if key in record}
-            _write(storage_for(target.path), folder_of(target, pipeline), {**redact_tree(record), **times, "version": VERSION})
+            _write(storage_for(target.path), folder_of(target, pipeline), {**kept(record), "version": VERSION})
 
     if is_local(target.path):
         write()
@@ -189,7 +180,7 @@ def read_records(
     storage, folder = storage_for(target.path), folder_of(target, pipeline)
     found: list[dict[str, Any]] = []
     unreadable: list[str] = []
-    for name in reversed(_names(storage, folder)):
+    for name in reversed(names_of(storage, folder)):
         begun, kind = name[:17], name.split(".")[-2]
         # Of several in one file the last may have begun later.
         if len(found) == limit or (begun < since and kind not in _FOLDED):
@@ -197,7 +188,7 @@ def read_records(
         if failed and kind not in FAILURES:
             continue
         try:
-            record = _read(storage, f"{folder}/{name}")
+            record = read_file(storage, f"{folder}/{name}")
             if record.get("last", begun) < since:
                 break
             found.append(record)
@@ -210,13 +201,13 @@ def read_records(
 
 
 def _write(storage: Storage, folder: str, record: dict[str, Any]) -> None:
-    names = _names(storage, folder)
+    names = names_of(storage, folder)
     kind = _kind(record)
     name = f"{record['begun']}-{uuid.uuid4().hex[:8]}.{kind}.json"
     if kind in _FOLDED and names and names[-1].split(".")[-2] == kind:
         # One that is cut stays for whoever looks.
         with suppress(OSError, ValueError):
-            before = _read(storage, f"{folder}/{names[-1]}")
+            before = read_file(storage, f"{folder}/{names[-1]}")
             if before["what"] == record["what"]:
                 name, record = (
                     names[-1],
@@ -235,20 +226,9 @@ def _kind(record: Mapping[str, Any]) -> str:
     return {"committed": "done"}.get(str(record.get("outcome")), str(record.get("outcome")))
 
 
-def _names(storage: Storage, folder: str) -> list[str]:
-    return sorted(name for name in storage.names(folder) if _NAME.match(name))
-
-
-def _read(storage: Storage, path: str) -> dict[str, Any]:
-    # An idle run that is the first of its kind reads none.
-    from freshet.run.record_model import Record
-
-    return Record.model_validate_json(storage.read(path)).model_dump(exclude_unset=True)
-
-
 def error_of(error: BaseException) -> dict[str, object]:
     """Return what a record tells of an error: its code, and the first line of what it says."""
     if not isinstance(error, Exception):
         return {"code": "INTERRUPTED", "message": type(error).__name__}
-    known: FreshetError = unforeseen(error)
-    return {"code": known.code, "message": cut(redact(known.message).split("\n")[0], _LONGEST_MESSAGE)}
+    known = unforeseen(error)
+    return {"code": known.code, "message": first_line(known.message)}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Told which stage is over, after how many seconds, and how many rows it has handled where that is known.
 Finished = Callable[[str, float, int | None], None]
 # Their rows are not those of commits: how many there are shows when they are read.
-_UNCOUNTED = ("whole_table", "deferred", "backfill", "replay")
+_UNCOUNTED = ("whole_table", "deferred", "backfill", "replay", "repair")
 # What of a source waits for a run; the other kinds of windows begin anew, or are no window of the source.
 _WAITS = ("increment", "idle", "driven")
 

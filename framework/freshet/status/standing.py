@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from freshet.errors import FreshetError, unforeseen
 from freshet.hudi.timeline import TimelineState
@@ -23,6 +24,7 @@ def status_of(
     spec: PipelineSpec,
     more: Callable[[tuple[str, ...]], Project],
     failed: Callable[[FreshetError], None] = lambda error: None,
+    audited: Callable[[PipelineSpec], Mapping[str, Any] | None] = lambda spec: None,
 ) -> PipelineStatus:
     """Look at a pipeline's target, source and leases; an error becomes its ``state``.
 
@@ -31,6 +33,7 @@ def status_of(
         spec: One of them.
         more: Loads others of the project by their names.
         failed: Told the error.
+        audited: Returns what the last audit of a pipeline found.
     """
     state, leases = TimelineState(), leases_for(spec.target.ref, spec.lease_across_machines)
 
@@ -47,7 +50,7 @@ def status_of(
         before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING", "INPUT_MISSING") else ()
         if before:
             found = replace(found, state="waiting", waits_for=before, message="")
-        found = replace(found, logic=report_logic(spec, state))
+        found = replace(found, logic=report_logic(spec, state), audit=audited(spec))
         if spec.backfill is None:
             return found
         return replace(

@@ -51,6 +51,8 @@ class PipelineStatus:
         running: What its lease's holder has written of itself, where a run or a service is at work; the caller asks.
         waits_for: Pipelines whose first run it waits for; the caller knows them.
         logic: Which of the target's partitions hold rows of an older logic: see ``LogicReport``; None before the first run.
+        audit: What the last audit found: ``when``, ``outcome``, ``checked``, ``differing`` and others; None where there was
+            none; the caller asks.
     """
 
     pipeline: str
@@ -70,6 +72,7 @@ class PipelineStatus:
     running: Mapping[str, Any] | None = None
     waits_for: tuple[str, ...] = ()
     logic: LogicReport | None = None
+    audit: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the standing as a JSON-serialisable mapping, without secrets."""
@@ -77,7 +80,7 @@ class PipelineStatus:
         return found
 
 
-class _OneLook:
+class OneLook:
     """A ``StateReader`` that asks another one once for each table, so that all who ask it see the same moment.
 
     Args:
@@ -128,7 +131,7 @@ def pipeline_status(
         Its standing; an error becomes its ``state``.
     """
     last = position = zone = ""
-    state = _OneLook(state)
+    state = OneLook(state)
     try:
         target = state.table(spec.target.ref)
         refuse_unmigrated(spec, state, target)

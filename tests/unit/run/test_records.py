@@ -12,7 +12,7 @@ import pytest
 
 from freshet.errors import DataError, RetryableError
 from freshet.project.model.pipeline import TableRef
-from freshet.run import records
+from freshet.run import record_files, records
 from freshet.run.records import folder_of, of_run, read_records, remember_killed, remembered, tell_stopped, write_record
 from freshet.run.result import RunResult
 from freshet.secrets import REDACTOR
@@ -178,7 +178,7 @@ def test_an_object_store_holds_records_too(tmp_path: Path, monkeypatch: pytest.M
     place = f"file://{tmp_path}"
     stores: tuple[storage.Storage, ...] = (storage.ArrowStorage(place), remote.ProcessStorage(place))
     monkeypatch.setattr(records, "is_local", lambda path: False)
-    monkeypatch.setattr(records, "local_path", lambda path: path)
+    monkeypatch.setattr(record_files, "local_path", lambda path: path)
     monkeypatch.setattr(records, "_PATIENCE_SECONDS", 60.0)
     monkeypatch.setattr(records, "KEPT", 2)
     for number, store in enumerate(stores):

@@ -17,6 +17,13 @@ from freshet.sources.hudi.reads import Version
 from tests.kit.memory import at
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
 
+
+@pytest.fixture(autouse=True)
+def _any_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What hand-made logs hold is no block: see test_garbled_files.
+    monkeypatch.setattr("freshet.sources.hudi.read.damage.broken_frame", lambda path: "")
+
+
 NOTHING = "Nothing was written."
 LISTED = f"{OF_A_PIPELINE}hoodie.table.metadata.partitions=column_stats,files\n"
 OF_METADATA = "hoodie.table.version=8\nhoodie.table.type=MERGE_ON_READ\nhoodie.timeline.path=timeline\n"
@@ -261,17 +268,20 @@ def test_a_damaged_record_index_is_refused_where_it_finds_the_rows_of_a_write(tm
             place.write_bytes(b"x" * 9)
 
 
-def test_a_record_index_that_was_made_anew_has_other_files(tmp_path: Path) -> None:
+# As a writer names it, and as Hudi does that makes a part of a metadata table that stands.
+@pytest.mark.parametrize("anew", [at(24), f"{'0' * 16}4"])
+def test_a_record_index_that_was_made_anew_has_other_files(tmp_path: Path, anew: str) -> None:
     """Of fewer groups than before: nobody tells by a commit that the others are gone. And one that was dropped."""
     table, metadata = listed(tmp_path, INDEXED)
     for group in (0, 1):
         entries(metadata, group, f"{'0' * 16}{group + 2}", 16 + group)
     entries(metadata, 1, at(22), 23, log=True)
+    entries(metadata, 0, at(23), 24, log=True)
     for file in (Path(metadata.ref.path) / "record_index").iterdir():
         file.unlink()
     assert looks(table, index_type="RECORD_INDEX")["written"] is not None
-    entries(metadata, 0, at(24), 25)
+    entries(metadata, 0, anew, 25)
     assert looks(table, index_type="RECORD_INDEX")["written"] is None
-    (Path(metadata.ref.path) / "record_index").joinpath(f"{ROWS.format(0)}_0-1-2_{at(24)}.hfile").unlink()
+    (Path(metadata.ref.path) / "record_index").joinpath(f"{ROWS.format(0)}_0-1-2_{anew}.hfile").unlink()
     (Path(table.ref.path) / ".hoodie/hoodie.properties").write_text(LISTED)
     assert looks(table, index_type="RECORD_INDEX")["written"] is None

@@ -11,9 +11,10 @@ from freshet.types.columns import Column
 #: A time before all commits.
 NEVER = "0"
 
-Kind = Literal[
-    "idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill", "replay", "index"
-]
+Kind = (
+    Literal["idle", "whole_table", "start_at_latest", "increment", "driven", "deferred", "override", "backfill", "replay"]
+    | Literal["index", "repair"]
+)
 
 
 def counted(number: int, noun: str) -> str:
@@ -42,7 +43,8 @@ class Window:
         kind: ``increment``: the commits named; ``whole_table``: all rows as they stood at ``end_inclusive``;
             ``start_at_latest``: no rows, the checkpoint starts at ``end_inclusive``; ``idle``: nothing new; ``driven``: nothing
             new here, but in an input that drives; ``deferred``: decided when the run looks at the tables; ``override``: a
-            checkpoint set by hand; ``backfill``: a range of event times; ``replay``: of the quarantine; ``index``: made anew.
+            checkpoint set by hand; ``backfill``: a range of event times; ``replay``: of the quarantine; ``index``: made anew;
+            ``repair``: of rows that an audit found wrong.
         begin_inclusive, end_inclusive: Completion times of the first and the last commit read (Hudi 1.0 includes both).
         requested: Request times of the commits read, by which Hudi names them.
         rows: Rows that those commits wrote, by their metadata.

@@ -16,6 +16,7 @@ from freshet.hudi.cleans import file_group
 from freshet.hudi.table import TableState
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
+from freshet.sources.hudi.read.damage import refuse_damaged
 from freshet.sources.hudi.read.slices import is_log, newest_files
 from freshet.sources.hudi.reads import Version
 from freshet.storage.failures import told
@@ -163,10 +164,12 @@ def _damage(table: TableRef, effect: str, parts: Collection[str]) -> StateError 
 
 
 def _of_part(state: TableState, part: str, files: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    # A compaction is a commit: what a deltacommit wrote as base files is a part made anew, maybe of fewer groups.
+    # A compaction is a commit: what a deltacommit wrote as base files is a part made anew, maybe of fewer groups. By completion:
+    # Hudi requests such a commit at 00000000000000002 and the like.
+    ended = {i.requested: i.completed for i in state.commits}
     made = max(
         (
-            i.requested
+            i.completed
             for i in state.commits
             if i.action == "deltacommit"
             for path, _ in state.info(i).files
@@ -178,7 +181,7 @@ def _of_part(state: TableState, part: str, files: Iterable[tuple[str, int]]) -> 
         (file, group)
         for file in files
         if file[0].startswith(f"{part}/")
-        if (group := file_group(file[0])) is not None and group[1] >= made
+        if (group := file_group(file[0])) is not None and ended.get(group[1], "") >= made
     ]
     # Each group has a base file. Where its commit is archived, which logs lie over it is not known.
     based = {group[0] for (path, _), group in found if not is_log(path)}
@@ -207,7 +210,7 @@ def _hold_all(
             for name, size in files:
                 path = f"{folder}/{name}".removeprefix("/")
                 if name in found:
-                    _hold(table, path, size, found[name], effect)
+                    refuse_damaged(table, path, size, found[name], effect)
                 elif size:
                     gone.append(path)
     if not gone:
@@ -223,18 +226,6 @@ def _hold_all(
         table=table.path,
         file=gone[0],
     )
-
-
-def _hold(table: TableRef, path: str, size: int, found: int, effect: str) -> None:
-    if found < size:
-        raise StateError(
-            "FILE_CORRUPT",
-            f"{table.name}: {table.path.rstrip('/')}/{path} has {found:,} bytes, and its commit wrote {size:,}.",
-            effect,
-            f"Restore the file from a copy; or make {table.name} anew, and what is made of it.",
-            table=table.name,
-            path=table.path,
-        )
 
 
 def _lost(table: TableRef, gone: Collection[str]) -> str:
