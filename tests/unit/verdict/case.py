@@ -112,7 +112,7 @@ class Case:
     def input_table(self, name: str) -> Table:
         """Return the table that an input reads."""
         of = self.table_of(name)
-        return self.source if of == "SRC" else Table.of(self.inputs[of].get("columns", of))
+        return self.source if of == "SRC" else self.target if of == "TARGET" else Table.of(self.inputs[of].get("columns", of))
 
     @property
     def facts(self) -> dict[str, TableFacts]:
@@ -133,7 +133,9 @@ class Case:
             inputs.append(
                 InputSpec(
                     name=name,
-                    table=base.source.table if of == "SRC" else TableRef(f"raw.{of}", f"/lake/raw/{of}"),
+                    table={"SRC": base.source.table, "TARGET": base.target.ref}.get(
+                        of, TableRef(f"raw.{of}", f"/lake/raw/{of}")
+                    ),
                     read=read,
                     line=1,
                     lookback_seconds=86400 if read == "incremental" else 0,
