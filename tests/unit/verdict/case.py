@@ -125,6 +125,7 @@ class Case:
     def spec(self) -> PipelineSpec:
         """Return the pipeline."""
         base, target = a_spec(), self.target
+        own = {"SRC": base.source.table, "TARGET": base.target.ref}
         inputs = []
         for name, one in self.inputs.items():
             of = self.table_of(name)
@@ -133,9 +134,7 @@ class Case:
             inputs.append(
                 InputSpec(
                     name=name,
-                    table={"SRC": base.source.table, "TARGET": base.target.ref}.get(
-                        of, TableRef(f"raw.{of}", f"/lake/raw/{of}")
-                    ),
+                    table=own.get(of, TableRef(f"raw.{of}", f"/lake/raw/{of}")),
                     read=read,
                     line=1,
                     lookback_seconds=86400 if read == "incremental" else 0,
