@@ -1,5 +1,5 @@
-"""The file that spark-submit runs, in a folder of its own: Python looks there first, and a room may have the name of a module of
-Python's own, such as ``types``.
+"""The file that spark-submit runs, in a folder of its own: Python looks there first, and a room may be named as a module of
+Python's own is, such as ``types``.
 """
 
 import os
