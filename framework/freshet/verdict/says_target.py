@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
@@ -62,7 +62,7 @@ def old_group_not_touched(columns: str) -> Said:
     )
 
 
-def key_may_change(column: str, of: Sequence[Base]) -> Said:
+def key_may_change(column: str, of: Sequence[Base], keys: Iterable[Base]) -> Said:
     """A record key that follows from what may change."""
     told = [name for table, name in of if table == UNKNOWN]
     told += [
@@ -70,6 +70,8 @@ def key_may_change(column: str, of: Sequence[Base]) -> Said:
     ]
     real = [(table, name) for table, name in of if table != UNKNOWN and not table.endswith("()") and name != ROWS]
     changing = [name for table, name in real if table == real[0][0]]
+    # A row's key does not change: the row goes.
+    stays = bool(real) and {(real[0][0], name) for name in changing} <= set(keys)
     return Said(
         code="KEY_MAY_CHANGE",
         message=f"{column} is part of the target's record key and follows from {', '.join(told)}, which may change: the row "
@@ -79,9 +81,9 @@ def key_may_change(column: str, of: Sequence[Base]) -> Said:
         subject=column,
         example=Example(
             table=real[0][0] if real else SRC,
-            change="update",
+            change="delete" if stays else "update",
             before=dict.fromkeys(changing, "'a'"),
-            after=dict.fromkeys(changing, "'b'"),
+            after={} if stays else dict.fromkeys(changing, "'b'"),
             recompute="holds the row under its new key alone",
             target="holds it under both",
         ),
@@ -107,23 +109,25 @@ def keys_may_collide(missing: Sequence[str], key: Sequence[str]) -> Said:
     )
 
 
-def ordering_may_go_back(column: str, col: Col | None, known: str) -> Said:
+def ordering_may_go_back(column: str, col: Col | None, known: str, of_rows: bool) -> Said:
     """An ordering value that need not rise."""
     from_what = ", ".join(sorted(f"{shown(t)}.{c}" for t, c in col.of)) if col is not None and col.of else "another value"
     instead = f"the source's ordering field{f' ({known})' if known else ''}"
+    rises = col is not None and (SRC, known) in col.of
+    example = Example(
+        table=SRC,
+        change="update" if of_rows else "delete",
+        before={column: "2"} if of_rows and not rises else {},
+        after={column: "1"} if of_rows and not rises else {},
+        recompute="has the new values",
+        target="keeps the old ones",
+    )
     return Said(
         code="ORDERING_MAY_GO_BACK",
         message=f"The ordering field {column} follows from {from_what}: where it goes back, the older row wins.",
         hint=f"Take {instead} for one row of the source, or <SRC_INSTANT>.",
         subject=column,
-        example=Example(
-            table=SRC,
-            change="update",
-            before={column: "2"},
-            after={column: "1"},
-            recompute="has the new values",
-            target="keeps the old ones",
-        ),
+        example=example,
     )
 
 

@@ -33,9 +33,10 @@ def test_thousands_of_histories_of_exact_pipelines() -> None:
 
 def test_every_example_makes_a_difference() -> None:
     """Of every finding: the change of one row of one table, after which the target is not what a recompute makes."""
-    same = []
-    for case in RUN:
-        for found in case.verdict.findings:
-            if found.example is not None and not any(made_concrete(case, found.example, seed) for seed in range(TRIES)):
-                same.append((case.name, found.code, found.subject))
+    same = [
+        (case.name, found.code, found.subject)
+        for case in RUN
+        for found in case.verdict.findings
+        if found.example is not None and not any(made_concrete(case, found.example, seed) for seed in range(TRIES))
+    ]
     assert same == []
