@@ -25,17 +25,22 @@ $(PYTHON):
 	  echo "make setup: Python 3.11 was not found: neither python3.11 nor python3 on PATH is one. Nothing was set up." >&2; \
 	  echo "Install Python 3.11 and run the same command again." >&2; exit 1; \
 	fi; \
+	echo "setup, step 1 of 5: the environment $(VENV)"; \
 	$$python -m venv $(VENV)
 
 # pyspark is published as source only. It is built with the locked setuptools, which therefore goes in first;
 # build isolation would fetch one that no hash vouches for. Python compiles a module when it first needs it, which of
 # great-expectations, pandas and the like are few: half a minute less.
 $(STAMP): $(INPUTS) | $(PYTHON)
-	awk '/^[^ #]/ {wanted = /^setuptools==/} wanted' requirements.lock > $(VENV)/setuptools.lock
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/setuptools.lock
-	$(PYTHON) -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
-	$(PYTHON) -m freshet jars fetch
+	@echo "setup, step 2 of 5: setuptools, by which PySpark is built"
+	@awk '/^[^ #]/ {wanted = /^setuptools==/} wanted' requirements.lock > $(VENV)/setuptools.lock
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/setuptools.lock
+	@echo "setup, step 3 of 5: the $$(grep -c '^[a-z]' requirements.lock) packages of requirements.lock; PySpark has 300 MB, and is built (about two minutes)"
+	@$(PYTHON) -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
+	@echo "setup, step 4 of 5: freshet"
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@echo "setup, step 5 of 5: the jars of Hudi and Spark"
+	@$(PYTHON) -m freshet jars fetch
 	@touch $@
 
 lint: setup ## Ruff, and mypy in strict mode on framework/

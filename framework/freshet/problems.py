@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from freshet.errors import Problem
@@ -42,6 +42,16 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     by_lower = {candidate.lower(): candidate for candidate in known}
     matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=cutoff)
     return by_lower[matches[0]] if matches else None
+
+
+def is_misspelt(path: Sequence[str], unknown: Iterable[Sequence[str]]) -> bool:
+    """Say whether a missing key is there under a name that is nearly its own, which is one mistake and not two.
+
+    Args:
+        path: Of the missing key.
+        unknown: Paths of keys that nobody knows.
+    """
+    return any(tuple(other[:-1]) == tuple(path[:-1]) and nearest(other[-1], path[-1:]) for other in unknown)
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None, cutoff: float = 0.6) -> str:

@@ -7,8 +7,10 @@ Spark writes; a function of a Python step that raises in one of Spark's workers;
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from freshet.errors import FreshetError
 from tests.kit.lake import Lake, rows
@@ -97,6 +99,70 @@ def test_what_hudi_would_pass_over_is_refused_and_what_is_mended_goes_on(lake: L
     place.unlink()
     lake.run_ok()
     assert lake.rows() == lake.rows("raw.events")
+
+
+def garbled(file: Path, old: bytes = b"", new: bytes = b"") -> bytes:
+    """Change bytes of a file, of a base file by default one in the last page of each column, and return what it was."""
+    whole = file.read_bytes()
+    content = bytearray(whole.replace(old, new))
+    if not old:
+        footer = parquet.read_metadata(file)
+        for column in map(footer.row_group(0).column, range(footer.num_columns)):
+            begin = column.data_page_offset if column.dictionary_page_offset is None else column.dictionary_page_offset
+            content[begin + column.total_compressed_size - 6] ^= 0x15
+    assert len(content) == len(whole)
+    assert content != whole
+    file.write_bytes(content)
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    return whole
+
+
+def test_a_garbled_page_is_not_read_as_other_values(lake: Lake) -> None:
+    """Kind: bytes that changed where they lie, and can be read: each page's own checksum tells. Of other members, which another
+    reader finds: test_garbled_files, and the night's test below.
+    """
+    lake.pipeline()
+    lake.land(rows(("kumquat", 1, "1"), ("b", 1, "1")), **{"hoodie.parquet.compression.codec": "uncompressed"})
+    (file,) = (one for one in (lake.root / "raw/events/2026-01-05").glob("*.parquet") if b"kumquat" in one.read_bytes())
+    whole = garbled(file, b"kumquat", b"kumquaT")
+    error = failed(lake)
+    assert (error.code, error.retryable, str(file) in error.message) == ("FILE_CORRUPT", False, True)
+    file.write_bytes(whole)
+    lake.run_ok()
+    assert lake.rows() == lake.rows("raw.events")
+
+
+def test_each_kind_of_file_that_is_garbled_is_named(lake: Lake) -> None:
+    """Members: the schema in a log of the source, a page of an input, of the target and of the quarantine. Hudi's own words for
+    them name no file, or another one.
+    """
+    kind = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
+    lake.pipeline(
+        sql="SELECT s.id, s.ts, s.amount + c.amount - c.amount AS amount, s.day FROM <SRC> s JOIN cities c ON s.day = c.day",
+        top="inputs: {cities: {table: raw.cities, read: snapshot}}\n"
+        "checks: [{name: positive, where: 'amount < 0', severity: drop}]\n",
+    )
+    lake.land(rows(*((f"k{n}", 1, "1") for n in range(20)), ("bad", 1, "-1")), **kind)
+    lake.land(rows(("a", 1, "1")), table="raw.cities")
+    lake.run_ok()
+    lake.land(rows(*((f"k{n}", 2, "2") for n in range(20)), ("bad", 2, "-2")), **kind)
+    for place, pattern, old in (
+        ("raw/events", ".*.log.*", b'{"type"'),
+        ("raw/cities", "*.parquet", b""),
+        ("derived/copy", "*.parquet", b""),
+        ("derived/copy_quarantine", "*.parquet", b""),
+    ):
+        files = [one for one in (lake.root / place).rglob(pattern) if "/.hoodie/" not in str(one) and one.suffix != ".crc"]
+        kept = {file: garbled(file, old, b"7" * len(old)) for file in files}
+        error = failed(lake)
+        name = place.replace("/", ".")
+        said = (place, error.code, error.message)
+        assert (error.code, error.retryable, error.message.startswith(f"{name}: ")) == ("FILE_CORRUPT", False, True), said
+        assert any(str(file) in error.message for file in files), said
+        for file, whole in kept.items():
+            file.write_bytes(whole)
+    lake.run_ok()
+    assert len(lake.rows()) == 20
 
 
 def test_files_below_what_is_read_or_written_are_what_their_commits_wrote(lake: Lake) -> None:

@@ -25,7 +25,7 @@ from freshet.landing.files import find_files
 from freshet.landing.heads import shown
 from freshet.landing.outcome import Landed, Landing, refuse_wrong
 from freshet.landing.plan import MARK, TableAsked, bare_spec, new_spec
-from freshet.landing.rows import batch_of, failed_read
+from freshet.landing.rows import batch_of, failed_read, with_misfits
 from freshet.landing.run import land
 from freshet.landing.run_seeds import land_seeds
 from freshet.landing.seeds import load_seeds
@@ -201,11 +201,12 @@ AT = "2026-01-05 10:00:00"
 COLUMNS = "id STRING, amount BIGINT, name STRING, at TIMESTAMP, day STRING"
 
 
-def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> None:
+def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> DataError:
     with pytest.raises(DataError) as refused:
         looked_at(spark, lake, COLUMNS, "x.csv", text.encode("utf-8", "surrogateescape"), ("day",))
     assert (refused.value.code, refused.value.effect) == (code, "Nothing was written."), refused.value
     assert "x.csv" in refused.value.message
+    return refused.value
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def refused_by(spark: SparkSession, lake: Lake, text: str, code: str) -> None:
     [
         (f"{HEAD}\na,1,x,{AT}\n", "ROW_UNREADABLE"),
         (f'{HEAD}\na,1,x,{AT},"d\nb,1,x,{AT},d\n', "ROW_UNREADABLE"),
-        (f"{HEAD}\na,1.5,x,{AT},d\n", "OVERFLOW"),
+        (f"{HEAD}\na,1.5,x,{AT},d\nb,2,y,10:00,d\n", "OVERFLOW"),
         (f"{HEAD}\na,1,x,{AT},d\na,2,x,{AT},d\n", "ROWS_TIED"),
         (f"{HEAD},more\n", "UNKNOWN_COLUMN"),
         (f"{HEAD}\nb,1,caf\udce9,{AT},d\n", "BAD_BYTES"),
@@ -226,9 +227,16 @@ def test_rows_that_are_refused(
     text: str,
     code: str,
 ) -> None:
-    """What one row of a file may have against it: with file, column and row in words, and before anything is written."""
+    """What one row of a file may have against it: with file, column and row in words, and before anything is written.
+
+    Of several values that do not fit the first ones are told, each with its line.
+    """
     monkeypatch.setattr("freshet.landing.heads._HEAD_BYTES", len(HEAD) + 6)
-    refused_by(quick, lake, text, code)
+    error = refused_by(quick, lake, text, code)
+    if code == "OVERFLOW":
+        found = [(one["column"], one["value"], one["line"]) for one in error.details["values"]]
+        assert found == [("amount", "1.5", 2), ("at", "10:00", 3)]
+        assert "x.csv, line 3: at '10:00'" in error.message
 
 
 @pytest.mark.parametrize(
@@ -236,7 +244,7 @@ def test_rows_that_are_refused(
     [
         (f"{HEAD}\na,1,x,{AT},d,e\n", "ROW_UNREADABLE"),
         (f'{HEAD}\na,1,"x"y",{AT},d"\n', "ROW_UNREADABLE"),
-        (f"{HEAD}\na,1,x,10:00,d\n", "NOT_OF_TYPE"),
+        (f"{HEAD}\na,1,x,10:00,d\nb,two,y,{AT},d\nc,3,z,{AT},d\nd,4,z,10:00,d\n", "NOT_OF_TYPE"),
         (f"{HEAD}\n,1,x,{AT},d\na,1,x,,d\n", "NULL_KEY"),
         (f"{HEAD}\na,12345678901234567890,x,{AT},d\n", "OVERFLOW"),
         (f"{HEAD}\na,1,x,,d\na,1,x,{AT},d\n", "NULL_ORDERING"),
@@ -248,7 +256,11 @@ def test_rows_that_are_refused(
     ],
 )
 def test_every_way_in_which_a_row_is_refused(quick: SparkSession, lake: Lake, text: str, code: str) -> None:
-    refused_by(quick, lake, text, code)
+    error = refused_by(quick, lake, text, code)
+    if code == "NOT_OF_TYPE" and "two" in text:
+        # Of several values each with its line.
+        found = [(one["column"], one["value"], one["line"]) for one in error.details["values"]]
+        assert found == [("at", "10:00", 2), ("amount", "two", 3), ("at", "10:00", 5)]
 
 
 def test_texts_that_lose_nothing_as_a_value(quick: SparkSession) -> None:
@@ -319,7 +331,7 @@ def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake:
         f"TEXT_COLUMN: {name} is text though 2 of 3 values are {most}: {odd} is not ({shown(found.paths[0])}, line {line})."
         for name, most, odd, line in (
             ("most", "numbers", "'n/a'", 4),
-            ("days", "dates or times", "'?'", 3),
+            ("days", "dates", "'?'", 3),
             ("spaced", "numbers", "' 1'", 2),
         )
     ]
@@ -397,4 +409,4 @@ def looked_at(
         refuse_wrong(spec, counts(compare(rows, None, spec, FILE, False, False), spec, FILE))
         return sorted(tuple(row) for row in rows.drop(FILE, "_hoodie_is_deleted").collect())
     except (Py4JJavaError, PySparkException) as error:
-        raise failed_read(spec.target.ref, error, found) from error
+        raise with_misfits(spark, failed_read(spec.target.ref, error, found), found, spec) from error

@@ -9,6 +9,7 @@ import pytest
 from freshet.errors import DataError, StateError
 from freshet.hudi.instants import instant_of
 from freshet.run.show import Wanted, show_rows
+from freshet.sources.hudi.history import before_the_newest
 from tests.kit.lake import Lake, rows
 
 
@@ -32,24 +33,31 @@ def test_a_time_as_people_and_as_hudi_write_it(text: str, instant: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_rows_now_then_and_changed_since(lake: Lake, kind: str) -> None:
+def test_rows_now_then_and_changed_since(lake: Lake, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     options = {"hoodie.datasource.write.table.type": kind, "hoodie.table.cdc.enabled": "true"}
     first = lake.land(rows(("a", 1, "1"), ("b", 1, "1"), ("c", 1, "1")), **options)
     lake.land(rows(("a", 2, "2")), **options)
     lake.land(rows(("b", 2, "1")), operation="delete", **options)
+    lake.land(rows(("d", 2, "1")), **options)
 
     def shown(**wanted: Any) -> list[tuple[Any, ...]]:
         found = show_rows(lake.spark, lake.state("raw.events"), Wanted(**wanted))
         assert len(found.rows) <= wanted.get("limit", 20)
-        return sorted(tuple(map(str, row)) for row in found.rows)
+        return [tuple(map(str, row)) for row in found.rows]
 
-    assert shown(columns=("id", "ts")) == [("a", "2"), ("c", "1")]
+    assert shown(columns=("id", "ts")) == [("a", "2"), ("c", "1"), ("d", "2")]
+    assert shown(columns=("ts",)) == [("2",), ("1",), ("2",)], "by a key that is not shown"
     assert shown(columns=("id", "ts"), at=first) == [("a", "1"), ("b", "1"), ("c", "1")]
-    assert shown(columns=("id", "_hoodie_is_deleted"), since=first) == [("a", "False"), ("b", "True")]
+    assert shown(columns=("id", "_change"), since=first) == [("a", "changed"), ("b", "deleted"), ("d", "new")]
+    assert shown(columns=("id",), since=first, where="_hoodie_is_deleted") == [("b",)]
+    assert shown(columns=("id", "_change"), since=before_the_newest(lake.state("raw.events"))) == [("d", "new")]
+    assert {row[0] for row in shown(columns=("_change",), since="20200101000000000")} == {"new"}, "from the very begin"
     assert shown(where="amount > 1", columns=("id", "amount")) == [("a", "2.00")]
     assert shown(since=lake.state("raw.events").commits[-1].completed) == []
     found = show_rows(lake.spark, lake.state("raw.events"), Wanted(limit=1))
     assert (len(found.rows), found.more, found.columns) == (1, True, ("id", "ts", "amount", "day"))
+    monkeypatch.setattr("freshet.run.show._SORTED_BYTES", 0)
+    assert shown(columns=("id",)) == [("a",), ("c",), ("d",)], "those that are found, sorted among themselves"
     with pytest.raises(DataError, match="BAD_CONDITION"):
         show_rows(lake.spark, lake.state("raw.events"), Wanted(where="nothing = 1"))
     with pytest.raises(DataError, match="BAD_CONDITION"):

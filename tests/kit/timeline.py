@@ -34,6 +34,8 @@ hoodie.table.precombine.field=updated_at
 hoodie.timeline.path=timeline
 hoodie.table.timeline.timezone=UTC
 """
+#: And of the table for the rows that its checks drop.
+OF_A_QUARANTINE = OF_A_PIPELINE.replace("fields=id", "fields=_quarantine_id")
 # The fields of HoodieCommitMetadata, HoodieReplaceCommitMetadata and HoodieCleanMetadata that are read.
 STAT = {
     "type": "record",

@@ -13,6 +13,8 @@ SUBMITTED = Path(freshet.__file__).parent / "jvm" / "submitted" / "main.py"
 
 def test_no_room_stands_in_the_place_of_a_module_of_pythons_own() -> None:
     """Python looks into the file's folder first: beside `types` it could not even import `re`."""
-    done = subprocess.run([sys.executable, str(SUBMITTED), "--version"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, str(SUBMITTED), "--version"], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "freshet" in done.stdout

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import BACKFILL_KEY, BACKFILL_LOGIC_KEY, FINGERPRINT_KEY, PIPELINE_KEY
 from freshet.hudi.table import CommitInfo, Instant, TableState
@@ -108,10 +109,11 @@ def _decode(text: str) -> ChunkRecord:
             raise ValueError(f"version {version}")
         return ChunkRecord(**raw)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
+        shown = without_credentials(text[:2000])[:200]
         raise StateError(
             "BACKFILL_UNREADABLE",
-            f"a commit's record of its backfill is not one: {text[:200]!r}.",
+            f"a commit's record of its backfill is not one: {shown!r}.",
             "Nothing was read or written.",
             "Upgrade freshet to the version that wrote it.",
-            text=text[:200],
+            text=shown,
         ) from error

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from freshet.problems import Problems, did_you_mean
+from freshet.problems import Problems, did_you_mean, is_misspelt
 from freshet.project.load.layers import place_in, plain
 from freshet.project.shape.strategies import Model, Name, OneOrMore, refused
 from freshet.project.syntax.files import Place
@@ -98,9 +98,13 @@ def validate_fixture(tree: MapNode, problems: Problems) -> FixtureFile | None:
         return FixtureFile.model_validate(plain(tree))
     except ValidationError as error:
         seen: set[Place] = set()
-        for found in error.errors(include_url=False, include_input=False):
+        errors = error.errors(include_url=False, include_input=False)
+        unknown = [tuple(map(str, found["loc"])) for found in errors if found["type"] == "extra_forbidden"]
+        for found in errors:
             # Of a union each member complains, by a part of the path that is none of the file's.
             path = tuple(str(part) for part in found["loc"])
+            if found["type"] == "missing" and is_misspelt(path, unknown):
+                continue
             place = place_in(tree, tree.file, path)
             if place not in seen or found["type"] == "extra_forbidden":
                 seen.add(place)

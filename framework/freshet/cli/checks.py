@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import load, project_options, wait_option
-from freshet.cli.output import Output, reporting, table
+from freshet.cli.output import Output, reporting
 from freshet.cli.progress import phases, progress, reporting_events
+from freshet.cli.rows import table
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.checks import kind_of

@@ -49,14 +49,23 @@ def _answer(number: int, _: FrameType | None) -> None:
     # Half of a module may be imported: nothing is imported, unwound or flushed.
     code, by = SIGNALS[number]
     effect, advice = _AFTER if _Standing.over else _BEFORE
-    _say(2, f"INTERRUPTED: stopped by {by}. {effect} {advice}\n")
-    if wants_json(sys.argv) and not _Standing.over:
+    has_document = wants_json(sys.argv) and not _Standing.over
+    if not (has_document and _are_read_together()):
+        _say(2, f"INTERRUPTED: stopped by {by}. {effect} {advice}\n")
+    if has_document:
         _say(
             1,
             f'{{"error": {{"code": "INTERRUPTED", "message": "stopped by {by}.", "effect": "{effect}", "next": "{advice}", '
             '"retryable": false, "details": {"published": [], "unfinished": []}}}\n',
         )
     os._exit(code)
+
+
+def _are_read_together() -> bool:
+    try:
+        return (os.isatty(1) and os.isatty(2)) or os.path.samestat(os.fstat(1), os.fstat(2))
+    except OSError:
+        return False
 
 
 def _say(where: int, text: str) -> None:

@@ -13,8 +13,9 @@ from freshet.cases.load import read_fixture
 from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cases.verdicts import verdicts_of
 from freshet.cli.options import load, project_options, selection_options
-from freshet.cli.output import Output, message, reporting
+from freshet.cli.output import Output, reporting
 from freshet.cli.progress import progress
+from freshet.cli.validate_more import check_cases, lines_of, unparsed_sql
 from freshet.errors import Exit, FreshetError, SpecError
 from freshet.events.kinds import Phase
 from freshet.hudi.table import MemoryState
@@ -47,8 +48,9 @@ def validate(
 ) -> Exit:
     """Check the files: every problem of every file at once, each with its place.
 
-    Looks at no table and starts no Spark. Without names every pipeline is checked. A pipeline whose increments do not equal a
-    recompute is a problem, too: `freshet explain` says more of it, and `accepts:` in its YAML what does not happen.
+    Looks at no table and starts no Spark. Without names every pipeline is checked, with its file of test cases. SQL that
+    cannot be parsed without Spark is told, and not refused. A pipeline whose increments do not equal a recompute is a problem,
+    too: `freshet explain` says more of it, and `accepts:` in its YAML what does not happen.
 
     --deep starts Spark and finds what only it knows: a column that is not there, a type that does not fit the target. The
     columns of the tables read come from the project's DDLs, from 'tables:' in pipelines/tests/, or from the timeline of the
@@ -63,12 +65,13 @@ def validate(
     """
     project = load(root, env, overrides, names, tags, everything)
     _check_seeds(project, overrides)
+    check_cases(project)
     verdicts = verdicts_of(project, overrides)
     refuse_inexact(verdicts)
-    analysed, notices = _analyse(project, overrides) if deep else ([], [])
+    analysed, notices = _analyse(project, overrides, output) if deep else ([], unparsed_sql(project))
     count = len(project.pipelines)
-    said = f"; Spark analysed {len(analysed)}" if deep else ""
-    more = {"analysed": analysed, "notices": notices} if deep else {}
+    said = f"; Spark analysed {len(analysed)}" if deep else "; but there is SQL that cannot be parsed" * bool(notices)
+    more = {"analysed": analysed, "notices": notices} if deep else {"notices": notices}
     found = pipelines_of(project)
     lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]
     lines += [f"  {name}: {in_short(verdict)}" for name, verdict in verdicts.items() if verdict.kind != "exact"]
@@ -78,6 +81,7 @@ def validate(
         for one in found
         if one.keeps_older
     ]
+    lines += lines_of(notices, deep)
     output.result(
         "\n".join(lines),
         {
@@ -171,7 +175,7 @@ def schema(output: Output, write: bool, root: Path) -> Exit:
     return Exit.OK
 
 
-def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], list[dict[str, str]]]:
+def _analyse(project: Project, overrides: tuple[str, ...], output: Output) -> tuple[list[str], list[dict[str, str]]]:
     state, problems = TimelineState(), Problems()
     declared = declared_tables(project, overrides)
     shapes = {}
@@ -188,7 +192,7 @@ def _analyse(project: Project, overrides: tuple[str, ...]) -> tuple[list[str], l
         listen(Phase(pipeline="validate", message="starting Spark, which analyses what the pipelines say"))
         found = analyse(replace(project, pipelines=whole), shapes)
     for notice in found.notices:
-        message(f"{notice.code}: {notice.message}")
+        output.notice(f"{notice.code}: {notice.message}")
     if problems.found or found.problems:
         raise SpecError([*problems.found, *found.problems])
     return list(found.pipelines), [{"code": n.code, "message": n.message} for n in found.notices]

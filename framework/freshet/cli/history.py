@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from freshet.cli.options import load, project_options
-from freshet.cli.output import Output, message, reporting
+from freshet.cli.output import Output, reporting
 from freshet.errors import Exit
-from freshet.hudi.instants import instant_of, readable
+from freshet.hudi.instants import readable, time_of
 from freshet.hudi.timeline import TimelineState
 from freshet.sources.hudi.reads import counted
 
@@ -25,7 +25,12 @@ _COUNTED = {"inserts": "inserted", "updates": "updated", "deletes": "deleted", "
 @click.command(short_help="Show what became of a pipeline's runs.")
 @click.argument("name")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many of the newest to show.")
-@click.option("--since", default="", metavar="TIME", help="Only runs since a time, UTC: 2026-11-25, or 2026-11-25 23:54:37.")
+@click.option(
+    "--since",
+    default="",
+    metavar="TIME",
+    help="Only runs since a time, UTC: 2026-11-25, 2026-11-25 23:54:37, or how long ago: 5m, 2h, 3d.",
+)
 @click.option("--failed", is_flag=True, help="Only runs that failed, were killed, or were skipped.")
 @project_options
 @reporting
@@ -53,9 +58,10 @@ def history(
     """
     from freshet.run.history import read_history
 
-    begin = instant_of(since)
+    begin = time_of(since)
     if since and not begin:
-        raise click.BadParameter(f"{since!r} is no time: write one such as 2026-11-25 23:54:37.", param_hint="--since")
+        said = f"{since!r} is no time: write one such as 2026-11-25 23:54:37, or how long ago: 5m, 2h, 3d."
+        raise click.BadParameter(said, param_hint="--since")
     spec = load(root, env, overrides, (name,)).pipelines[0]
     entries, unreadable = read_history(spec, TimelineState(), limit, begin, failed)
     rows = [line for entry in entries for line in _lines(entry)]
@@ -66,7 +72,7 @@ def history(
         {"pipeline": name, "runs": [entry.as_json() for entry in entries], "unreadable": unreadable},
     )
     if unreadable:
-        message(
+        output.aside(
             f"{counted(len(unreadable), 'record')} cannot be read and {'is' if len(unreadable) == 1 else 'are'} left out: "
             f"{', '.join(unreadable[:3])}{' ...' * (len(unreadable) > 3)}"
         )

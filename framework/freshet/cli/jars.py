@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from freshet.cli.board import size
-from freshet.cli.output import Output, message, reporting
+from freshet.cli.output import Output, reporting
 from freshet.cli.progress import progress
 from freshet.errors import Exit
 from freshet.events.kinds import Phase
@@ -131,10 +131,12 @@ def verify(output: Output, hbase: bool) -> Exit:
     """
     wanted = HBASE_JARS if hbase else SPARK_JARS
     found, places = look_at_jars(wanted), maven_paths(wanted.ivy)
+    bad = [one for one in found if one.state != "ok"]
     output.result(
         "\n".join([f"{jar_dir()}:", *(f"  {one.state:<8} {one.jar.name}" for one in found)]),
         {
             "directory": str(jar_dir()),
+            "next": _fetch_command(hbase) if bad else "",
             "missing": _names(found, "missing"),
             "altered": _names(found, "altered"),
             "jars": [
@@ -150,15 +152,16 @@ def verify(output: Output, hbase: bool) -> Exit:
             ],
         },
     )
-    bad = [one for one in found if one.state != "ok"]
     if not bad:
         return Exit.OK
     for one in bad:
         if one.state == "altered":
-            message(str(JarError("JAR_ALTERED", f"{one.jar.name} has the SHA-256 {one.sha256}.", f"Remove it: rm {one.path}")))
-    message(f"{_fetch_command(hbase)} fetches what is missing. Without a network, bring these files into {jar_dir()}:")
-    message(sums_of(one.jar for one in bad))
-    message("\n".join(["A Maven repository has them at:", *(f"  {places[one.jar.name]}" for one in bad)]))
+            output.aside(
+                str(JarError("JAR_ALTERED", f"{one.jar.name} has the SHA-256 {one.sha256}.", f"Remove it: rm {one.path}"))
+            )
+    output.aside(f"{_fetch_command(hbase)} fetches what is missing. Without a network, bring these files into {jar_dir()}:")
+    output.aside(sums_of(one.jar for one in bad))
+    output.aside("\n".join(["A Maven repository has them at:", *(f"  {places[one.jar.name]}" for one in bad)]))
     return Exit.FAILED
 
 

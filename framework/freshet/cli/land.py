@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from freshet.cli.init import size_of
+from freshet.cli.land_text import next_step, noting, outcome_of, text_of, untold
 from freshet.cli.options import project_options, wait_option
-from freshet.cli.output import Output, table, trace
+from freshet.cli.output import Output, trace
 from freshet.cli.progress import progress, reporting_events
-from freshet.cli.terminal import are_one_place
 from freshet.errors import Exit, FreshetError
-from freshet.events.event import Event, Listener
-from freshet.events.kinds import Notice
-from freshet.hudi.instants import readable
 from freshet.hudi.timeline import TimelineState
 from freshet.landing.seeds import delimiter_of, load_seeds
 from freshet.project.load.warehouse import load_warehouse
-
-if TYPE_CHECKING:
-    from freshet.landing.outcome import Landed
 
 
 @click.command(short_help="Land CSV, JSON or Parquet files in a raw table.")
@@ -75,6 +65,8 @@ if TYPE_CHECKING:
     "120 MB.  [default: 100MB, or the files' size]",
 )
 @click.option("--delete-missing", is_flag=True, help="The files hold all rows: delete those of the table that are not in them.")
+@click.option("--drop", "drops", is_flag=True, help="Delete the landed table TABLE, which was made wrongly; its files stay.")
+@click.option("--yes", is_flag=True, help="Needed for --drop of a table that a pipeline has read.")
 @wait_option
 @project_options
 @reporting_events
@@ -92,6 +84,8 @@ def land(
     kind: str | None,
     size: str | None,
     delete_missing: bool,
+    drops: bool,
+    yes: bool,
     root: Path,
     env: str | None,
     overrides: tuple[str, ...],
@@ -105,6 +99,9 @@ def land(
     A seed is a small table whose rows stand in the project: its file is all that the table holds, and one that is as it was
     when it was landed starts no Spark.
 
+    Key, ordering, partitions and types of a table stay as they were made. To make it otherwise, delete it by --drop and land
+    the files again. A table that a pipeline writes, or another program, is never deleted.
+
     \b
     Examples:
       freshet land raw.orders data/*.csv --key id --ordering updated_at
@@ -113,8 +110,15 @@ def land(
       freshet land raw.events events.json.gz --key id --ordering at --columns "id STRING, amount DECIMAL(10,2)"
       freshet land dim.rates rates.csv --delete-missing    rows that left the file are deleted
       freshet land --seeds                                 every seed of the project
+      freshet land raw.orders --drop                       it was made wrongly: land the files anew
     """
     said = (key, ordering, partition_by, columns, form, delimiter, kind, size, delete_missing or None)
+    if drops:
+        if name is None or files or seeds or any(one not in (None, "") for one in said):
+            raise click.UsageError("--drop goes with one table alone: freshet land TABLE --drop")
+        return _drop(output, name, yes, root, env, overrides)
+    if yes:
+        raise click.UsageError("--yes goes with --drop.")
     if seeds:
         if any(one not in (None, "") for one in said):
             raise click.UsageError("--seeds goes with tables alone: what is said of a seed stands in its seeds/<table>.yml.")
@@ -124,6 +128,7 @@ def land(
     from freshet.landing.outcome import Landing
     from freshet.landing.run import land as land_files
 
+    output.has_notices = True
     warehouse = load_warehouse(root, env, overrides)
     asked = Landing(
         table=name,
@@ -140,24 +145,36 @@ def land(
     )
     told: set[str] = set()
     with progress(output) as listen:
-        landed = land_files(warehouse, asked, TimelineState(), _noting(listen, told))
-    following = next_step(landed, root)
+        landed = land_files(warehouse, asked, TimelineState(), noting(listen, told))
+    following = next_step(landed, root, {name for writers in warehouse.writers.values() for name in writers})
     output.result(text_of(landed, following, told), {**landed.as_json(), "next": following})
+    return Exit.OK
+
+
+def _drop(output: Output, name: str, sure: bool, root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
+    from freshet.landing.drop import drop
+
+    with progress(output) as listen:
+        ref = drop(load_warehouse(root, env, overrides), name, TimelineState(), listen, sure)
+    output.result(f"{ref.name}: deleted {ref.path}", {"table": ref.name, "path": ref.path, "outcome": "dropped"})
     return Exit.OK
 
 
 def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[str, ...], names: tuple[str, ...]) -> Exit:
     from freshet.landing.run_seeds import land_seeds
 
+    output.has_notices = True
     warehouse = load_warehouse(root, env, overrides)
     found = load_seeds(warehouse, names)
     told: set[str] = set()
     with progress(output, len(found)) as listen:
-        results = land_seeds(warehouse, found, TimelineState(), _noting(listen, told))
+        results = land_seeds(warehouse, found, TimelineState(), noting(listen, told))
     lines = [
         line
         for seed, one in zip(found, results, strict=True)
-        for line in ((f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (_line(one), *_untold(one, told)))
+        for line in (
+            (f"{seed.table}: failed: {one}",) if isinstance(one, FreshetError) else (outcome_of(one), *untold(one, told))
+        )
     ]
     output.result(
         "\n".join(lines),
@@ -173,57 +190,6 @@ def _land_seeds(output: Output, root: Path, env: str | None, overrides: tuple[st
             trace(result)
     codes = {result.exit_code for result in results if isinstance(result, FreshetError)}
     return Exit.OK if not codes else codes.pop() if len(codes) == 1 else Exit.FAILED
-
-
-def _line(landed: Landed) -> str:
-    from freshet.landing.outcome import in_words
-
-    if not landed.columns:
-        # A seed of which no more than its digest was looked at.
-        return f"{landed.table}: nothing to do: the file is as it was when it was landed"
-    return f"{landed.table}: {f'committed {readable(landed.commit)}' if landed.commit else 'nothing to do'}: {in_words(landed)}"
-
-
-def _noting(listen: Listener, told: set[str]) -> Listener:
-    def heard(event: Event) -> None:
-        if isinstance(event, Notice):
-            told.add(event.message)
-        listen(event)
-
-    return heard
-
-
-def _untold(landed: Landed, told: Collection[str]) -> list[str]:
-    # What was printed while it went on stands above the result where both go to one place.
-    is_seen = are_one_place(sys.stdout, sys.stderr)
-    return [notice for notice in landed.notices if not (is_seen and notice in told)]
-
-
-def text_of(landed: Landed, following: str, told: Collection[str] = ()) -> str:
-    """Return what became of files, for people.
-
-    Args:
-        landed: The result.
-        following: The next command.
-        told: Notices that were printed while the files were landed.
-    """
-    lines = [_line(landed), *_untold(landed, told)]
-    if landed.made:
-        lines += [
-            f"made {landed.path}",
-            f"  record key {', '.join(landed.key)}, ordering field {landed.ordering}"
-            + (f", partitioned by {', '.join(landed.partition_by)}" if landed.partition_by else ""),
-            *(f"  {line}" for line in table(("COLUMN", "TYPE"), list(landed.columns)).splitlines()),
-        ]
-    return "\n".join([*lines, f"next: {following}"])
-
-
-def next_step(landed: Landed, root: Path) -> str:
-    """Return the command that goes on with a landed table."""
-    place = "" if root == Path() else f" -C {shlex.quote(str(root))}"
-    if landed.readers:
-        return f"freshet run {' '.join(landed.readers)}{place}"
-    return f"freshet show {landed.table} --limit 5{place}"
 
 
 def _delimiter(text: str) -> str:

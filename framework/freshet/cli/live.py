@@ -103,9 +103,9 @@ def logged_progress(board: Board, told: Callable[[Event], bool], say: Callable[[
         with turn:
             board.heard(event)
             part = "{unit} {number} of {of}: ".format(**event.fields) if "unit" in event.fields else ""
-            if event.name in LAST and not told(event):
-                # Its result follows, in words; of several pipelines a log says when each was through.
-                if board.total > 1:
+            if not told(event):
+                # The result says it; of several pipelines a log says when each was through.
+                if event.name in LAST and board.total > 1:
                     printed(f"{event.pipeline}: {IN_WORDS.get(event.name, event.name)}. {board.header()}")
             elif event.name != "done":
                 printed(f"{event.pipeline}: {part}{event.message}")

@@ -13,7 +13,8 @@ if os.path.basename(sys.argv[0]) == "freshet":
 
 import errno
 import importlib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 
@@ -74,9 +75,7 @@ class _Commands(click.Group):
         try:
             context = super().make_context(info_name, args, parent, **extra)
         except click.ClickException as error:
-            found = _answered(error)
-            usage(words, found)
-            raise found from None
+            _refuse(words, error)
         except OSError as error:
             # Its own help is printed here; click would answer a reader that left with 1.
             sys.exit(stdout_lost(error))
@@ -88,10 +87,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
-            # click prints it on stderr and ends with its code; a caller that parses stdout finds it there too.
-            answered = _answered(error)
-            usage(words, answered)
-            raise answered from None
+            _refuse(words, error)
         except click.exceptions.Exit:
             raise
         except Exception as error:  # of a command that cannot even be imported
@@ -122,6 +118,14 @@ class _Commands(click.Group):
         name = "compile_" if cmd_name == "compile" else cmd_name
         command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), name)
         return command
+
+
+def _refuse(words: Sequence[str], error: click.ClickException) -> NoReturn:
+    answered = _answered(error)
+    if not usage(words, answered):
+        sys.exit(answered.exit_code)
+    # click prints it on stderr and ends with its code.
+    raise answered from None
 
 
 def _answered(error: click.ClickException) -> click.ClickException:

@@ -27,7 +27,7 @@ from freshet.cli.signals import (
     stopped,
     told,
 )
-from freshet.cli.terminal import for_eyes, width_of
+from freshet.cli.terminal import are_one_place, for_eyes
 from freshet.errors import Exit, FreshetError, SpecError, UnknownName, unforeseen
 from freshet.events.event import Listener
 from freshet.jvm.java_end import java_ended
@@ -49,6 +49,10 @@ class Output:
         self.began = False
         #: Errors that stderr has been told while they happened.
         self.told: set[str] = set()
+        #: True where the document holds the notices of the work, and not only its outcome.
+        self.has_notices = False
+        #: Notices that are left to the document: of a command that fails, stderr has to say them.
+        self.held_back: list[str] = []
         #: What else hears the command's events, by name.
         self.listeners: dict[str, Listener] = {}
 
@@ -72,25 +76,48 @@ class Output:
         """Print a text that holds nothing of the project, as it is."""
         self._print(text)
 
+    @property
+    def is_beside_words(self) -> bool:
+        """Whether the JSON document is read together with stderr, as on a terminal: what it holds is not said there."""
+        return self.as_json and are_one_place(sys.stdout, sys.stderr)
+
+    def aside(self, text: str) -> None:
+        """Print a line for people on stderr whose content the JSON document holds too."""
+        if not self.is_beside_words:
+            message(text)
+
+    def notice(self, text: str) -> None:
+        """Print a line for people on stderr that the document will hold, too, if the command ends well."""
+        if self.is_beside_words:
+            self.held_back.append(text)
+        else:
+            message(text)
+
     def error(self, error: FreshetError) -> None:
-        """Print an error: in words on stderr, and with ``--output json`` as an object on stdout."""
-        if str(error) not in self.told:
-            message(str(error))
-        if isinstance(error, SpecError) and not isinstance(error, UnknownName):
-            message(f"{error.code}: {error.message} {error.effect}")
-        trace(error)
+        """Print an error: in words on stderr, and with ``--output json`` as an object on stdout.
+
+        Where both are read together the object is all: it has the words.
+        """
+        for text in self.held_back:
+            message(text)
         # A result that was printed stays the only document.
-        if self.as_json and not self.began:
-            with suppress(OSError, ValueError):
-                click.echo(_document(error))
+        printed = self.as_json and not self.began and _printed(_document(error))
+        if not (printed and self.is_beside_words):
+            if str(error) not in self.told:
+                message(str(error))
+            if isinstance(error, SpecError) and not isinstance(error, UnknownName):
+                message(f"{error.code}: {error.message} {error.effect}")
+        trace(error)
 
     def last_words(self, error: FreshetError) -> None:
         """Say an error past all buffers, from whatever the process is in the middle of."""
         for put_away in BEFORE_LAST_WORDS:
             put_away()
-        with suppress(OSError):
-            os.write(2, f"{for_eyes(redact(str(error)), sys.stderr)}\n".encode(errors="replace"))
-        if self.as_json and not self.began:
+        has_document = self.as_json and not self.began
+        if not (has_document and self.is_beside_words):
+            with suppress(OSError):
+                os.write(2, f"{for_eyes(redact(str(error)), sys.stderr)}\n".encode(errors="replace"))
+        if has_document:
             with suppress(OSError):
                 os.write(1, f"{_document(error)}\n".encode(errors="replace"))
 
@@ -100,13 +127,24 @@ class Output:
         click.echo(text)
 
 
-def usage(words: Sequence[str], error: click.ClickException) -> None:
-    """Print a wrong command line as JSON where it asks for that; click says it on stderr."""
+def usage(words: Sequence[str], error: click.ClickException) -> bool:
+    """Print a wrong command line as JSON where it asks for that.
+
+    Returns:
+        Whether click has to say it on stderr, too.
+    """
     over()
-    if wants_json(words):
-        found = FreshetError("USAGE", error.format_message(), "Nothing was read or written.", "See --help.")
-        with suppress(OSError, ValueError):
-            click.echo(_document(found))
+    if not wants_json(words):
+        return True
+    found = FreshetError("USAGE", error.format_message(), "Nothing was read or written.", "See --help.")
+    return not (_printed(_document(found)) and are_one_place(sys.stdout, sys.stderr))
+
+
+def _printed(document: str) -> bool:
+    with suppress(OSError, ValueError):
+        click.echo(document)
+        return True
+    return False
 
 
 def _document(error: FreshetError) -> str:
@@ -204,27 +242,3 @@ def _give_up_stdout() -> None:
     if sys.stdout is not None:
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Return rows as aligned columns; where these are wider than the terminal, a block of named values for each row."""
-    widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
-    width = width_of(sys.stdout)
-    if width is None or sum(widths) + 2 * (len(widths) - 1) <= width:
-        return "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [headers, *rows]
-        )
-    label = max(map(len, headers[1:]))
-    return "\n".join(
-        "\n".join(
-            [
-                row[0],
-                *(
-                    f"  {name.lower().ljust(label)}  {cell}"
-                    for name, cell in zip(headers[1:], row[1:], strict=True)
-                    if cell != "-"
-                ),
-            ]
-        )
-        for row in rows
-    )

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from freshet.cli.output import table
-from freshet.cli.rows import cell, csv_of, grid
+from freshet.cli.rows import cell, csv_of, grid, table
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.result import older_in_words
@@ -36,6 +35,15 @@ _TITLES = {
     "older": "rows that are ignored, beside the newer ones that stand (theirs -> the batch's)",
     "unsure": "rows not known",
 }
+
+
+_MOVED_IS_BOTH = " (a row that moves to another partition counts as inserted there and as deleted here)"
+
+
+def _moves_are_both(spec: PipelineSpec, counts: Mapping[str, int]) -> bool:
+    # An index that looks in one partition alone takes it for two rows.
+    local = bool(spec.target.partition_by) and not spec.index.is_global
+    return local and bool(counts.get("inserted")) and bool(counts.get("deleted"))
 
 
 def json_of(plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> dict[str, Any]:
@@ -74,7 +82,12 @@ def csv_text(rows: Mapping[str, tuple[Changed, ...]]) -> str:
 def text_of(spec: PipelineSpec, plan: Plan, found: Preview, rows: Mapping[str, tuple[Changed, ...]]) -> str:
     """Return a preview as a person reads it."""
     lines = [f"{plan.pipeline}: {found.reads}"]
-    lines += [f"  {found.counts[kind]:>9,} {words}" for kind, words in KINDS.items() if found.counts.get(kind)]
+    both = _MOVED_IS_BOTH if _moves_are_both(spec, found.counts) else ""
+    lines += [
+        f"  {found.counts[kind]:>9,} {words}{both * (kind == 'deleted')}"
+        for kind, words in KINDS.items()
+        if found.counts.get(kind)
+    ]
     if not found.counts:
         lines.append("  no row would be written")
     if found.superseded:

@@ -18,7 +18,7 @@ from freshet.cli.terminal import are_one_place, can_be_drawn_on
 from freshet.errors import unforeseen
 from freshet.events.bus import Bus
 from freshet.events.event import Event, Listener, teller
-from freshet.events.kinds import CommandFailed, Failed, Phase
+from freshet.events.kinds import CommandFailed, Failed, Notice, Phase
 from freshet.events.lines import json_lines
 from freshet.jvm.java_end import java_ended
 
@@ -34,10 +34,13 @@ def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]
         total: How many pipelines were asked for.
     """
     board = Board(total)
-    result_says_it = output is not None and not output.as_json and are_one_place(sys.stdout, sys.stderr)
+    result_says_it = output is not None and are_one_place(sys.stdout, sys.stderr)
 
     def said(event: Event) -> bool:
         if event.name in LAST and result_says_it and not (isinstance(event, Failed) and event.process_ends):
+            return False
+        if isinstance(event, Notice) and output is not None and output.has_notices and output.is_beside_words:
+            output.held_back.append(event.message)
             return False
         if isinstance(event, Failed) and output is not None:
             output.told.add(event.message)

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from freshet.cli.terminal import width_of
+
 _LONGEST_CELL = 60
 
 
@@ -40,10 +42,51 @@ def cell(value: Any) -> str:
     """Return a value as one printable line, cut where a terminal shows it."""
     if value is None:
         return "null"
-    text = value.hex() if isinstance(value, bytes | bytearray) else str(value)
+    text = _in_sql(value)
     # A control character would move the cursor, or worse.
     text = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
     return text if len(text) <= _LONGEST_CELL or not sys.stdout.isatty() else text[: _LONGEST_CELL - 3] + "..."
+
+
+def table(headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return rows as aligned columns; where these are wider than the terminal, a block of named values for each row."""
+    widths = [max(len(row[i]) for row in [headers, *rows]) for i in range(len(headers))]
+    width = width_of(sys.stdout)
+    if width is None or sum(widths) + 2 * (len(widths) - 1) <= width:
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [headers, *rows]
+        )
+    label = max(map(len, headers[1:]))
+    return "\n".join(
+        "\n".join(
+            [
+                row[0],
+                *(
+                    f"  {name.lower().ljust(label)}  {cell}"
+                    for name, cell in zip(headers[1:], row[1:], strict=True)
+                    if cell != "-"
+                ),
+            ]
+        )
+        for row in rows
+    )
+
+
+def _in_sql(value: Any) -> str:
+    """Return a value as SQL and JSON write it, and not as Python does: true, null, names before the values of a struct."""
+    match value:
+        case None | bool():
+            return json.dumps(value)
+        case bytes() | bytearray():
+            return value.hex()
+        case dict():
+            return f"{{{', '.join(f'{_in_sql(key)}: {_in_sql(one)}' for key, one in value.items())}}}"
+        case tuple() if names := getattr(value, "__fields__", ()):
+            return _in_sql(dict(zip(names, value, strict=False)))
+        case list() | tuple():
+            return f"[{', '.join(map(_in_sql, value))}]"
+        case _:
+            return str(value)
 
 
 def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -52,7 +95,7 @@ def csv_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(
-        ["" if value is None else value.hex() if isinstance(value, bytes | bytearray) else value for value in row]
+        ["" if value is None else _in_sql(value) if isinstance(value, bytes | bytearray | bool) else value for value in row]
         for row in rows
     )
     return text.getvalue().rstrip("\n")

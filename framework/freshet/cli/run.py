@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, message, reporting, trace
+from freshet.cli.output import Output, reporting, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
@@ -131,7 +131,7 @@ def _show_plans(
     found = [plan_run(project, spec, more, full_refresh) for spec in project.pipelines]
     code = Exit.OK
     for error in (one.error for one in found if one.error is not None):
-        message(str(error))
+        output.aside(str(error))
         trace(error)
         code = code or error.exit_code
     output.result("\n\n".join(str(one) for one in found if one.error is None), {"plans": [one.as_json() for one in found]})

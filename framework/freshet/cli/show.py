@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,18 +18,22 @@ from freshet.cli.progress import progress
 from freshet.cli.rows import csv_of, grid
 from freshet.errors import Exit, FreshetError, StateError
 from freshet.events.kinds import Phase
-from freshet.hudi.instants import instant_of
+from freshet.hudi.instants import readable, time_of, zone_of
+from freshet.hudi.options import IS_DELETED
 from freshet.hudi.timeline import TimelineState
 from freshet.landing.plan import bare_spec
 from freshet.problems import did_you_mean
 from freshet.project.load.warehouse import Warehouse, load_warehouse
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
+from freshet.sources.hudi.history import before_the_newest
 from freshet.sources.hudi.reads import counted
 from freshet.storage.files import local_path, storage_for
 
 if TYPE_CHECKING:
     from freshet.run.show import Shown
 
+# The word for --changes that stands alone.
+_NEWEST = "newest"
 # Each costs a look into the store.
 _MOST_NEAR = 5
 
@@ -42,9 +47,11 @@ _MOST_NEAR = 5
 @click.option(
     "--changes",
     "since",
+    is_flag=False,
+    flag_value=_NEWEST,
     default="",
-    metavar="TIME",
-    help="What changed since: new rows as they are, deleted ones as they were, with _hoodie_is_deleted.",
+    metavar="[TIME]",
+    help="What changed since, and how (_change: new, changed or deleted); without TIME, what the newest commit changed.",
 )
 @project_options
 @reporting_rows
@@ -62,21 +69,27 @@ def show(
 ) -> Exit:
     """Show rows of a table: of a pipeline's target by its name, of any table that the project reads by the table's.
 
-    In no order, without Hudi's own columns. Times are in the zone by which the table's writers name instants: UTC for those
-    that freshet writes. In JSON a number that is none or has no bounds is a text, "NaN" or "Infinity", and bytes are
-    hexadecimal digits.
+    In the order of the record key (of a table of more than 256 MB the rows that are found first), without Hudi's own columns.
+    TIME is an instant, a time such as 2026-11-25 23:54:37, or how long ago: 30s, 5m, 2h, 3d, 1w. Times are in the zone by
+    which the table's writers name instants: UTC for those that freshet writes. In JSON a number that is none or has no bounds
+    is a text, "NaN" or "Infinity", and bytes are hexadecimal digits.
+
+    --changes shows new and changed rows as they are, and deleted ones as they were. A row that moved to another partition is
+    deleted in the one and new in the other. JSON and CSV have _hoodie_is_deleted too.
 
     \b
     Examples:
       freshet show trip_earnings
       freshet show raw.tips --where "amount < 0" --columns trip_id,amount
       freshet show trip_earnings --at "2026-11-25 23:54:37"
-      freshet show raw.tips --changes 20261125235437123 --output json
+      freshet show trip_earnings --changes            what the newest commit changed
+      freshet show raw.tips --changes 2h --output json
       freshet show trip_earnings --limit 10000 --output csv > trips.csv
     """
     if at and since:
         raise click.UsageError("Say --at or --changes: rows as they stood, or what changed since.")
-    moments = {"at": _time(at, "--at"), "since": _time(since, "--changes")}
+    _hold_time(at, "--at")
+    _hold_time("" if since == _NEWEST else since, "--changes")
     project = load(root, env, overrides)
     spec, ref = _found(project, name, lambda: load_warehouse(root, env, overrides))
     state = TimelineState().table(ref)
@@ -88,12 +101,15 @@ def show(
             f"freshet run {spec.name}" if ref == spec.target.ref else f"Land {ref.name} first.",
             path=ref.path,
         )
+    zone = zone_of(state)
+    begin = before_the_newest(state) if since == _NEWEST else time_of(since, zone)
     with progress(output) as listen:
         listen(Phase(pipeline=name, message="starting Spark"))
         from freshet.jvm.session import start_session
         from freshet.run.show import Wanted, show_rows
 
-        wanted = Wanted(where=where, columns=tuple(c.strip() for c in columns.split(",") if c.strip()), limit=limit, **moments)
+        named = tuple(c.strip() for c in columns.split(",") if c.strip())
+        wanted = Wanted(where=where, columns=named, limit=limit, at=time_of(at, zone), since=begin)
         spark = start_session(spec.spark_conf, short=True).newSession()
         listen(Phase(pipeline=name, message=f"reading {ref.name}"))
         shown = show_rows(spark, state, wanted)
@@ -101,7 +117,14 @@ def show(
         output.result(_csv(shown), None)
         return Exit.OK
     rows = [dict(zip(shown.columns, row, strict=True)) for row in shown.rows]
-    output.result(_text(ref, shown), {"table": ref.name, "path": ref.path, "rows": rows, "more": shown.more})
+    if since and not columns:
+        # Which is one of what the column before it says.
+        shown = shown.without(IS_DELETED)
+    since_when = f" changed since {readable(begin, zone, datetime.now(UTC))}" if since else ""
+    more = {"since": begin} if since else {}
+    output.result(
+        _text(ref, shown, since_when), {"table": ref.name, "path": ref.path, **more, "rows": rows, "more": shown.more}
+    )
     return Exit.OK
 
 
@@ -145,18 +168,16 @@ def _names(folder: str) -> list[str]:
     return []
 
 
-def _time(text: str, option: str) -> str:
-    found = instant_of(text)
-    if text and not found:
-        said = f"{text!r} is no time: write an instant, or one such as 2026-11-25 23:54:37."
+def _hold_time(text: str, option: str) -> None:
+    if text and not time_of(text):
+        said = f"{text!r} is no time: write one such as 2026-11-25 23:54:37, or how long ago: 5m, 2h, 3d."
         raise click.BadParameter(said, param_hint=option)
-    return found
 
 
-def _text(ref: TableRef, shown: Shown) -> str:
+def _text(ref: TableRef, shown: Shown, since: str = "") -> str:
     if not shown.rows:
-        return f"no row of {ref.name}"
-    count = f"{counted(len(shown.rows), 'row')} of {ref.name}{', and there are more' * shown.more}"
+        return f"no row of {ref.name}{since}"
+    count = f"{counted(len(shown.rows), 'row')} of {ref.name}{since}{', and there are more' * shown.more}"
     return f"{grid(shown.columns, shown.rows)}\n{count}"
 
 

@@ -10,8 +10,9 @@ import click
 
 from freshet.audit.kept import last_audit, standing_words
 from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, message, reporting, table, trace
+from freshet.cli.output import Output, reporting, trace
 from freshet.cli.progress import progress, reporting_events
+from freshet.cli.rows import table
 from freshet.errors import Exit, StateError
 from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from freshet.hudi.instants import is_instant, readable
@@ -68,9 +69,9 @@ def status(
     output.result("\n".join(lines), {"pipelines": [s.as_json() for s in found]})
     for s in found:
         if s.message:
-            message(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
+            output.aside(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
         for advice in s.advice.splitlines():
-            message(advice)
+            output.aside(advice)
     return Exit.OK
 
 

@@ -7,6 +7,8 @@ import re
 from typing import TextIO
 
 # A command, also with what follows it to the end of the line; what stands in backticks; a word.
+# What stands before the words of a line, as in "  logic       changed since ...", or its number.
+_LABEL = re.compile(r" +(?:[a-z_]+ {2,}|[0-9]+\. )(?=\S)")
 _TOKENS = re.compile(r"\bfreshet [a-z][^.;]*$|\bfreshet [a-z]+(?: [\w.-]+){0,2}(?: --\S+)*\S*|`[^`\n]*`\S*|\S+")
 
 
@@ -60,11 +62,13 @@ def wrapped(line: str, width: int) -> str:
     if len(line) <= width or line.lstrip().startswith(("freshet ", "cd ")):
         return line
     indent = " " * (len(line) - len(line.lstrip()))
+    labelled = _LABEL.match(line)
+    below = " " * (labelled.end() if labelled and labelled.end() <= width // 2 else len(indent)) + "  "
     lines, now = [], indent
     for token in _TOKENS.finditer(line):
         gap = line[len(line[: token.start()].rstrip()) : token.start()] if now.strip() else ""
         if now.strip() and len(now) + len(gap) + len(token[0]) > width:
             lines.append(now)
-            now, gap = f"{indent}  ", ""
+            now, gap = below, ""
         now += gap + token[0]
     return "\n".join([*lines, now])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.project.model.hidden import without_paths
 from freshet.sources.encodings import ENCODINGS
@@ -145,12 +146,13 @@ def _decode_streamer(text: str, is_v1: bool, of: str, name: str) -> Position:
     found = next(filter(None, (encoding.from_streamer(text, is_v1) for encoding in ENCODINGS.values())), None)
     if found is None:
         # Of another kind of source, such as Kafka's topic,partition:offset.
+        shown = without_credentials(text[:2000])[:200]
         raise StateError(
             "CHECKPOINT_UNREADABLE",
-            f"{of}HoodieStreamer's checkpoint {text[:200]!r} is not of a Hudi table.",
+            f"{of}HoodieStreamer's checkpoint {shown!r} is not of a Hudi table.",
             "Nothing was read or written.",
             f"Set one of the new source: freshet checkpoint set {name} INSTANT",
-            text=text[:200],
+            text=shown,
         )
     return found
 

@@ -14,6 +14,8 @@ UTC_ZONE, LOCAL_ZONE = "UTC", "LOCAL"
 _TIME = re.compile(
     r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2})(?:\.?([0-9]{3}))?)?)?)?Z?"
 )
+_AGO = re.compile(r"([0-9]{1,4}) ?(s|m|min|h|d|w)(?: ago)?")
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _UNITS = ((90, 1, "s"), (5400, 60, "min"), (172800, 3600, "h"), (float("inf"), 86400, "days"))
 
 
@@ -49,6 +51,22 @@ def instant_of(text: str) -> str:
     found = _TIME.fullmatch(text.strip())
     digits = "".join(part or "" for part in found.groups()).ljust(17, "0") if found else ""
     return digits if is_instant(digits) else ""
+
+
+def time_of(text: str, zone: str = UTC_ZONE, now: datetime | None = None) -> str:
+    """Return a time as Hudi names instants; empty where it is none.
+
+    Args:
+        text: What ``instant_of`` takes, or how long ago it was, such as ``5m``, ``2h`` or ``3d``.
+        zone: See ``zone_of``; where it is not UTC, it is taken for this machine's.
+        now: The time from which is counted back; None for the clock's.
+    """
+    found = _AGO.fullmatch(text.strip())
+    if not found:
+        return instant_of(text)
+    moment = (now or datetime.now(UTC)) - timedelta(seconds=int(found[1]) * _SECONDS[found[2]])
+    local = moment if zone == UTC_ZONE else moment.astimezone()
+    return f"{local:%Y%m%d%H%M%S}{local.microsecond // 1000:03}"
 
 
 def is_instant(text: str) -> bool:

@@ -23,7 +23,7 @@ from freshet.jvm.class_data import CLASS_PATH, ClassData, find_class_data
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.java import find_java_home
 from freshet.jvm.log import stderr_kept
-from freshet.jvm.unfit import NEEDED, refuse_unfit
+from freshet.jvm.unfit import CHECKED, NEEDED, refuse_unfit
 from freshet.secrets import REDACTOR
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
@@ -40,7 +40,7 @@ _SHORT_JOB = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 # and 1.0 to 1.1 times as long. It has one thread, and has been measured with two cores only.
 _FEW_CORES, _COLLECTOR = 4, "-XX:+UseSerialGC -Xmn128m"
 _HUDI = {
-    **NEEDED,
+    **(NEEDED | CHECKED),
     # Blocks of 64 KB in the record index, a sixteenth of what Hudi 1.0.2 asks HBase's writer for: `hoodie.hfile.block.size`
     # does not reach the metadata table. A look-up unpacks the whole block of each key, which of a large index and 20,000 keys
     # is nearly every block of a megabyte: a run over as many of 64 million rows took 28 s of CPU so, and takes 22 s. The list

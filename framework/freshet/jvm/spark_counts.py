@@ -13,7 +13,8 @@ class Counts:
     """How far the stages of one pipeline are that are at work now.
 
     Args:
-        doing: What the newest of their jobs is for, in Hudi's or Spark's words; empty where nobody said.
+        doing: Which of the units is being done, as a jar's file; empty for tasks, whose jobs have names that only Hudi's and
+            Spark's own code explains.
         done: Tasks that are done.
         of: All tasks of these stages.
         rows: Rows that their tasks have read, from files or from an exchange.
@@ -61,7 +62,7 @@ def _counts(context: Any) -> dict[str, Counts]:
         return {}
     running = context._jvm.java.util.ArrayList()
     running.add(context._jvm.org.apache.spark.JobExecutionStatus.RUNNING)
-    found: dict[str, list[tuple[str, list[Any]]]] = {}
+    found: dict[str, list[Any]] = {}
     for job in sorted(_items(store.jobsList(running)), key=lambda job: int(job.jobId())):
         name = str(job.jobTags().mkString(","))
         mine = [
@@ -70,16 +71,14 @@ def _counts(context: Any) -> dict[str, Counts]:
             if number in stages
         ]
         if mine:
-            found.setdefault(name, []).append((str(job.description().get()) if job.description().isDefined() else "", mine))
-    return {name: _summed(jobs, time.time()) for name, jobs in found.items()}
+            found.setdefault(name, []).extend(mine)
+    return {name: _summed(its, time.time()) for name, its in found.items()}
 
 
-def _summed(jobs: list[tuple[str, list[Any]]], now: float) -> Counts:
-    stages = [stage for _, mine in jobs for stage in mine]
+def _summed(stages: list[Any], now: float) -> Counts:
     begun = [int(s.submissionTime().get().getTime()) / 1000 for s in stages if s.submissionTime().isDefined()]
     return Counts(
-        # Spark describes a query of Python's by the line that asked for it.
-        doing=jobs[-1][0] if " at " not in jobs[-1][0] else "",
+        doing="",
         done=sum(int(s.numCompleteTasks()) for s in stages),
         of=sum(int(s.numTasks()) for s in stages),
         rows=sum(int(s.inputRecords()) + int(s.shuffleReadRecords()) for s in stages),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from freshet.landing.files import Files
@@ -30,14 +30,19 @@ def told_of(odd: Sequence[OddTexts], files: Files, table: str) -> list[str]:
         found.append(
             f"TEXT_COLUMN: {one.column} is text though {one.values - one.odd:,} of {one.values:,} values are {one.most}: "
             f"{one.example[:60]!r} is not ({at}). To have it otherwise mend such values, or leave nothing there for null; "
-            f'remove the table {table} that was made, and land the files again, with --columns "{one.column} '
+            f'then freshet land {table} --drop, and land the files again, with --columns "{one.column} '
             f'{TYPES[one.most]}" so that such a value is refused and named'
         )
     return found
 
 
 def line_of(path: str, column: str, value: str, delimiter: str) -> int:
-    """Return the line of a CSV file on which the first row with a value in a column ends; 0 where it is not known.
+    """Return the first of ``lines_of``; 0 where it is not known."""
+    return next(lines_of(path, column, value, delimiter), 0)
+
+
+def lines_of(path: str, column: str, value: str, delimiter: str) -> Iterator[int]:
+    """Yield the lines of a CSV file on which the rows with a value in a column end, as far as they are known.
 
     Args:
         path: The file, packed or not.
@@ -56,7 +61,9 @@ def line_of(path: str, column: str, value: str, delimiter: str) -> int:
     try:
         with UNPACK[ending_of(path)](path, "rt", encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(iter(next_line, ""), delimiter=delimiter)
-            number = [name.strip().lower() for name in next(row for row in rows if row)].index(column.lower())
-            return next((rows.line_num for row in rows if len(row) > number and row[number][:SHOWN] == value), 0)
-    except (OSError, EOFError, ValueError, csv.Error, StopIteration):
-        return 0
+            number = [name.strip().lower() for name in next((row for row in rows if row), [])].index(column.lower())
+            for row in rows:
+                if len(row) > number and row[number][:SHOWN] == value:
+                    yield rows.line_num
+    except (OSError, EOFError, ValueError, csv.Error):
+        return

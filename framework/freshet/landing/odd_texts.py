@@ -11,7 +11,7 @@ SHOWN = 200
 #: What most values of a column may be, by how it is counted.
 KINDS = {"numbers": "numbers", "times": "dates or times", "truths": "true or false"}
 #: The type by which a person may insist on that.
-TYPES = {"numbers": "DOUBLE", "dates or times": "TIMESTAMP", "true or false": "BOOLEAN"}
+TYPES = {"numbers": "DOUBLE", "dates": "DATE", "dates or times": "TIMESTAMP", "true or false": "BOOLEAN"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,8 @@ def odd_texts_of(column: str, counts: Mapping[str, Any]) -> OddTexts | None:
 
     Args:
         column: Its name.
-        counts: ``values``, how many are of each of ``KINDS``, ``codes``: how many look like a number and are none, such as
-            007; and ``not_<kind>``: the file and the text of a value that is not of this kind.
+        counts: ``values``, how many are of each of ``KINDS``, ``date``: days without a time, ``codes``: how many look like a
+            number and are none, such as 007; and ``not_<kind>``: the file and the text of a value that is not of this kind.
     """
     for kind, words in KINDS.items():
         fits, example = counts[kind], counts[f"not_{kind}"]
@@ -49,7 +49,7 @@ def odd_texts_of(column: str, counts: Mapping[str, Any]) -> OddTexts | None:
         if fits < counts["values"] < 2 * fits and not (kind == "numbers" and counts["codes"]):
             return OddTexts(
                 column=column,
-                most=words,
+                most="dates" if kind == "times" and counts["date"] == fits else words,
                 values=counts["values"],
                 odd=counts["values"] - fits,
                 example=example["text"],

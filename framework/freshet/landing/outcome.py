@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from freshet.errors import DataError, StateError
 from freshet.landing.changes import WRONG, Found
+from freshet.landing.heads import shown
 from freshet.landing.plan import UNTOUCHED
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.sources.hudi.reads import counted
@@ -178,7 +179,7 @@ def refuse_wrong(spec: PipelineSpec, found: Mapping[str, Found]) -> None:
             ordering=ordering,
             partition=", ".join(spec.target.partition_by),
         )
-        + f", as {one.example} of {unquote(one.file.rpartition('/')[2])}"
+        + f", as {one.example} of {shown(unquote(one.file.removeprefix('file://')))}"
         for kind, one in wrong
     )
     code, _, to_do = what[wrong[0][0]]
@@ -213,7 +214,7 @@ def refuse_odd(landed: Landed, landing: Landing, files: str, older: str = "") ->
             "NO_ROWS",
             f"{files}: no row, and {landed.table} would lose all of its own.",
             UNTOUCHED,
-            "Write the rows to the file; to be rid of the table, delete its folder.",
+            f"Write the rows to the file; to be rid of the table: freshet land {landed.table} --drop",
         )
     if landing.whole and landed.older:
         raise DataError(

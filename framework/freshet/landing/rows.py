@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import reduce
 from urllib.parse import unquote
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -17,6 +19,8 @@ from freshet.landing.columns import Asked, natural_columns, refuse_unclosed
 from freshet.landing.file_rows import FILE, is_nested, lost_fields, may_be_read, read_group
 from freshet.landing.files import Files, Group, named
 from freshet.landing.heads import shown
+from freshet.landing.misfits import in_words as misfits_in_words
+from freshet.landing.misfits import misfits_of, with_lines
 from freshet.landing.plan import UNTOUCHED
 from freshet.landing.texts import with_types
 from freshet.plan.parts import enforce_schema_stage
@@ -30,6 +34,7 @@ from freshet.types.columns import Atomic, Column, Fit, fit
 _FILE_READ = re.compile(r"[Ee]ncountered error while reading file (?P<file>\S+?)\.?(?:\s|$)")
 _TORN, _QUOTE = re.compile(r"Malformed CSV record: (.*)"), "Unescaped quote character"
 _MALFORMED = (_QUOTE, "Malformed records are detected", "Malformed CSV record")
+_OF_TEXTS = ("NOT_OF_TYPE", "OVERFLOW", "BAD_BYTES")
 _TO_DO = {
     "OVERFLOW": "Mend the row; or give the column of a new table another type by --columns.",
     "NOT_OF_TYPE": "Write it so; or land the column of a new table as STRING by --columns, and convert it in the SQL.",
@@ -107,8 +112,34 @@ def of_files(error: FreshetError, files: Files) -> FreshetError:
     if error.code not in _TO_DO:
         return error
     # A value that was a text names its file.
-    at = "" if any(path.rpartition("/")[2] in error.message for path in files.paths) else f"{named(files)}: "
-    return type(error)(error.code, f"{at}{error.message}", UNTOUCHED, _TO_DO[error.code], **error.details)
+    bare = [path for path in files.paths if error.message.endswith(f" of {path.rpartition('/')[2]}.")]
+    at = "" if bare else f"{named(files)}: "
+    message = error.message
+    if len(bare) == 1:
+        message = f"{message.removesuffix(bare[0].rpartition('/')[2] + '.')}{shown(bare[0])}."
+    return type(error)(error.code, f"{at}{message}", UNTOUCHED, _TO_DO[error.code], **error.details)
+
+
+def with_misfits(spark: SparkSession, error: FreshetError, files: Files, spec: PipelineSpec) -> FreshetError:
+    """Return the error of a refused value with the first values that are refused, and their lines.
+
+    Args:
+        spark: The session.
+        error: See ``failed_read``; any other one is returned as it is.
+        files: The files.
+        spec: The table.
+    """
+    if error.code not in _OF_TEXTS:
+        return error
+    try:
+        found = with_lines(misfits_of(spark, files, spec), files)
+    except (Py4JJavaError, PySparkException):
+        # What was found first is told all the same.
+        return error
+    details = [{"file": one.file, "line": one.line or None, "column": one.column, "value": one.value} for one in found]
+    return type(error)(
+        error.code, f"{error.message}{misfits_in_words(found)}", error.effect, error.next_step, **error.details, values=details
+    )
 
 
 def _match(

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from freshet.errors import SpecError
-from freshet.problems import Problems, did_you_mean
+from freshet.problems import Problems, did_you_mean, is_misspelt
 from freshet.project.load.layers import place_in, plain
 from freshet.project.load.warehouse import Warehouse, place_of
 from freshet.project.rules.source import table_by_name
@@ -205,8 +205,12 @@ def _declared(files: ProjectFiles, name: str, problems: Problems) -> SeedFile | 
     try:
         return SeedFile.model_validate(plain(tree))
     except ValidationError as error:
-        for found in error.errors(include_url=False, include_input=False, include_context=False):
-            _note(tree, tuple(str(part) for part in found["loc"]), found["type"], found["msg"], problems)
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        unknown = [tuple(map(str, found["loc"])) for found in errors if found["type"] == "extra_forbidden"]
+        for found in errors:
+            path = tuple(map(str, found["loc"]))
+            if found["type"] != "missing" or not is_misspelt(path, unknown):
+                _note(tree, path, found["type"], found["msg"], problems)
         return None
 
 

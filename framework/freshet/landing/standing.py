@@ -110,7 +110,7 @@ def _refuse_other(ref: TableRef, asked: TableAsked, table: TableState, columns: 
                 f"{ref.name}: the table {ref.path} was made with {option} '{before}', and here it is '{after}'.",
                 UNTOUCHED,
                 f"Say '{before}', or nothing; or land the files in another table. Of a table that was made by "
-                f"mistake, and that no pipeline has read: remove {ref.path}, and land the files again.",
+                f"mistake: freshet land {ref.name} --drop, and land the files again.",
                 before=before,
                 after=after,
             )

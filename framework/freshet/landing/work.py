@@ -23,7 +23,7 @@ from freshet.landing.files import Files, named
 from freshet.landing.heads import shown
 from freshet.landing.outcome import Landed, Landing, refuse_nameless, refuse_odd, refuse_wrong
 from freshet.landing.plan import UNTOUCHED, TableAsked, landing_commit, new_spec
-from freshet.landing.rows import batch_of, failed_read
+from freshet.landing.rows import batch_of, failed_read, with_misfits
 from freshet.landing.standing import standing_spec
 from freshet.project.load.warehouse import Warehouse
 from freshet.project.model.pipeline import PipelineSpec
@@ -92,7 +92,7 @@ class Work:
                 self._phase(f"reading {named(self.files)}")
                 return self._landed(spark, spec, table)
             except (Py4JJavaError, PySparkException) as error:
-                raise failed_read(ref, error, self.files) from error
+                raise with_misfits(spark, failed_read(ref, error, self.files), self.files, spec) from error
 
     def _landed(self, spark: SparkSession, spec: PipelineSpec, table: TableState | None) -> Landed:
         landing, ref = self.landing, spec.target.ref

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import IO, Any
 
+from freshet.credentials import tree_without_credentials
+
 _TEXTS = ("run_id", "what", "pipeline", "host", "since", "doing")
 # The end of the year 9999, in seconds since 1970: no moment lies behind it.
 _LAST_MOMENT = 253402300799.0
@@ -22,8 +24,9 @@ def record_in(file: IO[str]) -> dict[str, Any]:
 
 
 def known_values(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a holder's record without the values that no holder writes."""
-    return {key: value for key, value in found.items() if _can_be(key, value)}
+    """Return a holder's record without the values that no holder writes, and without credentials."""
+    known: dict[str, Any] = tree_without_credentials({key: value for key, value in found.items() if _can_be(key, value)})
+    return known
 
 
 def sign(file: IO[str], text: str) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 from freshet.errors import StateError
 from freshet.events.bus import new_run_id
@@ -16,9 +13,11 @@ from freshet.hudi.table import StateReader
 from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, waits_for
 from freshet.project.model.paths import next_place, places_before, quarantine_of, same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.quarantine.identity import foreign_words
+from freshet.run.delete import delete_table
 from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.reads import counted
-from freshet.storage.files import is_local, local_path, storage_for
+from freshet.storage.files import storage_for
 
 _KEPT = "Nothing was deleted."
 
@@ -208,32 +207,10 @@ def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Li
     quarantine = quarantine_of(spec.name, table)
     done = []
     for one in (table, quarantine):
-        if one == quarantine and state.table(one) is None:
+        # At its path another one's table may stand.
+        if one == quarantine and ((found := state.table(one)) is None or foreign_words(spec.name, one, found)):
             continue
         listen(Phase(pipeline=spec.name, message=f"deleting {one.path}"))
-        if _delete(one.path, spec):
+        if delete_table(one.path, spec.spark_conf):
             done.append(one.path)
     return tuple(done)
-
-
-def _delete(path: str, spec: PipelineSpec) -> bool:
-    """Delete a table's folder; of a local one what is left after a kill is no table, and is deleted by the same command."""
-    if is_local(path):
-        place = Path(local_path(path))
-        aside = place.with_name(f".{place.name}.dropped")
-        there = aside.exists() or place.exists()
-        shutil.rmtree(aside, ignore_errors=True)
-        if place.exists():
-            os.rename(place, aside)
-            shutil.rmtree(aside)
-        return there
-    if not storage_for(path).names(path):
-        return False
-    # Of a remote store whatever Hadoop can write to.
-    from freshet.jvm.session import start_session
-
-    spark = start_session(spec.spark_conf)
-    jvm = spark._jvm
-    assert jvm is not None
-    place_ = jvm.org.apache.hadoop.fs.Path(path)
-    return bool(place_.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).delete(place_, True))

@@ -21,6 +21,7 @@ from freshet.plan.migrated import note_of
 from freshet.plan.stages import Plan
 from freshet.project.model.paths import quarantine_of
 from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.quarantine.identity import foreign_words
 from freshet.quarantine.table import hidden_runs
 from freshet.quarantine.write import waiting_rows
 from freshet.run.runner import leased
@@ -76,7 +77,8 @@ def rows_waiting(spec: PipelineSpec, table: TableRef, root: str, state: StateRea
         state: Reader of the tables.
     """
     spec = replace(spec, target=replace(spec.target, ref=table), quarantine=quarantine_of(spec.name, table))
-    if state.table(spec.quarantine) is None:
+    found = state.table(spec.quarantine)
+    if found is None or foreign_words(spec.name, spec.quarantine, found):
         return 0
     return waiting_rows(session_for(spec, root, lambda words: None), spec, hidden_runs(spec, state)).count()
 

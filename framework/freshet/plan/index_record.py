@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from freshet.credentials import bare_path
 from freshet.project.model.hidden import beside, digest_of
 from freshet.project.model.pipeline import PipelineSpec
 
@@ -38,9 +39,12 @@ def index_in_words(recorded: str, spec: PipelineSpec) -> str:
     index = json.loads(recorded)
     digests, declared = index.get("digests", {}), spec.index.parameters
     words = [
-        f"{key}={value}"
-        if key in digests or value in spec.hidden or not (shown := spec.hidden.get(declared.get(key, "")))
-        else f"{key}={beside(value, shown)}"
+        f"{key}={value if key in digests or value in (*spec.hidden, declared.get(key)) else _shown(value, key, spec)}"
         for key, value in index["parameters"].items()
     ]
     return f"{index['type']} ({', '.join(words)})" if words else str(index["type"])
+
+
+def _shown(value: str, key: str, spec: PipelineSpec) -> str:
+    shown = spec.hidden.get(spec.index.parameters.get(key, ""))
+    return beside(value, shown) if shown else bare_path(value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from freshet.credentials import bare_path, without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
@@ -89,7 +90,9 @@ def a_note(spec: PipelineSpec, before: str, commit: str, copied: bool) -> Note:
 def shown_before(spec: PipelineSpec, note: Note) -> str:
     """Return what may be shown of the path that a note names: one that was kept in clear may hold an older secret."""
     ours = spec.hidden.get(spec.target.ref.path)
-    return note.before if note.digest or ours is None or note.before in spec.hidden else beside(note.before, ours)
+    if note.digest or note.before in spec.hidden:
+        return note.before
+    return bare_path(note.before) if ours is None else beside(note.before, ours)
 
 
 def note_of(table: TableState | None) -> Note | None:
@@ -107,7 +110,8 @@ def verdict_of(table: TableState | None) -> Verdict | None:
     Raises:
         StateError: MIGRATION_UNREADABLE.
     """
-    return _decoded(Verdict, table.latest_extra(COMPARED_KEY) if table is not None else None)
+    found = _decoded(Verdict, table.latest_extra(COMPARED_KEY) if table is not None else None)
+    return replace(found, words=without_credentials(found.words)) if found is not None else None
 
 
 def waits_for(ref: TableRef, state: StateReader, target: TableState | None) -> TableState | None:

@@ -11,6 +11,7 @@ from freshet.plan.inputs import InputTables
 from freshet.plan.retention import hold_services
 from freshet.plan.stages import Notice, Plan
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.identity import refuse_occupied
 from freshet.quarantine.table import lost_words, may_drop
 from freshet.sources.hudi.reads import ReadIncrement
 from freshet.sources.protocol import Source
@@ -56,9 +57,15 @@ def complete_plan(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
         spec: The pipeline.
         state: Read-only view of the tables.
         target: The target's state; None before the first run.
+
+    Raises:
+        StateError: QUARANTINE_OCCUPIED.
     """
     # An idle tick, which drops no row, need not pay for the look.
-    lost = lost_words(spec, state, target) if plan.stages and may_drop(spec) else ""
+    lost = ""
+    if plan.stages and may_drop(spec):
+        refuse_occupied(spec, state.table(spec.quarantine))
+        lost = lost_words(spec, state, target)
     notices = (*plan.notices, *((Notice("QUARANTINE_LOST", lost),) if lost else ()))
     return hold_services(replace(plan, notices=notices), spec, state, target)
 

@@ -14,6 +14,7 @@ from freshet.plan.schema import evolved
 from freshet.plan.stages import Plan
 from freshet.plan.target import compare_target
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.identity import refuse_occupied
 from freshet.quarantine.table import hidden_runs, quarantine_of
 from freshet.sources.hudi.reads import ReadQuarantine, Window
 
@@ -31,7 +32,8 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
 
     Raises:
-        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, or the target was made otherwise than declared.
+        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, QUARANTINE_OCCUPIED, or the target was made otherwise
+            than declared.
     """
     target = state.table(spec.target.ref)
     refuse_unmigrated(spec, state, target)
@@ -46,7 +48,9 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         )
     before = checkpoint_of(spec, target) if target else None
     window = Window(kind="replay", reason=f"rows of {spec.quarantine.name}")
-    if target is None or quarantine_of(spec, state, target) is None:
+    quarantine = quarantine_of(spec, state, target) if target is not None else None
+    refuse_occupied(spec, quarantine)
+    if target is None or quarantine is None:
         return nothing_to_do(spec, before, f"no row was ever quarantined in {spec.quarantine.path}")
     spec = evolved(spec, target)
     changes = compare_target(spec, target)

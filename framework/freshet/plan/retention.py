@@ -8,7 +8,7 @@ from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint
 from freshet.hudi.table import Instant, StateReader, TableState
 from freshet.plan.stages import Commit, Notice, Plan
-from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.project.model.readers import Reader
 from freshet.sources.hudi.history import cuts_off
 
@@ -60,6 +60,19 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
                     )
                 )
     return tuple(notices)
+
+
+def has_read(reader: Reader, state: StateReader, ref: TableRef) -> bool:
+    """Say whether a pipeline's target holds rows of a table, as far as its checkpoint tells.
+
+    Args:
+        reader: The pipeline.
+        state: Read-only view of the tables.
+        ref: The table.
+    """
+    target = state.table(reader.target)
+    checkpoint = _checkpoint_of(reader, target) if target is not None else None
+    return checkpoint is not None and any(position.is_at(ref.path) for position in checkpoint.positions.values())
 
 
 def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: TableState | None) -> Plan:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from pyspark.errors import AnalysisException, ParseException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.errors import DataError, foreign_text
 from freshet.events.bus import new_run_id
-from freshet.hudi.table import StateReader
+from freshet.hudi.table import StateReader, TableState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.quality.outcome import Outcome
 from freshet.quarantine import table as q
+from freshet.quarantine.identity import refuse_occupied
 from freshet.quarantine.run import held_quarantine
 from freshet.quarantine.write import removed_rows, waiting_rows, write_quarantine
 from freshet.run.batch import make_batch
 from freshet.run.spark import session_for
+from freshet.sinks.failures import in_words
+from freshet.sources.hudi.read.missing import hold_version
+from freshet.sources.hudi.reads import Version
 
+_UNTOUCHED = "Nothing was written."
 _SHOWN_COLUMNS = (q.ID, q.RULE, q.REASON, q.RUN, q.POSITION, q.ROW)
 
 
@@ -78,18 +85,19 @@ def show(
         phase: Told what goes on.
 
     Raises:
-        StateError: QUARANTINE_LOST.
+        StateError: QUARANTINE_LOST, QUARANTINE_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
     """
-    if q.quarantine_of(spec, state, state.table(spec.target.ref)) is None:
+    if _quarantine(spec, state) is None:
         return Waiting({}, ())
     spark = session_for(spec, project.root, phase)
-    rows = _selected(spark, spec, state, where).persist()
-    counts = {str(row[0]): int(row[1]) for row in rows.groupBy(q.RULE).count().orderBy(q.RULE).collect()}
-    shown = rows.orderBy(q.RUN, q.ID).limit(limit).select(*_SHOWN_COLUMNS)
-    found = tuple(
-        {name.removeprefix("_quarantine_"): str(value) for name, value in row.asDict().items()} for row in shown.collect()
-    )
-    rows.unpersist()
+    with _in_words(spec):
+        rows = _selected(spark, spec, state, where).persist()
+        counts = {str(row[0]): int(row[1]) for row in rows.groupBy(q.RULE).count().orderBy(q.RULE).collect()}
+        shown = rows.orderBy(q.RUN, q.ID).limit(limit).select(*_SHOWN_COLUMNS)
+        found = tuple(
+            {name.removeprefix("_quarantine_"): str(value) for name, value in row.asDict().items()} for row in shown.collect()
+        )
+        rows.unpersist()
     return Waiting(counts, found)
 
 
@@ -111,12 +119,15 @@ def drop(
 
     Returns:
         How many.
+
+    Raises:
+        StateError: QUARANTINE_LOST, QUARANTINE_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
     """
-    if q.quarantine_of(spec, state, state.table(spec.target.ref)) is None:
+    if _quarantine(spec, state) is None:
         return 0
     run_id = new_run_id()
     spark = session_for(spec, project.root, phase)
-    with held_quarantine(spec, spark, run_id, phase, 60.0) as session:
+    with held_quarantine(spec, spark, run_id, phase, 60.0) as session, _in_words(spec):
         rows = _selected(spark, spec, state, where).persist()
         count = rows.count()
         if count:
@@ -124,6 +135,22 @@ def drop(
             write_quarantine(spec, [removed_rows(spec, rows)], run_id, "command")
         rows.unpersist()
     return count
+
+
+def _quarantine(spec: PipelineSpec, state: StateReader) -> TableState | None:
+    found = q.quarantine_of(spec, state, state.table(spec.target.ref))
+    refuse_occupied(spec, found)
+    if found is not None:
+        hold_version(found, Version(""), _UNTOUCHED)
+    return found
+
+
+@contextmanager
+def _in_words(spec: PipelineSpec) -> Iterator[None]:
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        raise in_words(spec.quarantine, str(error), reading=True) from error
 
 
 def _selected(spark: SparkSession, spec: PipelineSpec, state: StateReader, where: str) -> DataFrame:

@@ -12,14 +12,17 @@ from freshet.errors import StateError
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.identity import foreign_words, refuse_occupied
 from freshet.quarantine.table import ID, RUN, hidden_runs, origin_of, runs_left, unpublished_run
-from freshet.quarantine.write import quarantined_rows, removed_rows, waiting_rows, write_quarantine
-from freshet.run.batch import Batch
+from freshet.quarantine.write import date_of, quarantined_rows, removed_rows, waiting_rows, write_quarantine
+from freshet.run.batch import Batch, tables_read
 from freshet.run.steps.work import Phase
 from freshet.run.write_session import WriteSession, write_session
-from freshet.sources.hudi.reads import counted
+from freshet.sources.hudi.read.missing import hold_version
+from freshet.sources.hudi.reads import Version, counted
 
 _WAIT_SECONDS = 600.0
+_UNTOUCHED = "Nothing was written, and the checkpoint stays."
 
 
 def keep_apart(
@@ -46,6 +49,9 @@ def keep_apart(
 
     Returns:
         How many rows were dropped.
+
+    Raises:
+        StateError: QUARANTINE_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
     """
     if batch.gated is None or plan.window.kind == "replay" or not any(c.severity == "drop" for c in spec.checks):
         return 0
@@ -53,6 +59,7 @@ def keep_apart(
     # A backfill's chunk and a run may come to it at once.
     with held_quarantine(spec, spark, run_id, phase) as session:
         quarantine = state.table(spec.quarantine)
+        refuse_occupied(spec, quarantine)
         unfinished, left = unpublished_run(spec.name, quarantine, target, origin), runs_left(spec.name, quarantine, target)
         parts = []
         if batch.gated.dropped is not None:
@@ -61,8 +68,12 @@ def keep_apart(
             goes = (F.col(RUN) == unfinished) | (F.lit(False) if left is None else ~F.col(RUN).isin(sorted(left)))
             parts.append(removed_rows(spec, waiting_rows(spark, spec, ()).where(goes)))
         if parts:
+            if quarantine is not None:
+                # Of a file that is gone Hudi makes another one: the rows that wait in it would be lost unseen.
+                day = date_of(run_id) if len(parts) == 1 and batch.gated.dropped is not None else ""
+                hold_version(quarantine, Version(""), _UNTOUCHED, lambda _, folder: not day or folder == day, "COMMIT_CONFLICT")
             session.confirm()
-            write_quarantine(spec, parts, run_id, origin)
+            write_quarantine(spec, parts, run_id, origin, tables_read(plan))
     return batch.gated.dropped_count
 
 
@@ -122,7 +133,8 @@ def release_earlier(spec: PipelineSpec, spark: SparkSession, state: StateReader,
         run_id: Of the run.
         phase: Told what goes on.
     """
-    if state.table(spec.quarantine) is None:
+    quarantine = state.table(spec.quarantine)
+    if quarantine is None or foreign_words(spec.name, spec.quarantine, quarantine):
         return
     with held_quarantine(spec, spark, run_id, phase) as session:
         # Of a chunk that is at work its rows stay: its commit is still to come.

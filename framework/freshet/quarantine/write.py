@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import reduce
 
 from py4j.protocol import Py4JJavaError
@@ -10,12 +11,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from freshet.hudi.options import IS_DELETED
-from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.quality.gate import RULES
 from freshet.quarantine import table as q
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.read.reader import load_table
+
+
+def date_of(run_id: str) -> str:
+    """Return the partition of the rows that a run drops."""
+    return f"{run_id[:4]}-{run_id[4:6]}-{run_id[6:8]}"
 
 
 def quarantined_rows(spec: PipelineSpec, dropped: DataFrame, run_id: str, position: str) -> DataFrame:
@@ -38,7 +44,7 @@ def quarantined_rows(spec: PipelineSpec, dropped: DataFrame, run_id: str, positi
         q.POSITION: F.lit(position),
         q.ROW: F.col(ORIGINAL),
         q.VERSION: F.lit(0),
-        q.DATE: F.lit(f"{run_id[:4]}-{run_id[4:6]}-{run_id[6:8]}"),
+        q.DATE: F.lit(date_of(run_id)),
         IS_DELETED: F.lit(False),
     }
     return dropped.select(
@@ -75,7 +81,13 @@ def waiting_rows(spark: SparkSession, spec: PipelineSpec, hidden: tuple[str, ...
     return rows.where(where) if where else rows
 
 
-def write_quarantine(spec: PipelineSpec, parts: list[DataFrame], run_id: str, origin: str) -> None:
+def write_quarantine(
+    spec: PipelineSpec,
+    parts: list[DataFrame],
+    run_id: str,
+    origin: str,
+    reads: Collection[TableRef] = (),
+) -> None:
     """Write one commit to the quarantine.
 
     Args:
@@ -83,6 +95,7 @@ def write_quarantine(spec: PipelineSpec, parts: list[DataFrame], run_id: str, or
         parts: Rows as ``quarantined_rows`` and ``removed_rows`` give them.
         run_id: Of the run.
         origin: One of ``quarantine.table.ORIGINS``.
+        reads: The tables that the rows are read from, for the words of a failure.
 
     Raises:
         FreshetError: As ``write_commit``.
@@ -92,4 +105,4 @@ def write_quarantine(spec: PipelineSpec, parts: list[DataFrame], run_id: str, or
     try:
         rows.write.format("hudi").options(**options).mode("append").save(spec.quarantine.path)
     except (Py4JJavaError, PySparkException) as error:
-        raise in_words(spec.quarantine, str(error)) from error
+        raise in_words(spec.quarantine, str(error), reads) from error

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from freshet.credentials import tree_without_credentials
 from freshet.hudi.checkpoint import CHECKS_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import PipelineSpec
@@ -48,9 +49,13 @@ def checks_history(spec: PipelineSpec, state: StateReader, limit: int) -> Checks
             history.append(
                 {
                     "commit": instant.completed,
-                    "run_id": info.extra.get(RUN_ID_KEY, ""),
-                    "origin": info.extra.get(ORIGIN_KEY, ""),
-                    **json.loads(text),
+                    **tree_without_credentials(
+                        {
+                            "run_id": info.extra.get(RUN_ID_KEY, ""),
+                            "origin": info.extra.get(ORIGIN_KEY, ""),
+                            **json.loads(text),
+                        }
+                    ),
                 }
             )
     return ChecksHistory(spec.name, tuple(history))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
+from freshet.credentials import tree_without_credentials, without_credentials
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import BACKFILL_KEY, CHECKS_KEY, COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
@@ -28,7 +30,8 @@ class Entry:
         what: ``run``, ``checkpoint``, ``replay``, ``backfill``, ``index``, ``migrate``, ``service``, ``audit``, ``repair``,
             ``compaction``, ``clustering`` or ``other writer``.
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
-        seconds: Wall time as ``total``, and by phase; empty where nobody recorded it.
+        seconds: Wall time as ``total``, and by phase where that was recorded; empty of a commit that no record tells of, and of
+            a run that was killed.
         rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a
             backfill the rows ``written``.
         checks: Name, status and bad rows of each check.
@@ -127,7 +130,18 @@ def _of_record(record: Mapping[str, Any]) -> Entry:
     given = {key: record[key] for key in ("seconds", "rows", "error", "reason", "run_id", "count", "last") if record.get(key)}
     told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended")
     more = {key: record[key] for key in told if key in record}
+    if not given.get("seconds"):
+        # Of one that failed, or was interrupted, nobody has timed the phases.
+        given["seconds"] = _between(record.get("last") or record["begun"], record.get("ended", ""))
     return Entry(**known, **given, checks=tuple(record.get("checks", ())), commits=tuple(record.get("commits", ())), more=more)
+
+
+def _between(begun: str, ended: str) -> dict[str, float]:
+    try:
+        first, last = (datetime.strptime(f"{moment}000", "%Y%m%d%H%M%S%f") for moment in (begun, ended))
+    except ValueError:
+        return {}
+    return {"total": round(max(0.0, (last - first).total_seconds()), 3)}
 
 
 def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
@@ -140,12 +154,12 @@ def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     if not service:
         counts = row_counts(spec, info)
         rows = {**vars(counts), "mixed": list(counts.mixed), "quarantined": 0}
-    found = json.loads(info.extra.get(CHECKS_KEY) or "{}") if own else {}
+    found = tree_without_credentials(json.loads(info.extra.get(CHECKS_KEY) or "{}")) if own else {}
     rows |= {"quarantined": found["quarantined"]} if found.get("quarantined") else {}
     checks = tuple(
         {"name": name, "status": one["status"], "rows": one["rows"]} for name, one in found.get("checks", {}).items()
     )
-    chunk = json.loads(info.extra[BACKFILL_KEY]) if BACKFILL_KEY in info.extra else {}
+    chunk = tree_without_credentials(json.loads(info.extra.get(BACKFILL_KEY) or "{}"))
     failed = chunk.get("state") == "failed"
     error = {"code": chunk["error"], "message": f"chunk {chunk['start']} to {chunk['end']}"} if failed else None
     return Entry(
@@ -156,6 +170,6 @@ def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
         checks=checks,
         error=error,
         commits=(instant.completed,),
-        run_id=info.extra.get(RUN_ID_KEY, ""),
+        run_id=without_credentials(info.extra.get(RUN_ID_KEY, "")),
         more={key: chunk[key] for key in ("backfill", "start", "end") if key in chunk},
     )

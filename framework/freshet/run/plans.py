@@ -13,6 +13,7 @@ from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.notices import one_machine_only
 from freshet.plan.stages import Plan
+from freshet.plan.unparsed import sql_notices
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.secrets import redact, redact_tree
 from freshet.sources.hudi.read.held import hold_plan
@@ -85,7 +86,7 @@ def plan_run(
     state = TimelineState()
     try:
         made = compile_plan(spec, state, RunRequest(full_refresh=full_refresh))
-        made = replace(made, notices=(*made.notices, *one_machine_only(spec)))
+        made = replace(made, notices=(*made.notices, *one_machine_only(spec), *sql_notices(spec)))
         hold_plan(made, state)
     except Exception as unknown:  # one unreadable table must not hide the other plans
         error = unforeseen(unknown, spec.name)

@@ -9,6 +9,7 @@ from typing import Any
 
 from freshet.errors import FreshetError
 from freshet.project.model.pipeline import TableRef
+from freshet.run.kept import given_back
 from freshet.storage.files import Storage, local_path, storage_for
 
 _NAME = re.compile(r"^(\d{17})-[0-9a-f]{8}\.([a-z]+)\.json$")
@@ -47,7 +48,4 @@ def read_file(storage: Storage, path: str) -> dict[str, Any]:
         ValueError: The file holds none.
         OSError: It cannot be read.
     """
-    # An idle run that is the first of its kind reads none.
-    from freshet.run.record_model import Record
-
-    return Record.model_validate_json(storage.read(path)).model_dump(exclude_unset=True)
+    return given_back(storage.read(path))

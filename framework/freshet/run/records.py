@@ -15,12 +15,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from freshet.errors import FreshetError, cut, unforeseen
+from freshet.errors import unforeseen
 from freshet.lease.local import CHUNK
 from freshet.project.model.pipeline import TableRef
+from freshet.run.kept import first_line, kept
 from freshet.run.record_files import folder_of, names_of, read_file
 from freshet.run.result import RunResult
-from freshet.secrets import redact, redact_tree
 from freshet.storage.files import Storage, is_local, storage_for
 
 VERSION = 1
@@ -35,7 +35,6 @@ _FOLDED = ("idle", "busy", "skipped")
 _PATIENCE_SECONDS = 3.0
 # A call that finds many files too many, as after a change of KEPT, leaves the rest to the next ones.
 _REMOVED_AT_ONCE = 20
-_LONGEST_MESSAGE = 300
 
 
 def now() -> str:
@@ -152,8 +151,7 @@ def write_record(target: TableRef, pipeline: str, record: Mapping[str, Any]) -> 
     def write() -> None:
         # Nobody's run fails because it cannot be remembered.
         with suppress(Exception):
-            times = {key: record[key] for key in ("begun", "ended") if key in record}
-            _write(storage_for(target.path), folder_of(target, pipeline), {**redact_tree(record), **times, "version": VERSION})
+            _write(storage_for(target.path), folder_of(target, pipeline), {**kept(record), "version": VERSION})
 
     if is_local(target.path):
         write()
@@ -232,5 +230,5 @@ def error_of(error: BaseException) -> dict[str, object]:
     """Return what a record tells of an error: its code, and the first line of what it says."""
     if not isinstance(error, Exception):
         return {"code": "INTERRUPTED", "message": type(error).__name__}
-    known: FreshetError = unforeseen(error)
-    return {"code": known.code, "message": cut(redact(known.message).split("\n")[0], _LONGEST_MESSAGE)}
+    known = unforeseen(error)
+    return {"code": known.code, "message": first_line(known.message)}

@@ -41,7 +41,8 @@ def refresh_pipeline(
             return
         # PySpark is there by now; what is idle needs none of it.
         from freshet.index.hbase.building import Layout
-        from freshet.index.ops.make import Work, index_after_load
+        from freshet.index.ops.make import index_after_load
+        from freshet.index.ops.work import Work
         from freshet.run.spark import session_for
 
         # Killed before it, the next run is refused, which knows another generation.

@@ -199,7 +199,7 @@ def run_once(
             error=error,
             zone=plan.source_zone,
         )
-    hold_plan(plan, state)
+    hold_plan(plan, state, is_run_next=True)
     # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from freshet.run.executor import execute
 

@@ -9,6 +9,7 @@ from freshet.errors import CheckError, DataError, FreshetError, RetryableError, 
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.refusals import refused_in
 from freshet.sinks.storage_words import of_storage
+from freshet.sources.hudi.read.damage import damage_behind
 from freshet.types.words import expected, how_to_convert, misfit_code
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
@@ -133,6 +134,9 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
             _UNTOUCHED,
             "Mend the Python step, or treat the value in it.",
         )
+    damaged = damage_behind((*((of,) if of is not None else ()), target, *reads), text, _UNTOUCHED, target)
+    if damaged is not None:
+        return damaged
     if of is not None and (reading or of != target):
         return FreshetError(
             "READ_FAILED",

@@ -6,6 +6,7 @@ import re
 
 from freshet.errors import FreshetError, RetryableError, StateError, foreign_text, root_cause
 from freshet.project.model.pipeline import TableRef
+from freshet.sources.hudi.read.damage import damage_behind, named_files
 from freshet.sources.hudi.read.missing import gone_for_good
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
@@ -24,7 +25,7 @@ _UNREACHABLE = re.compile(
 )
 _CORRUPT = re.compile(
     r"is not a Parquet file|ChecksumException|Checksum error|Could not read footer|CorruptFooter|\w*Corrupt\w*Exception|"
-    r"Not an Avro data file|[Cc]orrupted",
+    r"Not an Avro data file|[Cc]orrupted|CRC checksum verification failed",
 )
 
 
@@ -78,12 +79,18 @@ def of_storage(target: TableRef, of: TableRef | None, text: str, reading: bool) 
     if of is None:
         return None
     if _CORRUPT.search(root):
+        named = named_files(of, text)
+        found = damage_behind((of,), text, _UNTOUCHED, target) if not named else None
+        if found is not None:
+            return found
+        file = f"{of.path.rstrip('/')}/{named[0]}" if named else ""
         wanted = "" if of == target else f" for {target.name}"
         return StateError(
             "FILE_CORRUPT",
-            f"{of.name}: a file of it cannot be read{wanted}: {said}",
+            f"{of.name}: {file or 'a file of it'} cannot be read{wanted}: {said}",
             _UNTOUCHED,
             f"Restore the file from a copy; or make {of.name} anew, and what is made of it.",
             **facts,
+            file=file,
         )
     return gone_for_good(of, text, _UNTOUCHED) if "FileNotFoundException" in text else None

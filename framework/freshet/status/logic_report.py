@@ -140,11 +140,12 @@ def logic_lines(report: LogicReport | None, now: datetime | None = None) -> list
         return [*lines, f"{'what stands by an older one is ' * report.changed}not known: {report.why}"]
     told = [words for words in (_count(report, "older", report.older), _count(report, "unknown", report.unknown)) if words]
     if told:
-        lines.append("; ".join(told) + (f"; {report.first} to {report.last}" if report.first else ""))
+        until = f" to {report.last}" if report.last != report.first else ""
+        lines.append("; ".join(told) + (f"; {report.first}{until}" if report.first else ""))
     if not report.complete and (told or report.changed):
         lines.append("there may be more of it in partitions that no commit names any longer")
     if report.command:
-        lines.append(f"to renew {'it' if report.partitions == 1 else 'them'}: {report.command}")
+        lines.append(f"to renew {'it' if len({*report.older, *report.unknown}) == 1 else 'them'}: {report.command}")
     return lines
 
 

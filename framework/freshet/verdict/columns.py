@@ -7,6 +7,12 @@ from dataclasses import dataclass
 
 #: The main source, as the SQL's parser sees ``<SRC>``.
 SRC = "src"
+#: Stands for a table in ``Base`` where nobody knows which one it is.
+UNKNOWN = "?"
+#: Stands for a column in ``Base`` where a value follows from which rows a table has.
+ROWS = "*"
+#: Stands for a column in ``Base`` where a value follows from a row of a list of constants.
+LIST = "list"
 #: Column of a table: the table's name in the SQL and the column's, lower case.
 Base = tuple[str, str]
 
@@ -24,10 +30,10 @@ class Col:
         rises: Column of a table in the order of which the value rises; None where it is not known.
         bare: Column of a table that is handed on as it is.
         constant: Its SQL literal; empty where it is none.
-        fixed: True for one value of a list that is the same for every row, as the first column of ``stack``.
+        fixed: Number of the list of constants that it is one of, as the first column of ``stack``; 0 for none.
+        among: The constants of that list.
         instant: True for ``<SRC_INSTANT>``.
         flags: True where it is true of every row that the source deleted.
-        never_null: True where it is null only because an outer join found nothing.
         present: The outer join that makes it null where it finds nothing; 0 for none.
         absent: Outer joins of which it is true that they found nothing.
     """
@@ -39,12 +45,22 @@ class Col:
     rises: Base | None = None
     bare: Base | None = None
     constant: str = ""
-    fixed: bool = False
+    fixed: int = 0
+    among: frozenset[str] = frozenset()
     instant: bool = False
     flags: bool = False
-    never_null: bool = False
     present: int = 0
     absent: frozenset[int] = frozenset()
+
+
+def of_list(number: int) -> Base:
+    """Return what a value follows from that is another one for each row of a list of constants."""
+    return (f"{number}()", LIST)
+
+
+def lists_in(bases: Iterable[Base]) -> frozenset[int]:
+    """Return the lists of constants that a value follows from, by their numbers."""
+    return frozenset(int(table.removesuffix("()")) for table, column in bases if column == LIST)
 
 
 def of_table(table: str, column: str, *, image_of_source: bool = False) -> Col:
@@ -78,3 +94,8 @@ def computed(parts: Iterable[Col], text: str = "") -> Col:
     found = list(parts)
     known = all(part.text or part.constant for part in found)
     return Col(of=frozenset().union(*(part.of for part in found)), text=text if known and found else "")
+
+
+def unknown(name: str) -> Col:
+    """Return a column of which nothing is known."""
+    return Col(of=frozenset([(UNKNOWN, name)]))

@@ -10,7 +10,12 @@ from freshet.errors import Problem, SpecError
 from freshet.verdict.result import Example, Finding, Verdict
 
 _WORDS = {"exact": "exact", "exact_if": "exact if", "inexact": "inexact"}
-_FACTS = {"record_key": "has the record key", "ordering": "is ordered by"}
+_FACTS = {
+    "record_key": "has the record key",
+    "ordering": "is ordered by",
+    "rows_stay": "has its partition columns within",
+    "never_null": "has no null in",
+}
 
 
 def in_short(verdict: Verdict) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.verdict.columns import SRC
+from freshet.verdict.texts import columns_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,11 +19,15 @@ class TableFacts:
         columns: Its columns, lower case; empty where nobody says.
         record_key: Columns of its record key; empty where nobody says.
         ordering: Its ordering field; empty where nobody says.
+        partition_by: Its partition columns; None where nobody says.
+        never_null: Its columns that are never null; None where nobody says.
     """
 
     columns: tuple[str, ...] = ()
     record_key: tuple[str, ...] = ()
     ordering: str = ""
+    partition_by: tuple[str, ...] | None = None
+    never_null: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +65,25 @@ class Question:
         """Say whether a name of the SQL is the main source, or an input over its table."""
         one = self.inputs.get(table)
         return table == SRC or (one is not None and same_place(one.table.path) == same_place(self.spec.source.table.path))
+
+    @property
+    def places(self) -> frozenset[str]:
+        """Return the main source's partition columns: a change of one is a delete and an insert."""
+        known = self.facts.get(SRC, TableFacts()).partition_by or ()
+        read = [column for name, one in self.inputs.items() if self.is_source(name) for column, _ in one.on]
+        return frozenset(column.lower() for column in (*known, *read))
+
+    @property
+    def rows_may_move(self) -> bool | None:
+        """Say whether a row of the main source may go to another partition; None where nobody says."""
+        known = self.facts.get(SRC, TableFacts()).partition_by
+        if known is None and not self.places:
+            return None
+        return not self.places <= set(self.key_of(SRC))
+
+    def stays(self, text: str) -> bool:
+        """Say whether the increment names the old value of an expression, too, where it changes."""
+        return self.deletes_pass_on and columns_of(text) <= self.places | set(self.key_of(SRC))
 
     @property
     def deletes_pass_on(self) -> bool:

@@ -1,15 +1,14 @@
-"""What aggregation, DISTINCT, windows, conditions and unions make of what is known of a relation."""
+"""What conditions, aggregation, DISTINCT and windows make of what is known of a relation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from freshet.verdict import says
-from freshet.verdict.columns import SRC, Col
-from freshet.verdict.facts import Question
+from freshet.verdict import says, says_joins, says_target
+from freshet.verdict.columns import LIST, SRC, Base, Col, lists_in
 from freshet.verdict.predicates import values_for
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
@@ -18,7 +17,7 @@ from freshet.verdict.site import Site
 _FLAG = (SRC, "_hoodie_is_deleted")
 
 
-def filtered(rel: Rel, condition: exp.Expression, col: Col, clause: str, site: Site) -> Rel:
+def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -> Rel:
     """Return a relation of the rows for which a condition holds.
 
     Args:
@@ -29,29 +28,40 @@ def filtered(rel: Rel, condition: exp.Expression, col: Col, clause: str, site: S
         site: Its statement.
     """
     if rel.kind in ("full", "before") or rel.broken:
-        return replace(rel, filtered=True)
-    if col.of == {_FLAG}:
+        return replace(rel, filtered=True, always=False)
+    if rel.kind == "mixed":
+        site.found.append(says.not_analysed("a condition on a union of changed and of other rows").at(site, condition))
+        return replace(rel, broken=True, kind="delta")
+    if col.of == {_FLAG} and clause == "WHERE":
         if col.flags:
-            return replace(rel, only_dead=True)
-        said = says.deletes_stay("this condition drops the rows that are marked as deleted")
+            return replace(rel, only_dead=True, twice=False, kept_by=rel.kept_by | col.of)
+        said = says_target.deletes_stay("this condition drops the rows that are marked as deleted")
         return replace(rel, dead=False, pending=(*rel.pending, said.at(site, condition)))
-    if depends_on(col, rel):
+    if of := depends_on(col, rel):
         words = " ".join(condition.sql("spark", comments=False).replace("`SRC`", "<SRC>").split())
-        said = says.rows_filtered(
-            clause, words, values_for(condition, rel, holds=True), values_for(condition, rel, holds=False)
-        )
+        real = [table for table, _ in of if table == SRC or table in rel.tables]
+        table = real[0] if real else SRC
+        before, after = (values_for(condition, rel, holds) if set(real) == {table} else {} for holds in (True, False))
+        both = before and after
+        said = says.rows_filtered(clause, words, table, before if both else {}, after if both else {})
         return replace(rel, pending=(*rel.pending, said.at(site, condition)))
-    return rel
+    return replace(rel, kept_by=rel.kept_by | col.of)
 
 
-def depends_on(col: Col, rel: Rel) -> list[str]:
+def depends_on(col: Col, rel: Rel) -> list[Base]:
     """Return what a value follows from besides what one row of a relation of changed rows stands for."""
     if col.text in rel.unit or col.constant or col.fixed:
         return []
-    return sorted(f"{says.shown(table)}.{column}" for table, column in col.of if table != SRC or column not in rel.unit)
+    own = {(SRC, column) for column in rel.unit | rel.places}
+    return sorted(base for base in col.of if base not in own and base[1] != LIST)
 
 
-def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site: Site, node: exp.Expression) -> Rel:
+def alone(rel: Rel, cols: Mapping[str, Col], groups: Sequence[str]) -> bool:
+    """Say whether each group of a relation of changed rows is of one unit."""
+    return rel.kind == "delta" and bool(rel.unit) and rel.unit <= {cols[key].text for key in groups if key in cols}
+
+
+def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site: Site, node: exp.Expr) -> Rel:
     """Return a relation of groups.
 
     Args:
@@ -62,8 +72,8 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
     """
     groups = [key for key in keys if key is not None]
     whole = None not in keys
-    unique = rel.unique if not whole else frozenset([frozenset(groups)])
-    result = replace(rel, cols=dict(cols), wide={}, unique=unique if whole else frozenset(), plain="", filtered=rel.filtered)
+    unique = frozenset([frozenset(groups)]) if whole else frozenset[frozenset[str]]()
+    result = replace(rel, cols=dict(cols), wide={}, merged={}, unique=unique, plain="")
     if rel.broken:
         return result
     if rel.kind == "before":
@@ -73,22 +83,59 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
         site.found.append(says.not_analysed("an aggregation over a union of changed and of other rows").at(site, node))
         return replace(result, broken=True, kind="delta")
     if rel.kind == "full":
+        result = replace(result, always=not keys, filtered=rel.filtered and bool(keys))
         return replace(
             result, held=tuple(_kept(one, cols) for one in rel.held), pending=(*rel.pending, *_cut(rel, cols, site, node))
         )
-    texts = {cols[key].text for key in groups if cols[key].text}
-    if rel.unit and rel.unit <= texts:
-        # Every group is of one row of the source.
-        return replace(result, unique=frozenset([frozenset(groups)]), pending=_without_fan_out(rel.pending))
-    if all(key in groups for key in cols):
+    distinct = all(key in groups for key in cols)
+    if alone(rel, cols, groups):
+        return _by_unit(rel, result, groups, whole, distinct, site, node)
+    if distinct and whole and all(cols[key].text or cols[key].constant for key in groups):
         # Which groups there are, and nothing else about them.
-        return replace(result, unit=frozenset(texts), pending=rel.pending, dead=False)
-    said = says.group_in_part(", ".join(groups), ", ".join(sorted(rel.unit)))
-    site.found.append(said.at(site, node))
+        unit = frozenset(cols[key].text for key in groups if cols[key].text)
+        pending = (*rel.pending, *named_by_some(rel, unit, site, node))
+        result = replace(result, unit=unit, places=frozenset(), pending=pending, kept_by=frozenset(), one_group=not unit)
+        return replace(result, dead=False, twice=False, several=frozenset(), many=frozenset())
+    names = ", ".join(groups)
+    site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
     return replace(result, broken=True)
 
 
-def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: Site, node: exp.Expression) -> Rel:
+def named_by_some(rel: Rel, texts: Iterable[str], site: Site, node: exp.Expr) -> list[Finding]:
+    """Return what is wrong where only some of a group's rows name it: a group that has others left is named by none.
+
+    Args:
+        rel: The rows.
+        texts: What names a group.
+        site, node: Its place.
+    """
+    decides = {column if table == SRC else f"{table}.{column}" for table, column in rel.kept_by if column != LIST}
+    said = says_target.group_may_vanish("A group of rows that a condition leaves out")
+    return [] if decides <= set(texts) else [said.at(site, node)]
+
+
+def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct: bool, site: Site, node: exp.Expr) -> Rel:
+    """Every group is of one row of the source, or of the rows that were made of it."""
+    told = [result.cols[key] for key in groups]
+    several = rel.several & {number for col in told for number in (col.fixed, *lists_in(col.of))}
+    still = {table for col in told for table, _ in col.of} & rel.many
+    apart = whole and not still
+    pending = rel.pending if still or not whole else tuple(one for one in rel.pending if one.code != "FAN_OUT")
+    # With its partition among the groups a row that moved is in two of them.
+    distinct = distinct or (bool(rel.places) and rel.places <= {col.text for col in told})
+    if rel.twice and not distinct:
+        pending = (*pending, says_target.moved_row_is_here_twice("this aggregation").at(site, node))
+    return replace(
+        result,
+        pending=pending,
+        several=several if whole else rel.several,
+        many=frozenset(still) if whole else rel.many,
+        assumed=rel.assumed or (rel.perhaps and not distinct),
+        unique=result.unique if apart else frozenset(),
+    )
+
+
+def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: Site, node: exp.Expr) -> Rel:
     """Return a relation of which a window looks at rows of the same partition.
 
     Args:
@@ -105,123 +152,22 @@ def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: S
     cols = {key: col if key in keys else replace(col, same=frozenset()) for key, col in explicit.items()}
     result = replace(rel, cols=cols, loose=rel.loose | rel.tables)
     if rel.kind == "full":
-        cut = [one for one in rel.held if not {c for c in one.columns} <= keys]
-        if cut:
-            return replace(result, pending=(*rel.pending, *(says.partitions_in_part(one, rel).at(site, node) for one in cut)))
-        return result
+        cut = [one for one in rel.held if not set(one.columns) <= keys]
+        said = [says_joins.partitions_in_part(one, rel).at(site, node) for one in cut]
+        return replace(result, pending=(*rel.pending, *said))
     if rel.kind == "delta" and rel.unit and rel.unit <= texts:
-        return result
+        if rel.twice:
+            said = [says_target.moved_row_is_here_twice("this window").at(site, node)]
+            return replace(result, pending=(*rel.pending, *said))
+        return replace(result, assumed=rel.assumed or rel.perhaps)
     names = ", ".join(sorted(key.rpartition(".")[2] for key in keys))
-    site.found.append(says.group_in_part(names, ", ".join(sorted(rel.unit)), "window").at(site, node))
+    site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit)), "window").at(site, node))
     return replace(result, broken=True)
 
 
-def united(left: Rel, right: Rel, question: Question, site: Site, node: exp.Expression) -> Rel:
-    """Return the relation of the rows of two, column by column in their order."""
-    if left.broken or right.broken or not _aligned(left, right):
-        if not (left.broken or right.broken):
-            site.found.append(says.not_analysed("a union of '*' over tables whose columns are not known").at(site, node))
-        return replace(left, kind="delta", broken=True)
-    names = list(left.cols)
-    other = dict(zip(names, right.cols.values(), strict=True))
-    cols = {name: _both(left.cols[name], other[name], left, right) for name in names}
-    together = replace(
-        left,
-        cols=cols,
-        tables=left.tables | right.tables,
-        images=left.images | right.images,
-        pending=(*left.pending, *right.pending),
-        owed=(*left.owed, *right.owed),
-        outer={**left.outer, **right.outer},
-        unique=frozenset(),
-        plain="",
-        filtered=left.filtered or right.filtered,
-        loose=left.loose | right.loose,
-    )
-    renamed = replace(right, cols=other)
-    apart = [name for name in names if left.cols[name].constant != other[name].constant and cols[name].fixed]
-    if left.kind == right.kind == "full":
-        held = _common(left, renamed, names)
-        if held is None:
-            site.found.append(says.not_analysed("a union of tables that are narrowed in different ways").at(site, node))
-            return replace(together, broken=True)
-        unique = frozenset(frozenset([*a, *apart]) for a in left.unique for b in right.unique if apart and len(a) == len(b))
-        return replace(together, held=held, unique=unique)
-    if left.kind == right.kind == "delta":
-        if left.unit == right.unit:
-            # Two rows of one unit, told apart by a constant.
-            fixed = {name: replace(cols[name], fixed=True) if name in apart else cols[name] for name in names}
-            same = left.seen != right.seen and not apart
-            alone = bool(apart) or same or (left.only_dead != right.only_dead)
-            pending = together.pending if alone else (*together.pending, _collides(site, node))
-            return replace(
-                together,
-                cols=fixed,
-                seen=left.seen | right.seen,
-                dead=left.dead or right.dead,
-                only_dead=left.only_dead and right.only_dead,
-                pending=pending,
-            )
-        if "old" in left.seen | right.seen and _of_groups(left, names) == _of_groups(renamed, names):
-            return replace(together, unit=frozenset(_of_groups(left, names)), seen=left.seen | right.seen, dead=False)
-    return replace(together, kind="mixed", parts=(*(left.parts or (left,)), *(renamed.parts or (renamed,))))
-
-
-def _of_groups(rel: Rel, names: Sequence[str]) -> tuple[str, ...]:
-    texts = tuple(rel.cols[name].text for name in names)
-    return texts if all(texts) else ()
-
-
-def _collides(site: Site, node: exp.Expression) -> Finding:
-    return says.simple(
-        "KEYS_MAY_COLLIDE",
-        "Both sides of the union make a row of one row of the source, and nothing tells the two apart.",
-        "Give each side a constant of its own, and take it into the record key.",
-        "union",
-    ).at(site, node)
-
-
-def _both(one: Col, other: Col, left: Rel, right: Rel) -> Col:
-    same = {base for base in one.same if base[0] not in right.tables or base in other.same}
-    same |= {base for base in other.same if base[0] not in left.tables}
-    if left.seen != right.seen and left.kind == right.kind == "delta":
-        # A recompute has no rows of before.
-        same = set(other.same if left.seen == {"old"} else one.same)
-    constants = bool(one.constant and other.constant) and one.constant != other.constant
-    return Col(
-        of=one.of | other.of,
-        same=frozenset(same),
-        text=one.text if one.text == other.text else "",
-        keeps=one.keeps & other.keeps,
-        rises=one.rises if one.rises == other.rises else None,
-        bare=one.bare if one.bare == other.bare else None,
-        constant=one.constant if one.constant == other.constant else "",
-        fixed=constants,
-        instant=one.instant and other.instant,
-        flags=one.flags and other.flags,
-        absent=one.absent & other.absent,
-    )
-
-
-def _aligned(left: Rel, right: Rel) -> bool:
-    return not left.wide and not right.wide and len(left.cols) == len(right.cols)
-
-
-def _common(left: Rel, right: Rel, names: Sequence[str]) -> tuple[Held, ...] | None:
-    if not left.held and not right.held:
-        return ()
-    same = left.held == right.held
-    return left.held if same and all(column in names for one in left.held for column in one.columns) else None
-
-
-def _cut(rel: Rel, cols: Mapping[str, Col], site: Site, node: exp.Expression) -> list[Finding]:
-    return [says.partitions_in_part(one, rel).at(site, node) for one in rel.held if None in _kept(one, cols).columns]
+def _cut(rel: Rel, cols: Mapping[str, Col], site: Site, node: exp.Expr) -> list[Finding]:
+    return [says_joins.partitions_in_part(one, rel).at(site, node) for one in rel.held if None in _kept(one, cols).columns]
 
 
 def _kept(held: Held, cols: Mapping[str, Col]) -> Held:
     return replace(held, columns=tuple(column if column in cols else None for column in held.columns))
-
-
-def _without_fan_out(pending: Sequence[Finding]) -> tuple[Finding, ...]:
-    # Whatever rows one became, they are one again.
-    return tuple(one for one in pending if one.code != "FAN_OUT")

@@ -10,11 +10,12 @@ from freshet.verdict.columns import Col
 from freshet.verdict.relation import Rel
 from freshet.verdict.values import column_of
 
-_OPPOSITE = {exp.GT: exp.LTE, exp.GTE: exp.LT, exp.LT: exp.GTE, exp.LTE: exp.GT, exp.EQ: exp.NEQ, exp.NEQ: exp.EQ}
-_MIRRORED = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ, exp.NEQ: exp.NEQ}
+_Kinds = dict[type[exp.Expr], type[exp.Expr]]
+_OPPOSITE: _Kinds = {exp.GT: exp.LTE, exp.GTE: exp.LT, exp.LT: exp.GTE, exp.LTE: exp.GT, exp.EQ: exp.NEQ, exp.NEQ: exp.EQ}
+_MIRRORED: _Kinds = {exp.GT: exp.LT, exp.GTE: exp.LTE, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.EQ: exp.EQ, exp.NEQ: exp.NEQ}
 
 
-def conjuncts(node: exp.Expression | None) -> Iterator[exp.Expression]:
+def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
     """Yield the parts of a condition that must all hold."""
     while isinstance(node, exp.Paren):
         node = node.this
@@ -25,7 +26,7 @@ def conjuncts(node: exp.Expression | None) -> Iterator[exp.Expression]:
         yield node
 
 
-def values_for(node: exp.Expression, rel: Rel, holds: bool) -> Mapping[str, str]:
+def values_for(node: exp.Expr, rel: Rel, holds: bool) -> Mapping[str, str]:
     """Return a value for each column of a simple condition that makes it true, or not true.
 
     Args:
@@ -43,12 +44,12 @@ def values_for(node: exp.Expression, rel: Rel, holds: bool) -> Mapping[str, str]
             return values_for(node.this, rel, not holds)
         case exp.And():
             left, right = values_for(node.left, rel, holds), values_for(node.right, rel, True)
-            return {**left, **right} if left and right else {}
+            return {**left, **right} if left and right and not set(left) & set(right) else {}
         case exp.Or():
             left, right = values_for(node.left, rel, holds), values_for(node.right, rel, False)
-            return {**left, **right} if left and right else {}
+            return {**left, **right} if left and right and not set(left) & set(right) else {}
         case exp.GT() | exp.GTE() | exp.LT() | exp.LTE() | exp.EQ() | exp.NEQ():
-            kind = type(node)
+            kind: type[exp.Expr] = type(node)
             column, literal = node.left, node.right
             if isinstance(literal, exp.Column):
                 column, literal, kind = literal, column, _MIRRORED[kind]
@@ -62,8 +63,7 @@ def values_for(node: exp.Expression, rel: Rel, holds: bool) -> Mapping[str, str]
             return {name: "NULL" if holds else "'x'"} if name else {}
         case exp.In() if node.expressions:
             name = _name(node.this, rel)
-            first = node.expressions[0]
-            found = _compared(exp.EQ if holds else exp.NEQ, first)
+            found = _compared(exp.EQ, node.expressions[0]) if holds else "NULL"
             return {name: found} if name and found else {}
         case exp.Column():
             name = _name(node, rel)
@@ -71,14 +71,14 @@ def values_for(node: exp.Expression, rel: Rel, holds: bool) -> Mapping[str, str]
     return {}
 
 
-def _name(node: exp.Expression, rel: Rel) -> str:
+def _name(node: exp.Expr, rel: Rel) -> str:
     if not isinstance(node, exp.Column):
         return ""
     col: Col = column_of(node, rel)
     return col.bare[1] if col.bare else ""
 
 
-def _compared(kind: type[exp.Expression], literal: exp.Expression) -> str:
+def _compared(kind: type[exp.Expr], literal: exp.Expr) -> str:
     sign = -1 if isinstance(literal, exp.Neg) else 1
     inner = literal.this if isinstance(literal, exp.Neg) else literal
     if isinstance(inner, exp.Boolean):
@@ -88,11 +88,14 @@ def _compared(kind: type[exp.Expression], literal: exp.Expression) -> str:
         return ""
     if inner.is_string:
         text = inner.name
-        other = {exp.EQ: text, exp.GTE: text, exp.LTE: text, exp.GT: text + "1", exp.LT: text[:-1], exp.NEQ: text + "_"}
-        return "'" + other[kind].replace("'", "''") + "'"
+        other: dict[type[exp.Expr], str] = {exp.GT: text + "1", exp.LT: text[:-1], exp.NEQ: text + "_"}
+        if kind is exp.LT and not text:
+            return ""
+        return "'" + other.get(kind, text).replace("'", "''") + "'"
     try:
         number = sign * int(inner.name)
     except ValueError:
         return ""
-    step = {exp.EQ: 0, exp.GTE: 0, exp.LTE: 0, exp.GT: 1, exp.LT: -1, exp.NEQ: 1}[kind]
+    steps: dict[type[exp.Expr], int] = {exp.EQ: 0, exp.GTE: 0, exp.LTE: 0, exp.GT: 1, exp.LT: -1, exp.NEQ: 1}
+    step = steps[kind]
     return str(number + step)

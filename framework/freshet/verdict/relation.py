@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from freshet.verdict.columns import Col, of_table
+from freshet.verdict.columns import ROWS, SRC, Base, Col, of_table
 from freshet.verdict.result import Finding
 
 Kind = Literal["full", "delta", "before", "mixed"]
@@ -30,6 +30,11 @@ class Held:
     by: Literal["partition", "keys"]
     tables: frozenset[str] = frozenset()
 
+    @property
+    def told(self) -> set[str]:
+        """Return the expressions over the source's row that its values are."""
+        return {text for texts in self.texts for text in texts}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Owed:
@@ -49,27 +54,62 @@ class Owed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What an outer join looks up.
+
+    Args:
+        tables: The tables that have a part in it.
+        links: Pairs of a table's column and of what the main source's rows have there, by which it finds rows.
+    """
+
+    tables: frozenset[str]
+    links: frozenset[tuple[Base, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tie:
+    """An equality by which a subquery hangs on the query around it: a value of that one, and one of the subquery's."""
+
+    outer: Col
+    outer_key: str | None
+    inner: Col
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rel:
     """A relation.
 
     Args:
-        kind: ``full``: all its rows, as far as ``held`` says; ``delta``: the rows of what changed in the main source; ``before``:
+        kind: ``full``: all its rows, as far as ``held`` says; ``delta``: the rows of what changed in the main source;
+            ``before``:
             the main source's rows of before; ``mixed``: a union of such, in ``parts``.
         cols: Its columns, by ``alias.name`` within a query and by name outside of it.
         wide: Tables of which the columns are not known and all are here, by alias; the empty alias outside of a query.
+        merged: Names that a USING has made one of two columns, each with the key of the one that counts.
         images: Tables that are the source as it was before.
         tables: Every table that has a part in it.
         unit: ``delta``: what one row stands for, as texts over the main source's row.
         seen: ``delta``: which images of the source's rows it holds: ``new``, ``old``.
         held: ``full``: see ``Held``.
         unique: Sets of columns of which no two rows have the same values.
+        several: ``delta``: lists of constants of which each unit has a row for each; see ``Col.fixed``.
+        many: ``delta``: tables and functions of which one unit may find several rows.
+        one_group: ``delta``: True where all rows of the source are one group, which any change touches.
+        always: ``full``: True where it has one row whatever its tables hold.
         filtered: ``full``: True where rows may be left out that the tables have.
+        places: ``delta``: the source's columns of which a change is a deleted row and a new one.
+        kept_by: ``delta``: what decides, for ever, which rows of the source it has; empty where it has all of them.
         dead: ``delta``: True where rows that the source deleted are among them.
         only_dead: ``delta``: True where no others are.
+        twice: ``delta``: True where a row that went to another partition is here as it was, too.
+        perhaps: ``delta``: True where nobody says whether rows go to other partitions.
+        assumed: True where the result is right only if none does.
         pending: What is wrong where these rows are published.
         owed: See ``Owed``.
-        outer: The relations that outer joins look up, by the joins' numbers.
+        outer: What outer joins look up, by the joins' numbers.
         parts: ``mixed``: what the union is of.
+        ties: By what a subquery hangs on the query around it.
+        open_ties: True where it hangs on it by more than these.
         plain: The table that it is, row by row; empty where it is more or less than a table.
         loose: Tables that have a part in it twice, so that one column of them says nothing of the other rows.
         broken: True where something is wrong already, so that nothing more is to be said of it.
@@ -78,19 +118,31 @@ class Rel:
     kind: Kind = "full"
     cols: Mapping[str, Col] = field(default_factory=dict)
     wide: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    merged: Mapping[str, str] = field(default_factory=dict)
     images: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
     unit: frozenset[str] = frozenset()
     seen: frozenset[str] = frozenset()
     held: tuple[Held, ...] = ()
     unique: frozenset[frozenset[str]] = frozenset()
+    several: frozenset[int] = frozenset()
+    many: frozenset[str] = frozenset()
+    one_group: bool = False
+    always: bool = False
     filtered: bool = False
+    places: frozenset[str] = frozenset()
+    kept_by: frozenset[Base] = frozenset()
     dead: bool = False
     only_dead: bool = False
+    twice: bool = False
+    perhaps: bool = False
+    assumed: bool = False
     pending: tuple[Finding, ...] = ()
     owed: tuple[Owed, ...] = ()
-    outer: Mapping[int, Rel] = field(default_factory=dict)
+    outer: Mapping[int, Looked] = field(default_factory=dict)
     parts: tuple[Rel, ...] = ()
+    ties: tuple[Tie, ...] = ()
+    open_ties: bool = False
     plain: str = ""
     loose: frozenset[str] = frozenset()
     broken: bool = False
@@ -111,8 +163,15 @@ class Rel:
         """Return the names by which a query knows what it is joined from."""
         return {key.rpartition(".")[0] for key in self.cols} | set(self.wide)
 
+    @property
+    def of_rows(self) -> frozenset[Base]:
+        """Return what a value follows from that tells which rows the other tables have."""
+        return frozenset((table, ROWS) for table in self.tables if table != SRC)
+
     def keys_of(self, name: str) -> list[str]:
         """Return the keys that an unqualified name may mean."""
+        if name in self.merged:
+            return [self.merged[name]]
         found = [key for key in self.cols if key.rpartition(".")[2] == name]
         return found or [f"{alias}.{name}" if alias else name for alias in self.wide]
 
@@ -126,11 +185,16 @@ class Rel:
             self,
             cols={f"{alias}.{name.rpartition('.')[2]}": col for name, col in self.cols.items()},
             wide={alias: tables} if (tables := tuple(t for some in self.wide.values() for t in some)) else {},
+            merged={},
             unique=frozenset(frozenset(f"{alias}.{n.rpartition('.')[2]}" for n in one) for one in self.unique),
             held=tuple(replace(h, columns=tuple(renamed(c) for c in h.columns)) for h in self.held),
+            ties=(),
+            open_ties=False,
         )
 
 
-def merged_images(rels: tuple[Rel, ...]) -> frozenset[str]:
-    """Return the tables that are the source as it was before, of several relations."""
-    return frozenset().union(*(rel.images for rel in rels))
+def is_unique(rel: Rel, keys: Iterable[str | None]) -> bool:
+    """Say whether no two rows of a relation have the same values in these columns."""
+    named = {key for key in keys if key}
+    constant = {key for key, col in rel.cols.items() if col.constant}
+    return any(one <= named | constant for one in rel.unique)

@@ -1,4 +1,4 @@
-"""What is said of a pipeline: whether its increments equal a recompute, why not, and by which columns its result falls into pieces."""
+"""What is said of a pipeline: whether its increments equal a recompute, why not, and into which pieces its result falls."""
 
 from __future__ import annotations
 
@@ -87,12 +87,14 @@ class Granted:
 
     Args:
         table: The table, by the name that the SQL uses.
-        fact: What is taken for granted.
+        fact: What is taken for granted: these are the record key or the ordering field, or the record key says in which
+            partition a
+            row lies, so that none goes to another one.
         columns: The columns that it is about.
     """
 
     table: str
-    fact: Literal["record_key", "ordering"]
+    fact: Literal["record_key", "ordering", "rows_stay", "never_null"]
     columns: tuple[str, ...]
 
 

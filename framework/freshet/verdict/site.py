@@ -25,10 +25,10 @@ class Site:
     text: str
     found: list[Finding] = field(default_factory=list)
 
-    def place(self, node: exp.Expression) -> tuple[int, int]:
+    def place(self, node: exp.Expr) -> tuple[int, int]:
         """Return line and column of a node, both from 1: of the first name that it holds."""
         starts = [one.meta["start"] for one in node.find_all(exp.Identifier, exp.Star) if "start" in one.meta]
-        outer: exp.Expression | None = node
+        outer: exp.Expr | None = node
         while not starts and outer is not None and outer.parent is not None:
             outer = outer.parent
             starts = [one.meta["start"] for one in outer.find_all(exp.Identifier) if "start" in one.meta]
@@ -36,7 +36,7 @@ class Site:
         return self.line + self.text.count("\n", 0, start), start - (self.text.rfind("\n", 0, start) + 1) + 1
 
     def finding(
-        self, code: str, node: exp.Expression, message: str, hint: str, subject: str = "", example: Example | None = None
+        self, code: str, node: exp.Expr, message: str, hint: str, subject: str = "", example: Example | None = None
     ) -> Finding:
         """Return a finding at a node's place."""
         line, column = self.place(node)

@@ -44,7 +44,11 @@ def facts_of(
 
 def _of_ddl(table: TableSpec) -> TableFacts:
     return TableFacts(
-        columns=tuple(column.name for column in table.columns), record_key=table.record_key, ordering=table.ordering_field
+        columns=tuple(column.name for column in table.columns),
+        record_key=table.record_key,
+        ordering=table.ordering_field,
+        partition_by=table.partition_by,
+        never_null=tuple(column.name for column in table.columns if not column.nullable),
     )
 
 
@@ -57,8 +61,11 @@ def _of_table(ref: TableRef, state: StateReader) -> TableFacts | None:
         return None
     if found is None:
         return None
+    columns = from_avro(schema) if schema else ()
     return TableFacts(
-        columns=tuple(column.name for column in from_avro(schema)) if schema else (),
+        columns=tuple(column.name for column in columns),
         record_key=found.config.record_key or _KEYLESS,
         ordering=found.config.ordering_field,
+        partition_by=found.config.partition_by,
+        never_null=tuple(column.name for column in columns if not column.nullable) if schema else None,
     )

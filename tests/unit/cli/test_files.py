@@ -11,11 +11,13 @@ import pytest
 import yaml
 from click.testing import Result
 
+from freshet.cli.validate_more import NOT_DEEP
 from freshet.problems import Problems
 from freshet.project.load import layers
 from freshet.project.shape.json_schema import json_schema
 from freshet.project.syntax.yaml_text import parse_yaml
 from tests.kit.project import PIPELINE, a_project
+from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet, parsed
 from tests.unit.cli.schema_check import mistakes
 
@@ -28,12 +30,57 @@ def test_validate_says_what_is_there(freshet: Freshet, root: Path) -> None:
     text = freshet("validate")
     assert (text.exit_code, text.stdout, text.stderr) == (
         0,
-        "1 pipeline: no problems\n  payments: exact if what is accepted does not happen: DELETES_STAY\n",
+        f"1 pipeline: no problems\n  payments: exact if what is accepted does not happen: DELETES_STAY\n{NOT_DEEP}\n",
         "",
     )
+    assert "freshet validate --deep" in NOT_DEEP
     (found,) = parsed(freshet("validate", "--output", "json"))["pipelines"]
     assert (found["name"], found["file"], found["target"]) == ("payments", "pipelines/payments.yml", "derived.payments")
     assert len(found["fingerprint"]) == 16
+
+
+def test_sql_that_cannot_be_parsed_is_told_and_not_refused(freshet: Freshet, root: Path) -> None:
+    """By `validate` and by `plan`, with its place, for Spark's grammar is another one; what parses is not spoken of."""
+    a_table(root, "raw/events", 10)
+    for command in ("validate", "plan"):
+        assert "SQL_NOT_PARSED" not in freshet(command).output
+    a_project(root, files={"transformers/payments.sql": "SELECT id, amount,\n  updated_at\nFRM <SRC> WHERE (id = 1\n"})
+    for command in ("validate", "plan"):
+        done = freshet(command)
+        (line,) = (one for one in done.stdout.splitlines() if "SQL_NOT_PARSED" in one)
+        assert "transformers/payments.sql:3: " in line
+        assert "freshet validate payments --deep" in line
+        assert done.exit_code == 0
+    (notice,) = parsed(freshet("validate", "--output", "json"))["notices"]
+    assert notice["code"] == "SQL_NOT_PARSED"
+    (plan,) = parsed(freshet("plan", "--output", "json"))["plans"]
+    assert [one["code"] for one in plan["notices"]] == ["SQL_NOT_PARSED"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        ("cases:\n  a: {expect: {rows: []}}\n", "", 0),
+        ("cases:\n  a: {expct: {rows: []}}\n", "UNKNOWN_KEY", 2),
+        ("csaes:\n  a: {expect: {rows: []}}\n", "UNKNOWN_KEY", 1),
+        ("tables: {SRC: {shcema: id int}}\ncases:\n  a: {expect: {rows: []}}\n", "UNKNOWN_KEY", 1),
+        ("cases:\n  a: {given: {SRC: 5}, expect: {rows: []}}\n", "WRONG_TYPE", 2),
+        ("tables: {nobody: {schema: 'id int'}}\ncases:\n  a: {expect: {rows: []}}\n", "UNKNOWN_INPUT", 1),
+        ("tables: {SRC: {schema: 'id itn'}}\ncases:\n  a: {expect: {rows: []}}\n", "BAD_VALUE", 1),
+        ("cases: [\n", "YAML_SYNTAX", 2),
+    ],
+)
+def test_validate_checks_the_files_of_cases(freshet: Freshet, root: Path, text: str, code: str, line: int) -> None:
+    """Their keys, their types and what they declare, with the line, of the pipelines that were asked for."""
+    (root / "pipelines/tests").mkdir()
+    (root / "pipelines/tests/payments.yml").write_text(text)
+    done = freshet("validate", "--output", "json")
+    if not code:
+        assert done.exit_code == 0
+        return
+    problems = parsed(done)["error"]["details"]["problems"]
+    assert [(one["code"], one["file"], one["line"]) for one in problems] == [(code, "pipelines/tests/payments.yml", line)]
+    assert done.exit_code == 3
 
 
 @pytest.fixture

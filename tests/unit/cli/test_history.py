@@ -52,6 +52,20 @@ def test_a_failed_run_is_told_by_its_code(freshet: Freshet, root: Path) -> None:
     assert [line.split()[0] for line in lines] == ["WHEN", failed["begun"][:4] + lines[1][4:10], "SOURCE_MISSING:"]
 
 
+def test_a_run_that_was_interrupted_has_taken_a_time(freshet: Freshet, root: Path, target: HandMade) -> None:
+    """So has one that failed; of several that were busy the last is told, and of one that was killed nobody knows."""
+    stopped = {"code": "INTERRUPTED", "message": "stopped by the keyboard"}
+    recorded(root, 20, "failed", error=stopped, ended="20260801101640520")
+    recorded(root, 30, "failed", error={"code": "OVERFLOW", "message": "x"}, seconds={"total": 3.5}, ended="20260801101640520")
+    recorded(root, 40, "killed")
+    for begun in (50, 60):
+        recorded(root, begun, "failed", error={"code": "ALREADY_RUNNING", "message": "x"}, ended=at(begun + 7))
+    runs = parsed(freshet("history", "payments", "--output", "json"))["runs"]
+    assert [one["seconds"] for one in runs[:4]] == [{"total": 0.007}, {}, {"total": 3.5}, {"total": 100.5}]
+    (line,) = (one for one in freshet("history", "payments").stdout.splitlines() if "failed " in one and "1.7 min" in one)
+    assert line.split()[-1] == "-"
+
+
 def test_each_kind_of_commit_is_known_by_its_own_metadata(freshet: Freshet, root: Path, target: HandMade) -> None:
     """Runs, checkpoints by hand, chunks, services and other writers, of before there were records."""
 

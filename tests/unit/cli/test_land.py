@@ -411,5 +411,5 @@ def test_a_notice_is_not_printed_twice_in_one_place(
         return landed
 
     monkeypatch.setattr("freshet.landing.run.land", land)
-    monkeypatch.setattr("freshet.cli.land.are_one_place", lambda *_: is_seen)
+    monkeypatch.setattr("freshet.cli.land_text.are_one_place", lambda *_: is_seen)
     assert freshet("land", "--seeds").stdout.splitlines()[1:] == ([left] if is_seen else [left, said])

@@ -17,8 +17,9 @@ import pytest
 
 from freshet.cli import live
 from freshet.cli.board import Board
-from freshet.cli.output import Output, message, table
+from freshet.cli.output import Output, message
 from freshet.cli.progress import progress
+from freshet.cli.rows import table
 from freshet.cli.signals import BEFORE_LAST_WORDS, PUBLISHED, UNFINISHED, stopped
 from freshet.cli.terminal import wrapped
 from freshet.events.kinds import ChunkDone, Committed, Failed, Idle, Notice, Phase, RunStarted, Skipped
@@ -26,7 +27,7 @@ from freshet.events.lines import json_lines
 from freshet.jvm.spark_counts import Counts, spark_counts
 from tests.kit.screen import DECIDING, Terminal
 
-HALF = Counts(doing="Building workload profile", done=12, of=24, rows=340_000, bytes=52_000_000, seconds=30.0)
+HALF = Counts(doing="", done=12, of=24, rows=340_000, bytes=52_000_000, seconds=30.0)
 DONE_LINE = "a: committed 1: 3 inserted"
 
 
@@ -101,7 +102,7 @@ def test_the_region_stays_one_whatever_the_terminals_width(
                 return len(found) == 3 and all(len(one) < width for one in found) and found[2].startswith(head)
 
             assert [one.split()[0] for one in screen.until(drawn)[:2]] == ["a:", "●"]
-        counts["a"] = Counts(doing="Doing partition and writing data", done=18, of=24)
+        counts["a"] = Counts(doing="", done=18, of=24)
         assert "━━━━━━━━━━━━────" in screen.until(_has("18 of 24 tasks"))[2], "it moves"
         listen(Committed(pipeline="a", message="committed 1: 3 inserted", result={}))
     print(DONE_LINE, flush=True)
@@ -249,8 +250,7 @@ def test_a_log_is_told_how_far_a_step_is(
     lines = [line[10:] for line in (tmp_path / "log").read_text("utf-8").splitlines()]
     assert lines[0] == "a: reading"
     assert re.fullmatch(
-        r"a: reading, 12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB, "
-        r"Building workload profile, 0:0\d",
+        r"a: reading, 12 of 24 tasks, stage ends in about 30 s, 340,000 rows read, 52 MB, 0:0\d",
         lines[1],
     )
     assert lines[-1] == DONE_LINE
@@ -337,6 +337,49 @@ def test_a_context_that_is_not_whole_is_no_traceback(monkeypatch: pytest.MonkeyP
     assert spark_counts() == {}, "a module that is being imported"
 
 
+class Items:
+    """A sequence as Scala has it."""
+
+    def __init__(self, *items: object) -> None:
+        self.items = items
+
+    def size(self) -> int:
+        return len(self.items)
+
+    def apply(self, number: int) -> object:
+        return self.items[number]
+
+    def mkString(self, between: str) -> str:
+        return between.join(map(str, self.items))
+
+
+class Answers:
+    """What answers each call of a name with one value."""
+
+    def __init__(self, **values: object) -> None:
+        self.values = values
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        return lambda *_: self.values[name]
+
+
+def test_nobody_reads_how_hudi_calls_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Spark's stages have done is told, and no name of a job: "Building workload profile", "broadcast exchange (runId"."""
+    never = Answers(isDefined=False)
+    stage = Answers(stageId=7, numCompleteTasks=3, numTasks=9, inputRecords=5, shuffleReadRecords=0, inputBytes=8)
+    stage.values |= {"shuffleReadBytes": 0, "submissionTime": never}
+    job = Answers(
+        jobId=1, jobTags=Items("a"), stageIds=Items(7), description=Answers(isDefined=True, get="Getting small files")
+    )
+    store = Answers(activeStages=Items(stage), jobsList=Items(job))
+    java = SimpleNamespace(util=Answers(ArrayList=Answers(add=True)))
+    spark = SimpleNamespace(apache=SimpleNamespace(spark=SimpleNamespace(JobExecutionStatus=SimpleNamespace(RUNNING=1))))
+    context = SimpleNamespace(_jsc=Answers(sc=Answers(statusStore=store)), _jvm=SimpleNamespace(java=java, org=spark))
+    active = SimpleNamespace(SparkContext=SimpleNamespace(_active_spark_context=context))
+    monkeypatch.setitem(sys.modules, "pyspark", active)
+    assert spark_counts() == {"a": Counts(doing="", done=3, of=9, rows=5, bytes=8)}
+
+
 def test_what_is_nobodys_belongs_to_the_only_one_at_work() -> None:
     board = Board()
     board.heard(Phase(pipeline="a", message="x"))
@@ -404,6 +447,22 @@ def test_text_is_broken_between_words_and_no_command_is(width: int) -> None:
     # Two lines would be two commands.
     alone = '  freshet land raw.orders data/orders_1.csv --key id --ordering updated_at --columns "day STRING, fee DOUBLE"'
     assert wrapped(alone, width) == alone
+
+
+@pytest.mark.parametrize(
+    ("line", "below"),
+    [
+        ("  logic       31 days still hold rows of an older logic; 2026-01-01 to 2026-01-31 and so on", 16),
+        ("  3. read <SRC> incrementally from raw.events, deletes included, and so on and so on", 7),
+        ("    an indented line without a label that goes on and on and on and on and on", 6),
+        ("CODE: a message that has  two blanks in it and goes on and on and on and on and on", 2),
+    ],
+)
+def test_what_goes_on_stands_below_its_own_words(line: str, below: int) -> None:
+    """Behind the label or the number of the line, so that nothing seems to be a line of its own."""
+    lines = wrapped(line, 50).split("\n")
+    assert [len(one) - len(one.lstrip()) for one in lines[1:]] == [below] * (len(lines) - 1)
+    assert len(lines) > 1
 
 
 def test_a_table_that_does_not_fit_is_a_block_for_each_row(terminal: Sized) -> None:

@@ -15,7 +15,7 @@ from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import a_project
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, commit
+from tests.kit.timeline import OF_A_PIPELINE, OF_A_QUARANTINE, HandMade, a_table, a_target, clean, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
 OLD, NEW = "data/derived/payments", "data/derived/payments__m2"
@@ -150,7 +150,7 @@ def test_one_that_is_loaded_goes_on_and_may_be_given_up_until_somebody_runs_in_i
     table.done(70, commit({ORIGIN_KEY: "increment"}))
     assert code_of(freshet, "migrate", "payments", "--abandon") == "NEW_TABLE_IN_USE"
     (root / NEW / ".hoodie/timeline" / f"{at(69)}_{at(70)}.commit").unlink()
-    HandMade(root / "data/derived/payments_quarantine__m2", OF_A_PIPELINE)
+    HandMade(root / "data/derived/payments_quarantine__m2", OF_A_QUARANTINE)
     with hold_lease(TableRef("x", str(root / NEW)), "run", 0, lambda words: None):
         assert code_of(freshet, "migrate", "payments", "--abandon", exit_code=4) == "ALREADY_RUNNING"
     deleted = parsed(freshet("migrate", "payments", "--abandon", "--output", "json"))["deleted"]

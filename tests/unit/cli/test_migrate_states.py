@@ -21,7 +21,7 @@ from freshet.migration.run import MigrationResult, migrate
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
+from tests.kit.timeline import OF_A_PIPELINE, OF_A_QUARANTINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
 from tests.unit.cli.test_migrate import COMPARED, NEW, OLD, a_successor, change_key
 
@@ -360,7 +360,7 @@ def test_rows_that_wait_in_the_old_tables_quarantine_are_not_forgotten(
     old = a_target(root, (15, 10))
     vector = encode(a_checkpoint(10, str(root / "data/raw/events")))
     old.done(15, commit({**vector, **of("increment", **{RUN_ID_KEY: "run-15"})}))
-    kept = HandMade(root / "data/derived/payments_quarantine", OF_A_PIPELINE)
+    kept = HandMade(root / "data/derived/payments_quarantine", OF_A_QUARANTINE)
     kept.done(9, commit(of("run", **{RUN_ID_KEY: "run-15"}), numInserts=2))
     change_key(root)
     if named == "new":
@@ -402,8 +402,26 @@ def test_rows_that_wait_in_the_old_tables_quarantine_are_not_forgotten(
 def test_what_was_computed_anew_has_a_quarantine_of_its_own(freshet: Freshet, root: Path) -> None:
     a_table(root, "raw/events", 10)
     a_target(root, (15, 10))
-    HandMade(root / "data/derived/payments_quarantine", OF_A_PIPELINE).done(9, commit(numInserts=2))
+    HandMade(root / "data/derived/payments_quarantine", OF_A_QUARANTINE).done(9, commit(numInserts=2))
     change_key(root)
     name_new(root)
     make_new(root, "compared")
     assert len(parsed(freshet("migrate", "payments", "--drop-old", "--output", "json"))["deleted"]) == 2
+
+
+def test_another_ones_table_at_the_quarantines_path_stays(freshet: Freshet, root: Path) -> None:
+    """Kind: a table that only lies where the pipeline's own would, deleted with the one beside it: of the old table, and of
+    the new one that is given up.
+    """
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10))
+    foreign = [HandMade(root / f"data/derived/payments_quarantine{end}", OF_A_PIPELINE) for end in ("", "__m2")]
+    foreign[1].done(9, commit(numInserts=2))
+    change_key(root)
+    make_new(root, "loaded")
+    deleted = parsed(freshet("migrate", "payments", "--abandon", "--output", "json"))["deleted"]
+    assert deleted == [str(root / NEW)]
+    make_new(root, "compared")
+    name_new(root)
+    assert parsed(freshet("migrate", "payments", "--drop-old", "--output", "json"))["deleted"] == [str(root / OLD)]
+    assert all(Path(table.ref.path).exists() for table in foreign)

@@ -8,18 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY
+from freshet.backfill.record import chunk_commits
+from freshet.errors import StateError
+from freshet.hudi.checkpoint import COMPARED_KEY, MAIN, MIGRATION_KEY, Checkpoint, decode, encode
+from freshet.hudi.table import TableState
 from freshet.hudi.timeline import TimelineState
 from freshet.lease.local import hold_lease
-from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.migrated import Verdict, a_note
+from freshet.plan.compile import RunRequest, compile_override, compile_plan
+from freshet.plan.index_record import index_in_words
+from freshet.plan.migrated import Note, Verdict, a_note, note_of, shown_before, verdict_of
 from freshet.plan.stages import Commit
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.outcome import Outcome, metadata_of
 from freshet.run.records import error_of
 from freshet.secrets import REDACTOR, Redactor
-from tests.kit.memory import at
+from freshet.sources.hudi.position import HudiPosition
+from tests.kit.memory import a_commit, a_table_state, at
 from tests.kit.project import BASE, DDL, PIPELINE, a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
@@ -183,3 +188,93 @@ def test_an_old_table_under_a_secret_is_found_again_or_left(
     monkeypatch.setenv("TOK", NEW)
     assert "deleted" in parsed(freshet("migrate", "payments", "--drop-old", "--output", "json"))
     assert not (root / "data" / NEW / "payments").exists()
+
+
+#: What a version that knew less kept, by the place that it was kept in; of each only the secret must go.
+_SAID = (
+    "s3a://AK:{}@lake/raw/events is gone",
+    "https://acc.blob.core.windows.net/raw?sv=1&sig={}",
+    "fs.s3a.secret.key={} was refused",
+    "jdbc:hive2://u:{}@h/x refused",
+)
+
+
+@pytest.mark.parametrize("said", _SAID)
+def test_what_records_and_commits_kept_is_told_without_credentials(freshet: Freshet, root: Path, said: str) -> None:
+    """Of a project that names no secret any more: a record's reason and error, a check, a chunk, a run's id, a lease."""
+    words = said.format(OLD)
+    a_table(root, "raw/events", 10)
+    found = {"rows": 1, "quarantined": 0, "checks": {"c": {"kind": "sql", "severity": "warn", "status": "warned", "rows": 0}}}
+    found["checks"]["c"]["seen"] = words  # type: ignore[index]
+    extra = {"streamer.freshet.pipeline": "payments", "streamer.freshet.checks": json.dumps(found)}
+    target = a_target(root, (15, 10))
+    target.done(20, commit({**extra, "streamer.freshet.run_id": words}, numInserts=3))
+    target.done(
+        25,
+        commit(
+            {
+                **extra,
+                "streamer.freshet.backfill": json.dumps({"state": "failed", **dict.fromkeys(("error", "start", "end"), words)}),
+            }
+        ),
+    )
+    folder = root / "data/derived/.freshet/payments.runs/payments"
+    folder.mkdir(parents=True)
+    record = {"version": 1, "begun": at(30), "ended": at(31), "what": "run", "outcome": "failed", "reason": words}
+    record |= {"error": {"code": "WRITE_FAILED", "message": words}, "failed": {"2026-01-05": words}}
+    (folder / f"{at(30)}-0123abcd.failed.json").write_text(json.dumps(record))
+    (folder.parents[1] / "payments.lease").write_text(
+        json.dumps({"run_id": "r", "pipeline": "payments", "doing": words, "begun": 1.0})
+    )
+    result = _said(freshet) + freshet("checks", "payments", "--output", "json").stdout
+    assert "WRITE_FAILED" in result
+    assert '"seen"' in result
+    assert [text for text in (OLD, OLD[:8], OLD[-8:]) if text in result] == []
+    # What the killed run of the lease left is recorded anew.
+    kept = [path.read_text() for path in folder.iterdir() if "0123abcd" not in path.name]
+    assert any("was killed" in text for text in kept)
+    assert [text for text in kept if OLD[:8] in text] == []
+
+
+@pytest.mark.parametrize("table", ["s3a://AK:{}@lake/raw/events", "s3a://lake/raw/events?token={}", "s3a://{}@lake/events#{}"])
+def test_a_kept_place_is_told_without_its_user_and_query(freshet: Freshet, root: Path, table: str) -> None:
+    """A checkpoint in clear, of a project that names no secret any more: printed, recorded, and carried on by a commit."""
+    a_table(root, "raw/events", 10)
+    place = table.format(OLD, OLD)
+    known = HudiPosition(instant=at(10), table=place)
+    a_target(root).done(15, commit(encode(Checkpoint({MAIN: known, "tips": known}, known))))
+    said = _said(freshet)
+    assert "CHECKPOINT_OF_ANOTHER_TABLE" in said
+    assert [text for text in (OLD, OLD[:8], OLD[-8:]) if text in said + _kept(root)] == []
+    spec = load_project(root).pipelines[0]
+    (stage,) = compile_override(spec, TimelineState(), at(10)).stages
+    assert isinstance(stage, Commit)
+    assert OLD not in json.dumps(dict(stage.metadata))
+
+
+def test_other_kept_texts_are_told_without_credentials(root: Path) -> None:
+    """A verdict, a note, an index, HoodieStreamer's checkpoint, a chunk, and what cannot be read."""
+    path = f"s3a://AK:{OLD}@lake/payments"
+    table = HandMade(root / "data/derived/payments__m2", OF_A_PIPELINE)
+    table.done(60, commit({MIGRATION_KEY: Note(before=path, commit=at(1), copied=True).encode()}))
+    table.done(62, commit({COMPARED_KEY: Verdict(f"differs: {path}", True).encode()}))
+    state, spec = TimelineState().table(table.ref), load_project(root).pipelines[0]
+    note, verdict = note_of(state), verdict_of(state)
+    assert note is not None
+    assert verdict is not None
+    assert note.is_of(path)
+    recorded = json.dumps({"type": "HBASE", "parameters": {"hoodie.index.hbase.table": path}})
+    said = [shown_before(spec, note), verdict.words, index_in_words(recorded, spec)]
+    for read in (
+        lambda: decode({"streamer.checkpoint.key.v2": f"topic,token={OLD}"}),
+        lambda: decode({"streamer.freshet.checkpoint": f'{{"secret": "{OLD}"}}'}),
+        lambda: chunk_commits(state_of({"streamer.freshet.backfill": f"password={OLD}"}), "earnings"),
+    ):
+        with pytest.raises(StateError) as caught:
+            read()
+        said.append(str(caught.value) + json.dumps(caught.value.details))
+    assert [text for text in said if OLD[:8] in text] == []
+
+
+def state_of(extra: dict[str, str]) -> TableState:
+    return a_table_state([a_commit(20, extra={"streamer.freshet.pipeline": "earnings", **extra})])

@@ -117,6 +117,21 @@ def test_what_is_printed(planned: tuple[PipelineSpec, Plan]) -> None:
     )
 
 
+def test_a_move_that_counts_as_two_rows_is_said_in_a_word(planned: tuple[PipelineSpec, Plan]) -> None:
+    """Of a bucket index, which looks in one partition alone; not where no row can be one of both."""
+    spec, plan = planned
+    parted = replace(spec, target=replace(spec.target, partition_by=("day",)))
+    everywhere = replace(parted, index=replace(spec.index, type="RECORD_INDEX"))
+    for one, counts, said in (
+        (parted, {"inserted": 1, "deleted": 1}, True),
+        (parted, {"deleted": 1}, False),
+        (spec, {"inserted": 1, "deleted": 1}, False),
+        (everywhere, {"inserted": 1, "deleted": 1, "moved": 1}, False),
+    ):
+        text = text_of(one, plan, replace(FOUND, counts=counts, rows={}), {})
+        assert ("counts as inserted there and as deleted here" in text) == said
+
+
 def test_for_programs(planned: tuple[PipelineSpec, Plan]) -> None:
     _, plan = planned
     found: Any = json_of(plan, FOUND, FOUND.rows)

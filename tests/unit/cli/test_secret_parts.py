@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from freshet.cli.main import main
+from freshet.errors import SpecError
+from freshet.hudi.table import MemoryState
+from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.stages import Commit
+from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.table import options_of
+from freshet.run.records import write_record
 from freshet.secrets import PART, REDACTOR, Redactor
+from tests.kit.memory import a_commit, a_table_state, at
 from tests.kit.project import BASE, DDL, PIPELINE, a_project
 
 _TOKEN = st.text("abcdefghXYZ0123456789-_/+=.", min_size=12, max_size=140).filter(lambda text: len(set(text)) > 6)
@@ -147,3 +158,77 @@ def test_words_that_machines_read_stay_as_they_are() -> None:
 
 def test_the_process_has_no_secret_of_another_test() -> None:
     assert REDACTOR.redact(os.sep * 20) == os.sep * 20
+
+
+_KEPT = {
+    **_PLACES,
+    "check": ("pipelines/payments.yml", "checks: [{name: a, where: \"amount > 0 and id <> 'T'\"}]\n"),
+    "named check": ("pipelines/payments.yml", 'checks: [{name: "T", where: "amount > 0"}]\n'),
+    "table check": (
+        "pipelines/payments.yml",
+        "checks: [{name: a, sql: \"select count(*) from <TABLE_NAME> where id = 'T'\", expect: 0}]\n",
+    ),
+    "dropping check": ("pipelines/payments.yml", "checks: [{name: a, where: \"id = 'T'\", severity: drop}]\n"),
+    "suite": (
+        "pipelines/payments.yml",
+        'checks: [{name: a, expectations: [{expect_column_values_to_be_in_set: {column: id, value_set: ["T"]}}]}]\n',
+    ),
+    "owner": ("pipelines/payments.yml", 'owner: "T"\n'),
+    "description": ("pipelines/payments.yml", 'description: "T"\n'),
+    "column name": ("ddl/payments.sql", DDL.format(name="payments").replace("  amount", "  V STRING,\n  amount")),
+    "field name": ("ddl/payments.sql", DDL.format(name="payments").replace("  amount", "  s STRUCT<V: INT>,\n  amount")),
+    "table name": ("ddl/payments.sql", DDL.format(name="V")),
+    "comment": ("ddl/payments.sql", DDL.format(name="payments").replace("  amount", "  s STRING COMMENT 'V',\n  amount")),
+    "property": ("ddl/payments.sql", DDL.format(name="payments").replace("type =", "'hoodie.index.hbase.table' = 'V', type =")),
+    "sync": ("pipelines/payments.yml", '  hoodie.datasource.hive_sync.table_properties: "T"\n'),
+    "lock": ("pipelines/payments.yml", '  hoodie.write.lock.zookeeper.base_path: "T"\n'),
+    "warehouse of the source": ("configs/local.yml", 'warehouse: {raw: "T"}\n'),
+}
+
+
+# By what they hold; and since they are wrong whatever stands there.
+_REFUSED = {"column name", "field name", "named check", "sync", "table name"}
+_WRONG = {"column", "index", "input", "spark", "table type", "transformer", "wrong ddl", "wrong option", "wrong sql"}
+
+
+@pytest.mark.parametrize("shape", ["{{ env.S }}", "x{{ env.S | upper }}", "a_{{ env.S[2:] }}_b"])
+@pytest.mark.parametrize("place", sorted(_KEPT))
+def test_no_commit_keeps_a_part_of_a_secret(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    shape: str,
+) -> None:
+    """Kind: what a run writes of its files into the target's commits, the quarantine's, and its record. What cannot be kept
+    without the secret is refused before.
+    """
+    secret, (file, text) = "violet_kumquat_77", _KEPT[place]
+    monkeypatch.setenv("S", secret)
+    written = text.replace("T" if file.endswith(".yml") else "\0", shape).replace("V", "{{ var.v }}")
+    written = written.replace(f"<{shape}ABLE_NAME>", "<TABLE_NAME>")
+    pipeline = PIPELINE.format(name="payments", source="events")
+    files = {
+        "configs/base.yml": BASE.replace("vars: {", f'vars: {{v: "{shape}", '),
+        file: f"{pipeline}{written}" if file == "pipelines/payments.yml" else written,
+    }
+    if place == "transformer":
+        files[file] = "".join(f"{line}\n" for line in pipeline.splitlines() if not line.startswith("transform")) + written
+    root = a_project(tmp_path, files=files)
+    with suppress(SpecError):
+        spec = load_project(root).pipelines[0]
+        assert place not in _REFUSED | _WRONG
+        _look(spec, tmp_path, secret, written)
+        return
+    assert place in _REFUSED | _WRONG
+
+
+def _look(spec: PipelineSpec, folder: Path, secret: str, written: str) -> None:
+    memory = MemoryState({spec.source.table.path: a_table_state([a_commit(10)], ref=spec.source.table)})
+    commits = [stage for stage in compile_plan(spec, memory, RunRequest()).stages if isinstance(stage, Commit)]
+    kept = [*(dict(stage.metadata) for stage in commits)]
+    kept += [{key: value for key, value in options_of(spec, "r", "run").items() if key.startswith("streamer.")}]
+    write_record(spec.target.ref, spec.name, {"what": "run", "begun": at(1), "outcome": "failed", "reason": f"of {written}"})
+    records = [path.read_text() for path in folder.rglob("*.json") if ".runs" in str(path)]
+    assert len(kept) == 2
+    for leaked in (secret, secret.upper()):
+        assert _leaks(json.dumps(kept) + "".join(records), leaked) == []

@@ -11,10 +11,13 @@ import pytest
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import MAIN, PIPELINE_KEY, STREAMER_V2_KEY, Checkpoint, encode
 from freshet.hudi.table import MemoryState, TableState
+from freshet.plan.checks import CheckBatch
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
 from freshet.plan.stages import Plan
+from freshet.project.model.checks import CheckSpec, RowRule
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.sources.hudi.position import HudiPosition
+from freshet.sources.hudi.read import held
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_spec, a_table_state, a_target, at
@@ -23,8 +26,8 @@ OTHERS = {PIPELINE_KEY: "refunds"}
 
 
 def planned(target: TableState | None, spec: PipelineSpec | None = None, **request: Any) -> Plan:
-    held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)])} | ({TARGET.path: target} if target else {})
-    return compile_plan(spec or a_spec(inputs=()), MemoryState(held), RunRequest(**request))
+    there = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)])} | ({TARGET.path: target} if target else {})
+    return compile_plan(spec or a_spec(inputs=()), MemoryState(there), RunRequest(**request))
 
 
 def refusal(target: TableState, **request: Any) -> StateError:
@@ -125,3 +128,61 @@ def test_a_place_where_something_else_lies_is_refused(tmp_path: Path, there: tup
     with pytest.raises(StateError) as refused:
         hold_plan(plan, MemoryState({}))
     assert refused.value.code == "TARGET_OCCUPIED"
+
+
+@pytest.mark.parametrize(
+    ("there", "is_foreign"),
+    [
+        (("part-0.snappy.parquet",), True),
+        (("day=2026-01-05/a.parquet",), True),
+        (("_delta_log/0.json",), True),
+        ((".hoodie/timeline/x", "2026-01-05/a.parquet"), False),
+        ((), False),
+    ],
+    ids=str,
+)
+def test_a_quarantines_place_where_something_else_lies_is_refused(
+    tmp_path: Path,
+    there: tuple[str, ...],
+    is_foreign: bool,
+) -> None:
+    """Kind: as above, of the table beside the target that a run makes when it drops its first row."""
+    target = TableRef(TARGET.name, str(tmp_path / "earnings"))
+    place = TableRef("derived.earnings_quarantine", str(tmp_path / "earnings_quarantine"))
+    for name in there:
+        (tmp_path / "earnings_quarantine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "earnings_quarantine" / name).write_bytes(b"x")
+    check = CheckSpec(name="it", severity="drop", line=1, rule=RowRule("fare < 0"))
+    plan = planned(None, a_spec(inputs=(), target=a_table_spec(ref=target), quarantine=place, checks=(check,)))
+    plan = replace(plan, stages=tuple(stage for stage in plan.stages if isinstance(stage, CheckBatch)))
+    assert plan.stages
+    if not is_foreign:
+        hold_plan(plan, MemoryState({}))
+        return
+    with pytest.raises(StateError) as refused:
+        hold_plan(plan, MemoryState({}))
+    assert refused.value.code == "QUARANTINE_OCCUPIED"
+
+
+@pytest.mark.parametrize(("root", "listed"), [("s3a://lake", []), ("/lake", ["/lake/raw/trips", "/lake/derived/earnings"])])
+def test_before_a_run_the_files_of_a_store_are_listed_once(
+    monkeypatch: pytest.MonkeyPatch,
+    root: str,
+    listed: list[str],
+) -> None:
+    """Kind: a listing for each partition, made by the plan and a moment later by the run. On a local disk it costs nothing, and
+    saves the start of Spark; a plan that nobody carries out looks at all.
+    """
+    source, target = TableRef("raw.trips", f"{root}/raw/trips"), TableRef(TARGET.name, f"{root}/derived/earnings")
+    spec = a_spec(inputs=(), source={"table": source}, target={"ref": target})
+    stands = a_target((30, a_checkpoint(10, source.path)))
+    state = MemoryState({source.path: a_table_state([a_commit(10), a_commit(20)]), target.path: replace(stands, ref=target)})
+    plan, seen = compile_plan(spec, state, RunRequest()), list[str]()
+    monkeypatch.setattr(held, "hold_files", lambda ref, *_: seen.append(ref.path))
+    monkeypatch.setattr(held, "hold_metadata", lambda *_: None)
+    monkeypatch.setattr(held, "hold_version", lambda one, *_, **__: seen.append(getattr(one, "ref", one).path))
+    hold_plan(plan, state, is_run_next=True)
+    assert seen == listed
+    seen.clear()
+    hold_plan(plan, state)
+    assert seen == [source.path, target.path]

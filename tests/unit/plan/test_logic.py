@@ -117,6 +117,12 @@ def test_changed_and_not_yet_run() -> None:
         "to renew them: freshet backfill earnings --start 2026-01-01 --end 2026-02-01",
     ]
     assert table.report("A").older == (), "what was put back has not changed"
+    one = Table()
+    one.load("A", DAYS[0])
+    assert logic_lines(one.report("B"), now)[1:] == [
+        "1 day still holds rows of an older logic; 2026-01-01",
+        "to renew it: freshet backfill earnings --start 2026-01-01 --end 2026-01-02",
+    ]
 
 
 def test_an_increment_renews_no_partition_that_stood_before() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,8 @@ from freshet.hudi.table import CommitInfo, Instant, MemoryState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.replay import compile_replay
 from freshet.project.model.checks import CheckSpec, RowRule
-from freshet.quarantine.table import hidden_runs, runs_left
+from freshet.quarantine.identity import refuse_occupied
+from freshet.quarantine.table import ID, hidden_runs, runs_left
 from freshet.status.status import pipeline_status
 from tests.kit.memory import SOURCE, TARGET, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, at
 
@@ -26,6 +28,7 @@ def a_run(
     severity: str = "",
     operation: str = "UPSERT",
     base: int | None = None,
+    pipeline: str = "earnings",
 ) -> Loaded:
     chunk = {} if base is None else {BACKFILL_KEY: json.dumps({"base": at(base)})}
     checks = {CHECKS_KEY: json.dumps({"checks": {"it": {"severity": severity}}})} if severity else {}
@@ -34,7 +37,7 @@ def a_run(
         completed,
         action=action,
         operation=operation,
-        extra={RUN_ID_KEY: run, ORIGIN_KEY: origin, PIPELINE_KEY: "earnings", **checks, **chunk},
+        extra={RUN_ID_KEY: run, ORIGIN_KEY: origin, PIPELINE_KEY: pipeline, **checks, **chunk},
     )
 
 
@@ -146,7 +149,7 @@ def seen(quarantine: tuple[Loaded, ...] | None, *target: Loaded, archived: tuple
     spec = a_spec(inputs=(), checks=(CheckSpec(name="it", severity="drop", line=1, rule=RowRule("amount < 0")),))
     held = {SOURCE.path: a_table_state([a_commit(10), a_commit(20)]), TARGET.path: a_table_state(target, ref=TARGET)}
     if quarantine is not None:
-        held[spec.quarantine.path] = a_table_state(quarantine, ref=spec.quarantine, archived=archived)
+        held[spec.quarantine.path] = a_table_state(quarantine, ref=spec.quarantine, archived=archived, record_key=(ID,))
     state = MemoryState(held)
     found = [one.message for one in compile_plan(spec, state, RunRequest()).notices if one.code == "QUARANTINE_LOST"]
     assert pipeline_status(spec, state).advice == "\n".join(f"QUARANTINE_LOST: {one}" for one in found)
@@ -185,3 +188,58 @@ def test_a_quarantine_that_holds_what_was_sent_is_whole() -> None:
         )
         == []
     )
+
+
+_OWN = a_run(11, "one", "run")
+
+
+@pytest.mark.parametrize(
+    ("commits", "config", "why"),
+    [
+        ((_OWN,), {"record_key": ("id",)}, "record key"),
+        ((_OWN,), {"record_key": ()}, "record key"),
+        ((), {"record_key": ("id",)}, "record key"),
+        ((a_run(11, "one", "run", pipeline="refunds"),), {}, "refunds"),
+        ((_OWN, a_run(12, "two", "command", pipeline="refunds")), {}, "refunds"),
+        ((_OWN,), {"properties": {"hoodie.table.name": "refunds_quarantine"}}, "refunds_quarantine"),
+        ((_OWN,), {}, ""),
+        ((), {}, ""),
+        ((a_run(11, "one", "run", pipeline="refunds"), a_commit(12), _OWN), {}, ""),
+        ((a_commit(12),), {"properties": {"hoodie.table.name": "Earnings_quarantine"}}, ""),
+        (None, {}, ""),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_not_the_pipelines_quarantine_is_refused_before_anything_is_written(
+    commits: tuple[Loaded, ...] | None,
+    config: dict[str, Any],
+    why: str,
+) -> None:
+    """Kind: another one's table at the quarantine's path, by its key, its name or its writer: of a run and a replay, of the
+    first run and a later one; a table without commits, and one that another writer serves, is the pipeline's own still.
+    """
+    spec = a_spec(inputs=(), checks=(CheckSpec(name="it", severity="drop", line=1, rule=RowRule("amount < 0")),))
+    found = None if commits is None else a_table_state(commits, ref=spec.quarantine, **{"record_key": (ID,), **config})
+    source, target = a_table_state([a_commit(10), a_commit(20)]), a_table_state([sent(12, "one", 0)], ref=TARGET)
+    there = {SOURCE.path: source, **({spec.quarantine.path: found} if found is not None else {})}
+    for plan in (
+        lambda: compile_plan(spec, MemoryState(there), RunRequest()),
+        lambda: compile_plan(spec, MemoryState({**there, TARGET.path: target}), RunRequest()),
+        lambda: compile_replay(spec, MemoryState({**there, TARGET.path: target}), "", ()),
+        lambda: refuse_occupied(spec, found),
+    ):
+        if not why:
+            plan()
+            continue
+        with pytest.raises(StateError, match=why) as refused:
+            plan()
+        assert refused.value.code == "QUARANTINE_OCCUPIED"
+
+
+def test_an_idle_run_and_one_that_drops_nothing_do_not_look() -> None:
+    spec = a_spec(inputs=(), checks=(CheckSpec(name="it", severity="drop", line=1, rule=RowRule("amount < 0")),))
+    foreign = a_table_state([_OWN], ref=spec.quarantine)
+    there = {SOURCE.path: a_table_state([a_commit(10)]), spec.quarantine.path: foreign}
+    idle = MemoryState({**there, TARGET.path: a_table_state([sent(12, "one", 0)], ref=TARGET)})
+    assert not compile_plan(spec, idle, RunRequest()).stages
+    assert compile_plan(replace(spec, checks=()), MemoryState(there), RunRequest()).stages

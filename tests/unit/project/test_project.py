@@ -152,12 +152,47 @@ def test_all_problems_of_all_files_at_once(problems_of: Check) -> None:
         (YML + "a: !!python/object:os.x {}", 7, "YAML_TAG"),
         (YML + "a: \0", 7, "NOT_TEXT"),
         (yml("vars: {n: " + "9" * 5000 + "}"), 0, ""),
+        # What is missing because of a misspelt key, an empty one or one that stands twice is no second problem.
+        (YML.replace("hoodie:\n", "hoodei:\n"), 3, "UNKNOWN_KEY"),
+        (YML.replace("ddl:", "dld:"), 1, "UNKNOWN_KEY"),
+        (YML.replace("transform:", "transfrom:"), 2, "UNKNOWN_KEY"),
+        (YML.replace("hoodieincr.path", "hoodieincr.paht"), 4, "UNKNOWN_KEY"),
+        (YML.replace("index.num.buckets", "index.num.bukets"), 6, "UNKNOWN_KEY"),
+        (YML.replace("num.buckets: 2", "num.buckets:"), 6, "WRONG_TYPE"),
+        (YML.replace('{{ var.raw_root }}/events"', "").replace('path: "', "path:"), 4, "WRONG_TYPE"),
+        (YML.replace("hoodie:\n", "hoodie:\nhoodie:\n"), 4, "DUPLICATE_KEY"),
+        (YML.replace("transform:", "transform:\ntransform:"), 3, "DUPLICATE_KEY"),
+        (yml("checks: [{name: 'a select 1 from x', severity: fail}]"), 7, "BAD_NAME"),
+        (yml("vars: {n: }").replace("events", "{{ var.n }}"), 7, "WRONG_TYPE"),
+        (yml("vars: {n: [1]}").replace("events", "{{ var.n }}"), 7, "WRONG_TYPE"),
+        (yml("vars:", "  n 1").replace("events", "{{ var.n }}"), 7, "WRONG_TYPE"),
     ],
 )
 def test_problems_of_a_pipeline(tmp_path: Path, problems_of: Check, text: str, line: int, code: str) -> None:
     (tmp_path / "out").symlink_to("/tmp")
     found = problems_of({YML_FILE: text})
     assert seen(found) == ([(YML_FILE, line, code)] if code else []), "one mistake is reported once, not as a cascade"
+
+
+def test_a_misspelt_promise_is_taken_for_what_it_means(problems_of: Check) -> None:
+    """A value that only counts where another file asks for it: a bucket index on partitions needs the promise."""
+    ddl = PAYMENTS.replace("updated_at TIMESTAMP", "updated_at TIMESTAMP, day STRING NOT NULL").replace(
+        "USING hudi", "USING hudi PARTITIONED BY (day)"
+    )
+    # So is what a config that cannot be read may have said.
+    broken = {"configs/base.yml": BASE + "hoodie {\n", YML_FILE: yml(without="num.buckets")}
+    assert [one[2] for one in seen(problems_of(broken))] == ["YAML_SYNTAX"]
+    for said, code in (("", "WRONG_TYPE"), ("[a]", "WRONG_TYPE"), ("'{{ var.nope }}'", "UNDEFINED_VARIABLE")):
+        base = BASE.replace('derived: "{{ var.derived_root }}"', f"derived: {said}")
+        assert [(one[0], one[2]) for one in seen(problems_of({"configs/base.yml": base}))] == [("configs/base.yml", code)]
+    for written, found in (("partition_is_stable", []), ("partition_is_stabel", [(YML_FILE, 7, "UNKNOWN_KEY")])):
+        assert seen(problems_of({DDL_FILE: ddl, YML_FILE: yml(f"{written}: true")})) == found
+    # What is no such value is not taken for one.
+    assert seen(problems_of({YML_FILE: yml("target: {table: x}")})) == [(YML_FILE, 7, "UNKNOWN_KEY")]
+    assert seen(problems_of({YML_FILE: yml("owners: [a, b]")})) == [(YML_FILE, 7, "UNKNOWN_KEY")]
+    assert [one[2] for one in seen(problems_of({YML_FILE: yml("  hoodie.streamer.source.hoodieincr.num_instant: x")}))] == [
+        "UNKNOWN_KEY"
+    ]
 
 
 @pytest.mark.parametrize(

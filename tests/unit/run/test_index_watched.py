@@ -19,7 +19,7 @@ from freshet.events.event import Event
 from freshet.hudi.table import MemoryState
 from freshet.index.hbase.building import Layout
 from freshet.index.ops import benchmark as index_benchmark
-from freshet.index.ops import make as index
+from freshet.index.ops import work as index
 from freshet.index.ops.benchmark import benchmark_cluster
 from freshet.index.ops.check import verify_index
 from freshet.index.ops.make import bootstrap_index, rebuild_index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from freshet.landing.odd_lines import line_of, told_of
 from freshet.landing.odd_texts import OddTexts, odd_texts_of
 
 
-def counts(values: int, numbers: int = 0, times: int = 0, truths: int = 0, codes: int = 0) -> dict[str, Any]:
+def counts(values: int, numbers: int = 0, times: int = 0, truths: int = 0, codes: int = 0, date: int = 0) -> dict[str, Any]:
     where = {"file": "file:///x.csv", "text": "n/a"}
     return {
         "values": values,
         "numbers": numbers,
         "times": times,
+        "date": date,
         "truths": truths,
         "codes": codes,
         "not_numbers": where,
@@ -34,6 +36,8 @@ def counts(values: int, numbers: int = 0, times: int = 0, truths: int = 0, codes
     [
         (counts(1000, numbers=999), "numbers"),
         (counts(3, times=2), "dates or times"),
+        (counts(3, times=2, date=1), "dates or times"),
+        (counts(3, times=2, date=2), "dates"),
         (counts(5, truths=3), "true or false"),
         (counts(4, numbers=2, times=2), None),
         (counts(3, numbers=1), None),
@@ -90,7 +94,9 @@ def test_what_a_person_is_told(tmp_path: Path) -> None:
     (said,) = told_of([odd], find_files([str(tmp_path / "a b.csv")]), "raw.orders")
     assert said.startswith("TEXT_COLUMN: amount is text though 999 of 1,001 values are numbers: 'n/a' is not (")
     assert "a b.csv, line 3). " in said
-    assert "remove the table raw.orders" in said
+    assert "freshet land raw.orders --drop" in said
     assert '--columns "amount DOUBLE"' in said
+    days = replace(odd, most="dates")
+    assert '--columns "amount DATE"' in told_of([days], find_files([str(tmp_path / "a b.csv")]), "raw.orders")[0]
     (said,) = told_of([odd], find_files([str(tmp_path / "a.json")]), "raw.orders")
     assert "line" not in said

@@ -96,6 +96,11 @@ def catalogue() -> Mapping[str, HudiKey]:
     )
 
 
+def names() -> tuple[str, ...]:
+    """Return the name of every key, the older names too."""
+    return (*catalogue(), *_current_names())
+
+
 def canonical(key: str) -> str:
     """Return the current name of a key given by an older one (``hoodie.cleaner.policy``); other keys unchanged."""
     return key if key in catalogue() else _current_names().get(key, key)
@@ -121,7 +126,7 @@ def check_key(key: str, value: str) -> KeyProblem | None:
     return KeyProblem(
         "UNKNOWN_KEY",
         f"unknown key '{key}': Hudi {HUDI_VERSION} has none of that name and would ignore it.",
-        did_you_mean(key, (*catalogue(), *_current_names()), "", NEAR),
+        did_you_mean(key, names(), "", NEAR),
     )
 
 

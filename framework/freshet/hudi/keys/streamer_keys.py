@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from freshet.hudi.keys import hudi_keys
 from freshet.hudi.keys.hudi_keys import NEAR, KeyProblem, KeyType, check_value
-from freshet.problems import did_you_mean
+from freshet.problems import did_you_mean, nearest
 
 PREFIX = "hoodie.streamer."
 OLD_PREFIX = "hoodie.deltastreamer."
@@ -206,6 +206,24 @@ def check_streamer_key(key: str, value: str | None = None) -> KeyProblem | None:
 def check_hoodie_key(key: str, value: str) -> KeyProblem | None:
     """Check any ``hoodie.*`` key of a pipeline, HoodieStreamer's and Hudi's alike; see the two checks for the codes."""
     return check_streamer_key(key, value) if is_streamer_key(key) else hudi_keys.check_key(key, value)
+
+
+@lru_cache(maxsize=4096)
+def meant_by(key: str) -> str:
+    """Return the key that an unknown one is taken for, which is the one that its problem suggests.
+
+    Args:
+        key: The key.
+
+    Returns:
+        Empty for a key that is known, and where none comes near.
+    """
+    problem = check_hoodie_key(key, "")
+    if problem is None or problem.code != "UNKNOWN_KEY":
+        return ""
+    if is_streamer_key(key):
+        return nearest(canonical(key), HONOURED, NEAR) or ""
+    return nearest(key, hudi_keys.names(), NEAR) or ""
 
 
 @cache

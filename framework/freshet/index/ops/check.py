@@ -26,7 +26,8 @@ from freshet.index.hbase.entries import (
     table_entries,
 )
 from freshet.index.hbase.opening import allowed, being_made, checked_table
-from freshet.index.ops.make import Work, index_work, make_record_index, require_global, require_rows
+from freshet.index.ops.make import make_record_index
+from freshet.index.ops.work import Work, index_work, require_global, require_rows
 from freshet.project.model.pipeline import PipelineSpec, Project
 
 _SAMPLES = 5

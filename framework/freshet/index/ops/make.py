@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-
-from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, StateError
 from freshet.events.bus import new_run_id
-from freshet.events.event import Listener, teller
-from freshet.events.kinds import Phase
+from freshet.events.event import Listener
 from freshet.hudi.checkpoint import INDEX_KEY
-from freshet.hudi.table import StateReader, TableState
+from freshet.hudi.table import StateReader
 from freshet.index.hbase.building import Built, Layout, build_index
 from freshet.index.hbase.cluster import connect, new_generation
 from freshet.index.hbase.entries import has_record_index
 from freshet.index.hbase.opening import Opened, allowed, checked_table, marks_of, recorded_generation
+from freshet.index.ops.work import Work, index_work, require_rows
 from freshet.plan.compile import compile_bootstrap
 from freshet.plan.index_record import index_in_words, is_index
 from freshet.plan.parts import commit_stage
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import HBaseSpec, PipelineSpec, Project
 from freshet.run.runner import run_once
-from freshet.run.spark import session_for
-from freshet.run.watchdog import watched
-from freshet.run.write_session import WriteSession, write_session
 from freshet.sinks.commit import empty_batch, write_commit
 from freshet.sources.hudi.reads import Window
 
@@ -57,49 +51,6 @@ class IndexResult:
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
         return dict(vars(self))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """What every work on an index needs.
-
-    Args:
-        project: The project.
-        spec: The pipeline.
-        state: Reader of the tables.
-        listen: Told what happens.
-        session: The target, held for writing.
-        spark: A session of the pipeline's own.
-    """
-
-    project: Project
-    spec: PipelineSpec
-    state: StateReader
-    listen: Listener
-    session: WriteSession
-    spark: SparkSession
-
-    def phase(self, words: str) -> None:
-        """Tell what goes on."""
-        self.listen(Phase(pipeline=self.spec.name, message=words))
-
-
-@contextmanager
-def index_work(project: Project, spec: PipelineSpec, state: StateReader, listen: Listener) -> Iterator[Work]:
-    """Hold the target's lease, so that no run writes meanwhile, watch over the work as over a run, and start Spark.
-
-    Raises:
-        RetryableError: ALREADY_RUNNING.
-        FreshetError: RUN_TIMEOUT or RUN_STALLED.
-    """
-    with (
-        write_session(spec, listen, new_run_id(), what="work on its index") as session,
-        watched(spec, session.listen) as listen,
-    ):
-        phase = teller(listen, Phase, spec.name)
-        phase("starting Spark")
-        spark = session_for(spec, project.root, phase)
-        yield Work(project=project, spec=spec, state=state, listen=listen, session=session, spark=spark)
 
 
 def bootstrap_index(
@@ -276,30 +227,6 @@ def result_of(
         bytes=built.bytes,
         seconds=seconds,
     )
-
-
-def require_global(spec: PipelineSpec) -> None:
-    """Refuse a pipeline whose index has no entries: NO_GLOBAL_INDEX."""
-    if not spec.index.is_global:
-        raise StateError(
-            "NO_GLOBAL_INDEX",
-            f"{spec.name}: a bucket index has no entries: a row's bucket follows from its key.",
-            "Nothing was done.",
-            f"Look at the table instead: freshet status {spec.name}",
-        )
-
-
-def require_rows(spec: PipelineSpec, state: StateReader) -> TableState:
-    """Return the target's state; TARGET_MISSING where it has no commit."""
-    target = state.table(spec.target.ref)
-    if target is None or not target.commits:
-        raise StateError(
-            "TARGET_MISSING",
-            f"{spec.name}: there is no row at {spec.target.ref.path} yet.",
-            "Nothing was done.",
-            f"Load it first: freshet index bootstrap {spec.name}",
-        )
-    return target
 
 
 def _migrate_instead(spec: PipelineSpec, recorded: str) -> FreshetError:

@@ -13,7 +13,8 @@ from freshet.hudi.keys.options import BUCKET_COUNT
 from freshet.hudi.options import REPLACES_ALL
 from freshet.hudi.table import StateReader
 from freshet.index.hbase.building import Layout
-from freshet.index.ops.make import IndexResult, Work, index_work, make_index, make_record_index, require_rows, result_of
+from freshet.index.ops.make import IndexResult, make_index, make_record_index, result_of
+from freshet.index.ops.work import Work, index_work, require_rows
 from freshet.plan.index_record import is_index
 from freshet.plan.parts import commit_stage
 from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project

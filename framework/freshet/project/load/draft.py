@@ -79,7 +79,7 @@ def draft(
         tree.file,
         tree.line,
     )
-    warehouse = {
+    warehouse = _unreadable_databases(tree, files.root) | {
         database: normal_path(setting.value, files.root)
         for database, setting in layers.text_settings(rendered, "warehouse").items()
         if setting.value.strip()
@@ -119,6 +119,15 @@ def draft(
         secrets=secrets,
         windowed=tuple(sorted(set(logic.windowed(tree)))),
     )
+
+
+def _unreadable_databases(tree: MapNode, root: Path) -> dict[str, str]:
+    """Return a place for each database whose own cannot be read, which is a problem of its own: whoever names it makes none."""
+    node = tree.entries.get("warehouse")
+    entries = node.entries if isinstance(node, MapNode) else {}
+    # An empty text is no mistake that anybody else reports.
+    wrong = (name for name, one in entries.items() if not isinstance(one, ScalarNode) or one.value is None or one.text.strip())
+    return {name: f"{root}/{name}" for name in wrong}
 
 
 def neighbour(draft: Draft, root: Path, targets: Mapping[str, str]) -> Neighbour:

@@ -13,12 +13,15 @@ from typing import Any
 from freshet.hudi.keys import streamer_keys
 from freshet.problems import Problems
 from freshet.project.shape.files import ConfigFile, PipelineFile, Settings, check_keys, unknown_key_hint
+from freshet.project.shape.misspelt import fits, taken_for
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.template import TemplateContext, render
 from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNode, scalar
 
 OVERRIDE = "--set"
+#: What is said of a key whose value is no mapping.
+NO_MAPPING = "'{}' must be a mapping."
 _MAPS = ("vars", "lease", "run", "hoodie", "spark", "warehouse", "inputs")
 # Under these keys the text counts as it was written: Hudi and Spark read texts, and 1.10 is not 1.1.
 _TEXT_MAPS = ("hoodie", "spark", "warehouse")
@@ -38,7 +41,12 @@ def check_layer(tree: MapNode, model: type[ConfigFile] | type[PipelineFile], pro
     """
     check_keys({key: node.line for key, node in tree.entries.items()}, model, tree.file, problems)
     kept: dict[str, Node] = {}
-    for key, node in tree.entries.items():
+    meant = taken_for(tree.entries, model)
+    for written, node in tree.entries.items():
+        key = meant.get(written, written)
+        if key != written and not fits(model, key, plain(node, as_text=key in _TEXT_MAPS)):
+            # Then it is something else, or a mistake of its own behind the first.
+            continue
         if key not in model.model_fields:
             continue
         if key in _MAPS and not isinstance(node, MapNode):
@@ -47,7 +55,7 @@ def check_layer(tree: MapNode, model: type[ConfigFile] | type[PipelineFile], pro
                     tree.file,
                     node.line,
                     "WRONG_TYPE",
-                    f"'{key}' must be a mapping.",
+                    NO_MAPPING.format(key),
                     f"Write 'name: value' lines below '{key}:'"
                     + (", not 'name=value'." if isinstance(node, ScalarNode) and "=" in node.text else "."),
                 )
@@ -123,7 +131,7 @@ def render_node(node: Node, context: TemplateContext, problems: Problems) -> Nod
     match node:
         case ScalarNode(value=str()):
             result = render(node.text, context, node.file, node.content_line, problems)
-            return node if result == node.text else replace(node, value=result or "", text=result or "")
+            return node if result == node.text else replace(node, value=result or "", text=result or "", template=node.text)
         case MapNode():
             return replace(node, entries={key: render_node(entry, context, problems) for key, entry in node.entries.items()})
         case ListNode():
@@ -144,7 +152,11 @@ def variables(tree: MapNode, context: TemplateContext, problems: Problems) -> di
     if not isinstance(node, MapNode):
         return {}
     rendered = {key: render_node(entry, context, problems) for key, entry in node.entries.items()}
-    return {key: entry.value for key, entry in rendered.items() if isinstance(entry, ScalarNode) and entry.value is not None}
+    # One that is no single value is a problem of its own, and whoever uses it makes none.
+    return {
+        key: "" if (value := plain(entry)) is None or isinstance(value, dict | list) else value
+        for key, entry in rendered.items()
+    }
 
 
 def plain(node: Node, *, as_text: bool = False) -> Any:
@@ -209,6 +221,11 @@ def _canonical_hoodie(node: MapNode, problems: Problems) -> MapNode:
                 "Remove one of them.",
             )
         entries[name] = replace(entry, key=key) if name != key and isinstance(entry, ScalarNode) else entry
+    for name, entry in tuple(entries.items()):
+        meant = streamer_keys.meant_by(name)
+        if meant and isinstance(entry, ScalarNode) and streamer_keys.check_hoodie_key(meant, entry.text) is None:
+            # What is missing beside a misspelt key is no mistake of its own.
+            entries.setdefault(meant, entry)
     return replace(node, entries=entries)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from freshet.errors import Problem
 from freshet.hudi.keys import options
 from freshet.problems import Problems, did_you_mean
 from freshet.project.load import layers
@@ -23,6 +24,7 @@ from freshet.project.rules.fingerprint import fingerprint_of
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
+from freshet.project.rules.names import NamesKept
 from freshet.project.rules.shares import Shares
 from freshet.project.rules.sync import check_sync
 from freshet.project.rules.transforms import read_chain
@@ -31,7 +33,7 @@ from freshet.project.shape.files import validate_settings
 from freshet.project.syntax.ddl import DdlTable, Setting, parse_ddl
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.template import text_of
-from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode
+from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode, find_node
 
 
 def build(
@@ -57,6 +59,29 @@ def build(
     Returns:
         The pipeline, or None where something is wrong with it.
     """
+    before = len(problems)
+    spec = _built(draft, files, targets, co_writers, readers, shares, problems)
+    problems.found[before:] = _without_knock_on(problems.found[before:], draft.tree)
+    return spec
+
+
+def _without_knock_on(found: Sequence[Problem], tree: MapNode) -> list[Problem]:
+    """Return problems without those of a missing key that stands there without a value, which is a problem of its own."""
+    hoodie = find_node(tree, "hoodie")
+    entries = hoodie.entries if isinstance(hoodie, MapNode) else {}
+    empty = [key for key, node in entries.items() if isinstance(node, ScalarNode) and node.value is None]
+    return [one for one in found if not (one.code.startswith("MISSING_") and any(f"{key}:" in one.hint for key in empty))]
+
+
+def _built(
+    draft: Draft,
+    files: ProjectFiles,
+    targets: Mapping[str, str],
+    co_writers: tuple[str, ...],
+    readers: tuple[Reader, ...],
+    shares: Shares,
+    problems: Problems,
+) -> PipelineSpec | None:
     before = len(problems)
     settings = validate_settings(layers.plain_settings(draft.tree), problems, lambda path: draft.place(*path))
     _check_spark(layers.text_settings(draft.tree, "spark"), problems)
@@ -102,6 +127,11 @@ def build(
         operation,
         write.strategy,
     )
+    names_kept = NamesKept(draft.secrets, draft.context, draft.tree, files, problems)
+    names_kept.check_ddl(ddl)
+    names_kept.check_settings()
+    if settings is not None and settings.schema_contract != "nothing":
+        names_kept.check_columns(step for step, _ in chain)
     if index.is_global:
         check_overwrites(operation, write, backfill, index, draft.place("hoodie"), problems, partition_is_stable=stable)
     if len(problems) > before or settings is None or main is None or ref is None:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from freshet.errors import Problem, SpecError, UnknownName
 from freshet.problems import Problems
+from freshet.project.load.layers import NO_MAPPING
 from freshet.project.load.loader import Loader
 from freshet.project.model.pipeline import Project
 from freshet.project.syntax.files import ProjectFiles
 from freshet.project.syntax.template import TEMPLATE_CODES
 from freshet.secrets import REDACTOR
 
+# What may follow from a config that is not known: a name that it defines, or a setting that it makes for all pipelines.
+_OF_CONFIGS = ("UNDEFINED_VARIABLE", "UNKNOWN_DATABASE", "MISSING_BUCKET_COUNT", "MISSING_HBASE_SETTING", "MISSING_SOURCE")
 _OF_THE_COMMAND = {"UNKNOWN_PIPELINE", "UNKNOWN_TAG"}
 
 
@@ -64,10 +67,12 @@ def _without_consequences(found: Sequence[Problem], broken_config: bool) -> list
     # A value whose template failed is empty from there on, and whatever else it fails is no mistake of its own.
     failed = {(p.file, p.line) for p in found if p.code in TEMPLATE_CODES}
     kept = [p for p in found if p.code in TEMPLATE_CODES or (p.file, p.line) not in failed]
+    if any(p.message == NO_MAPPING.format("vars") for p in kept):
+        kept = [p for p in kept if p.code != "UNDEFINED_VARIABLE"]
     if not broken_config:
         return kept
     # What a config defines cannot be known while it cannot be read.
-    return [p for p in kept if p.code not in ("UNDEFINED_VARIABLE", "UNKNOWN_DATABASE")]
+    return [p for p in kept if p.code not in _OF_CONFIGS]
 
 
 def _without_secrets(problem: Problem) -> Problem:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import takewhile
 
+from freshet.credentials import bare_path, without_credentials
 from freshet.project.model.paths import same_place
 
 #: What stands for a text that nobody knows the secrets of.
@@ -73,9 +74,9 @@ def shown_of(text: str, path: str, hidden: Mapping[str, str]) -> str:
     shown, _, digest = text.rpartition(" ")
     if shown and re.fullmatch("[0-9a-f]{32}", digest):
         return shown
-    return beside(text, hidden[path]) if path in hidden else text
+    return beside(text, hidden[path]) if path in hidden else bare_path(text)
 
 
 def without_paths(text: str) -> str:
-    """Return the begin of a kept JSON text that cannot be read, without its paths: nobody knows what they hold."""
-    return re.sub(r'[^"]*/[^"]*', NOT_SHOWN, text[:2000])
+    """Return the begin of a kept JSON text that cannot be read, without paths and credentials: nobody knows what they hold."""
+    return without_credentials(re.sub(r'[^"]*/[^"]*', NOT_SHOWN, text[:2000]))

@@ -19,7 +19,7 @@ from freshet.project.model.pipeline import TableSpec
 from freshet.project.model.steps import Operation, WriteStrategy
 from freshet.project.rules.check_rules import Reading, rule_of
 from freshet.project.rules.expectation_names import catalogue
-from freshet.project.shape.checks import Check, limit_of
+from freshet.project.shape.checks import RULES, Check, limit_of
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.types.from_json import DELETE_MARK
 
@@ -67,6 +67,9 @@ def read_checks(
         reading.at, reading.name = place_of("checks", str(number)), check.name[:80]
         if not _PLAIN.fullmatch(check.name):
             reading.add("BAD_NAME", "a name has letters, digits, '_', '.' and '-', a letter first, at most 80.", "Rename it.")
+            if not any(getattr(check, key) is not None for key in RULES):
+                # It has run into the name.
+                continue
         if any(other.name.lower() == check.name.lower() for other in found):
             reading.add("DUPLICATE_CHECK", "another check has this name.", "Rename one of them.")
         rule = rule_of(check, reading)

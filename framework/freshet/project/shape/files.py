@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from freshet.hudi.keys.streamer_options import advice_for
-from freshet.problems import Problems, did_you_mean, nearest
+from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.running import Lease, Run
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list, refused
@@ -129,9 +129,7 @@ def validate_settings(values: Mapping[str, Any], problems: Problems, place_of: P
         ]
         unknown = [path for path, kind, _, _ in errors if kind == "extra_forbidden"]
         for path, kind, message, context in errors:
-            misspelt = any(other[:-1] == path[:-1] and nearest(other[-1], path[-1:]) for other in unknown)
-            # A key that is there but misspelt is one mistake, not an unknown key and a missing one.
-            if not (kind == "missing" and misspelt):
+            if not (kind == "missing" and is_misspelt(path, unknown)):
                 _note(path, kind, message, context, problems, place_of, seen)
         return None
 

@@ -115,6 +115,17 @@ def without_comments(text: str) -> str:
     return "".join(parts).strip()
 
 
+def identifiers(text: str) -> list[str]:
+    """Return the names and keywords of a text, those in backticks whole; neither literals nor comments."""
+    found: list[str] = []
+    bare = ""
+    for token in _tokens(text):
+        if token.kind == "quoted" and token.text.startswith("`"):
+            found.append(token.text.strip("`").replace("``", "`"))
+        bare += token.text if token.kind == "other" else " "
+    return found + re.findall(r"[A-Za-z_]\w*", bare)
+
+
 def leaves_view(statement: Statement) -> bool:
     """Say whether a statement makes a view that later steps can name."""
     return re.match(r"[\s(]*(create|cache)\b", _bare(statement), re.IGNORECASE) is not None

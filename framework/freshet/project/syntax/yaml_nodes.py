@@ -42,6 +42,7 @@ class ScalarNode:
         line: Line of its key, or of the item in a list.
         content_line: Line where the value's text begins.
         key: The key as the file spells it, where it is known by another name.
+        template: What the text was rendered from, where a template made it.
     """
 
     value: Value
@@ -50,6 +51,7 @@ class ScalarNode:
     line: int
     content_line: int
     key: str = ""
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)

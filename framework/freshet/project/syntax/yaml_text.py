@@ -175,7 +175,10 @@ class _Builder:
                 )
             top.key = node
         elif top.key is not None:
-            top.entries.setdefault(top.key.text, replace(node, line=top.key.line))
+            before = top.entries.get(top.key.text)
+            # Of two of one name the first that says something counts.
+            if before is None or (isinstance(before, ScalarNode) and before.value in (None, "")):
+                top.entries[top.key.text] = replace(node, line=top.key.line)
             top.key = None
 
     def _refuse(self, line: int, code: str, message: str, hint: str = "") -> None:

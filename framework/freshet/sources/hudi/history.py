@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from freshet.errors import StateError
+from freshet.errors import RetryableError, StateError
 from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.instants import readable
-from freshet.hudi.table import Instant, TableState
+from freshet.hudi.table import CommitInfo, Instant, TableState
 from freshet.project.model.paths import place_before
 from freshet.project.model.pipeline import SourceSpec, TableRef
 from freshet.sources.hudi.look.late import late_commits
@@ -19,6 +19,21 @@ from freshet.sources.hudi.reads import ReadIncrement, Version
 from freshet.sources.position import Position
 
 _EVERY_COMMIT = 1_000_000
+# Of a table without commits: before any.
+_BEFORE_ALL = "19700101000000000"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What reads the rows that changed.
+
+    Args:
+        read: Reads them, the deleted ones included.
+        was: The version before them, by which new rows are told from changed ones; None where it is not kept.
+    """
+
+    read: ReadIncrement
+    was: Version | None
 
 
 def cuts_off(table: TableState, position: Position, first_kept: Instant) -> bool:
@@ -68,7 +83,22 @@ def version_to_show(table: TableState, at: str) -> Version:
     return version
 
 
-def changes_since(table: TableState, since: str) -> ReadIncrement | None:
+def before_the_newest(table: TableState) -> str:
+    """Return the time since which a table's newest commit that brought rows has changed it.
+
+    Args:
+        table: The table.
+    """
+    commits = table.data_commits
+    newest = next((at for at in reversed(range(len(commits))) if _has_rows(table.info(commits[at]))), 0)
+    return commits[newest - 1].completed if newest else commits[0].requested if commits else _BEFORE_ALL
+
+
+def _has_rows(info: CommitInfo) -> bool:
+    return bool(info.rows or info.replaced_ids)
+
+
+def changes_since(table: TableState, since: str) -> Changes | None:
     """Return what reads the rows that changed after a time, the deleted ones included; None where none did.
 
     Args:
@@ -95,7 +125,12 @@ def changes_since(table: TableState, since: str) -> ReadIncrement | None:
     held = versions_held(ref.name, table, window, Checkpoint({MAIN: position}))
     end = version_at_end(table, window.end_inclusive)
     partitions = touched_partitions(table, window)
-    return ReadIncrement(table=ref, window=window, with_deletes=True, before=held, as_of=end, partitions=partitions)
+    read = ReadIncrement(table=ref, window=window, with_deletes=True, before=held, as_of=end, partitions=partitions)
+    try:
+        was = version_at(table, position.instant)
+    except RetryableError:
+        return Changes(read, None)
+    return Changes(read, was if is_kept(table, was) else None)
 
 
 def _hold_begun(table: TableState, at: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
+from freshet.credentials import bare_path
 from freshet.errors import StateError
 from freshet.project.model.hidden import NOT_SHOWN, beside, digest_of
 from freshet.project.model.paths import same_place
@@ -108,12 +109,12 @@ class HudiPosition(Position):
         """Return it with the table's path in clear where the pipeline reads that; else with what may be shown of it."""
         if self.digest:
             return replace(self, table=place, digest="") if place and self.is_at(place) else self
+        if self.table in ("", place, *hidden):
+            return self
         # Of an input that the pipeline has no more nobody can tell what its path held.
         doubtful = place in hidden if place else bool(hidden)
-        if not doubtful or self.table in ("", place, *hidden):
-            return self
-        shown = beside(self.table, hidden[place]) if place else NOT_SHOWN
-        return replace(self, table=shown, digest=digest_of(self.table, shown))
+        shown = (beside(self.table, hidden[place]) if place else NOT_SHOWN) if doubtful else bare_path(self.table)
+        return replace(self, table=shown, digest=digest_of(self.table, shown)) if shown != self.table else self
 
     def concealed(self, place: str, hidden: Mapping[str, str]) -> HudiPosition:
         """Return it with ``${env.NAME}`` in a secret's place, and a digest of the path."""

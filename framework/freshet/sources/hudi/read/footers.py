@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from py4j.java_gateway import JavaMember
 from pyspark.sql import SparkSession
 
 from freshet.hudi.cleans import file_group
@@ -40,7 +41,7 @@ def hold_parts(spark: SparkSession, logs: Sequence[str]) -> bool:
         blocks = reader(storage, file_of(path_of(file)), None, _BUFFER_BYTES)
         try:
             while blocks.hasNext():
-                if blocks.next().getLogBlockHeader().get(is_partial) is not None:
+                if _next(blocks).getLogBlockHeader().get(is_partial) is not None:
                     return True
         finally:
             blocks.close()
@@ -48,6 +49,11 @@ def hold_parts(spark: SparkSession, logs: Sequence[str]) -> bool:
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return any(pool.map(holds_parts, logs))
+
+
+def _next(blocks: Any) -> Any:
+    # Py4J's own iterator takes whatever Java raises for its end.
+    return JavaMember("next", blocks, blocks._target_id, blocks._gateway_client)()
 
 
 def below(table: TableRef, logs: Iterable[str]) -> list[str]:
@@ -109,8 +115,8 @@ def _by_arrow(column: str) -> Callable[[str], int | None]:
     def of_file(file: str) -> int | None:
         try:
             footer = parquet.read_metadata(local_path(file))
-        except (ArrowInvalid, FileNotFoundError):
-            # One that is only being written, or was cleaned meanwhile.
+        except (ArrowInvalid, OSError):
+            # One that is only being written, or was cleaned meanwhile; of one that is garbled the read tells.
             return None
         found = -1
         for group in (footer.row_group(number) for number in range(footer.num_row_groups)):

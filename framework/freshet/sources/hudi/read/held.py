@@ -13,6 +13,7 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.keys.options import INDEX_TYPE, METADATA_ENABLE
 from freshet.hudi.table import StateReader, TableState
+from freshet.plan.checks import CheckBatch
 from freshet.plan.row_stages import MergeColumns
 from freshet.plan.stages import Commit, Plan, Stage
 from freshet.project.model.pipeline import TableRef
@@ -31,50 +32,70 @@ from freshet.sources.hudi.reads import (
     Version,
 )
 from freshet.storage.failures import told
-from freshet.storage.files import local_path, storage_for
+from freshet.storage.files import is_local, local_path, storage_for
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 # Data files, partitions in Hive's style, and a log of Delta's. Of Iceberg two folders tell.
 _OF_OTHERS = re.compile(r"^(?![._]).*\.(?:parquet|orc|avro|csv|json|gz|zst)$|^[^._][^=]*=|^_delta_log$|^_SUCCESS$")
 
 
-def hold_plan(plan: Plan, state: StateReader) -> None:
+def hold_plan(plan: Plan, state: StateReader, *, is_run_next: bool = False) -> None:
     """Refuse a plan whose reads or write would be refused for the files of its tables.
 
     Args:
         plan: The plan; one without stages has nothing to look at.
         state: Reader of the tables.
+        is_run_next: True where the plan is carried out at once, which holds each table again just before it is read or written.
 
     Raises:
-        StateError: TARGET_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
+        StateError: TARGET_OCCUPIED, QUARANTINE_OCCUPIED, FILE_MISSING or FILE_CORRUPT.
         RetryableError: SOURCE_CHANGED_UNDER_READ or COMMIT_CONFLICT.
     """
     if plan.first_run and plan.stages:
         _hold_place(plan.target)
     for stage in _all_of(plan):
+        if isinstance(stage, CheckBatch) and stage.quarantine is not None:
+            _hold_place(stage.quarantine, is_quarantine=True)
+        # Listings of a store take their time: the second look would be at the same files.
+        if is_run_next and not is_local(_held_of(stage)):
+            continue
         if not isinstance(stage, Commit):
             hold_read(stage)
         elif (target := state.table(stage.table)) is not None and target.commits:
             hold_target(target, stage)
 
 
-def _hold_place(target: TableRef) -> None:
+def _hold_place(target: TableRef, is_quarantine: bool = False) -> None:
     """Refuse to make a table where rows of another one lie: Hudi would write beside them, and read some of them as its own."""
     base = local_path(target.path)
     names = set(told(target, storage_for(base).names)(base))
     found = sorted(name for name in names if _OF_OTHERS.search(name)) or sorted(
         {"data", "metadata"} if {"data", "metadata"} <= names else ()
     )
-    if found:
+    if found and ".hoodie" not in names:
         raise StateError(
-            "TARGET_OCCUPIED",
+            "QUARANTINE_OCCUPIED" if is_quarantine else "TARGET_OCCUPIED",
             f"{target.name}: there is no Hudi table at {target.path}, and what lies there is something "
             f"else: {', '.join(found[:3])}{', ...' * (len(found) > 3)}.",
             "Nothing was read or written.",
-            "Move them away, or name another place by LOCATION in the DDL; where a Hudi table lost its .hoodie, restore that.",
+            "Move them away, or name another place by LOCATION in the DDL"
+            + (" (the quarantine lies beside the target)" if is_quarantine else "")
+            + "; where a Hudi table lost its .hoodie, restore that.",
             path=target.path,
             found=found[:10],
         )
+
+
+def _held_of(stage: Stage) -> str:
+    match stage:
+        case ReadIncrement() | ReadLookback() | ReadSnapshot() | ReadPartitions() | ReadRange() | ReadQuarantine():
+            return stage.table.path
+        case MergeColumns() | Commit():
+            return stage.table.path
+        case DriveRows():
+            return stage.source.path
+        case _:
+            return ""
 
 
 def _all_of(plan: Plan) -> Iterator[Stage]:

@@ -16,6 +16,7 @@ from freshet.hudi.cleans import file_group
 from freshet.hudi.table import TableState
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
+from freshet.sources.hudi.read.damage import refuse_damaged
 from freshet.sources.hudi.read.slices import is_log, newest_files
 from freshet.sources.hudi.reads import Version
 from freshet.storage.failures import told
@@ -209,7 +210,7 @@ def _hold_all(
             for name, size in files:
                 path = f"{folder}/{name}".removeprefix("/")
                 if name in found:
-                    _hold(table, path, size, found[name], effect)
+                    refuse_damaged(table, path, size, found[name], effect)
                 elif size:
                     gone.append(path)
     if not gone:
@@ -225,18 +226,6 @@ def _hold_all(
         table=table.path,
         file=gone[0],
     )
-
-
-def _hold(table: TableRef, path: str, size: int, found: int, effect: str) -> None:
-    if found < size:
-        raise StateError(
-            "FILE_CORRUPT",
-            f"{table.name}: {table.path.rstrip('/')}/{path} has {found:,} bytes, and its commit wrote {size:,}.",
-            effect,
-            f"Restore the file from a copy; or make {table.name} anew, and what is made of it.",
-            table=table.name,
-            path=table.path,
-        )
 
 
 def _lost(table: TableRef, gone: Collection[str]) -> str:

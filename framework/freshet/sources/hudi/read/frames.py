@@ -1,0 +1,98 @@
+"""Whether a log's blocks follow each other without a gap: Hudi passes over one that it cannot read, as if it had never been.
+
+The format is that of ``HoodieLogFormatWriter`` (Hudi 1.0.2): ``#HUDI#``, the length of what follows, a version, a type, a
+header, the content with its length before it, a footer, and at the end the length once more. Table version 8 has a log file for
+each commit and file group, and names it by the commit, so that a whole one holds no block that a writer left unfinished.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+
+_MAGIC, _VERSION = b"#HUDI#", 1
+# What is read at once of a block's begin: its schema is mostly shorter.
+_AT_ONCE = 1 << 14
+_MOST_ENTRIES = 64
+# Blocks of rows, of deletes, and of change data: the header says of which commit they are. Others tell of a rollback.
+_OF_A_COMMIT = range(1, 7)
+_ROLLBACK = 2
+_INSTANT = 0
+# A metadata table begins with commits of the year 0, which hold blocks of others.
+_NAMED = re.compile(r"_([1-9]\d{16})\.log\.\d+_")
+
+
+class _Broken(Exception):
+    """A block is not whole."""
+
+
+def broken_frame(path: str) -> str:
+    """Say where a log is not what its writer wrote, by its blocks' frames alone; empty where all is in place.
+
+    Args:
+        path: A log of this machine's own disk, in a table of version 8.
+    """
+    found = _NAMED.search(path.rpartition("/")[2])
+    descriptor = os.open(path, os.O_RDONLY)
+    at = 0
+    try:
+        size = os.fstat(descriptor).st_size
+        while at < size:
+            at = _next(descriptor, at, size, found[1] if found else "")
+    except _Broken as broken:
+        return f"its block at byte {at:,} {broken}"
+    finally:
+        os.close(descriptor)
+    return ""
+
+
+def _next(descriptor: int, at: int, size: int, instant: str) -> int:
+    head = os.pread(descriptor, _AT_ONCE, at)
+    if head[:6] != _MAGIC or len(head) < 26:
+        raise _Broken("does not begin as one")
+    (length,) = struct.unpack_from(">q", head, 6)
+    end = at + 14 + length
+    if not 24 <= length <= size - at - 14:
+        raise _Broken("ends behind the file")
+    (again,) = struct.unpack(">q", os.pread(descriptor, 8, end - 8))
+    if again != length + 6:
+        raise _Broken("has two lengths")
+    version, kind = struct.unpack_from(">ii", head, 14)
+    if version != _VERSION:
+        # Of a later release.
+        return end
+    entries, position = _entries(descriptor, head, at, at + 22, end)
+    (content,) = struct.unpack(">q", _read(descriptor, head, at, position, 8))
+    if not 0 <= content <= end - 12 - position - 8:
+        raise _Broken("holds more than its length")
+    _, position = _entries(descriptor, head, at, position + 8 + content, end)
+    if position != end - 8:
+        raise _Broken("holds less than its length")
+    if kind in _OF_A_COMMIT and kind != _ROLLBACK and instant and entries.get(_INSTANT) != instant.encode():
+        raise _Broken(f"is of another commit than {instant}")
+    return end
+
+
+def _entries(descriptor: int, head: bytes, at: int, position: int, end: int) -> tuple[dict[int, bytes], int]:
+    (count,) = struct.unpack(">i", _read(descriptor, head, at, position, 4))
+    position += 4
+    if not 0 <= count <= _MOST_ENTRIES:
+        raise _Broken("has a broken header")
+    found: dict[int, bytes] = {}
+    for _ in range(count):
+        key, length = struct.unpack(">ii", _read(descriptor, head, at, position, 8))
+        position += 8 + length
+        if length < 0 or position > end:
+            raise _Broken("has a broken header")
+        if key == _INSTANT and length <= 64:
+            found[key] = _read(descriptor, head, at, position - length, length)
+    return found, position
+
+
+def _read(descriptor: int, head: bytes, at: int, position: int, length: int) -> bytes:
+    begin = position - at
+    data = head[begin : begin + length] if begin + length <= len(head) else os.pread(descriptor, length, position)
+    if len(data) < length:
+        raise _Broken("ends behind the file")
+    return data

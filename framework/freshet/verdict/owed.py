@@ -1,0 +1,71 @@
+"""Which tables must bring the rows into a run that their changes change, and which do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from freshet.project.model.paths import same_place
+from freshet.verdict import says_joins
+from freshet.verdict.columns import SRC
+from freshet.verdict.facts import Question
+from freshet.verdict.relation import Owed, Rel
+from freshet.verdict.result import Finding
+from freshet.verdict.site import Site
+
+
+def drives_missing(rel: Rel, question: Question, site: Site, node: exp.Expr) -> Iterator[Finding]:
+    """Yield the tables of which a change brings nothing into the run.
+
+    Args:
+        rel: The result.
+        question: What is asked.
+        site, node: The statement that gives it.
+    """
+    owed = list(rel.owed)
+    line, column = site.place(node)
+    if rel.kind == "full":
+        for table in sorted(rel.tables):
+            links = {
+                (base[1], text)
+                for held in rel.held
+                for key, texts in zip(held.columns, held.texts, strict=True)
+                if key is not None and (col := rel.get(key)) is not None
+                for base in col.same
+                for text in texts
+                if base[0] == table
+            }
+            owed.append(Owed(table=table, links=frozenset(links), file=site.file, line=line, column=column))
+    told = set()
+    for one in owed:
+        if one.table in told or _covered(one, rel, question):
+            continue
+        told.add(one.table)
+        said = says_joins.input_does_not_drive(one)
+        yield Finding(
+            code=said.code,
+            file=one.file,
+            line=one.line,
+            column=one.column,
+            message=said.message,
+            hint=said.hint,
+            subject=said.subject,
+            example=said.example,
+        )
+
+
+def _covered(owed: Owed, rel: Rel, question: Question) -> bool:
+    if owed.table in rel.images:
+        return True
+    if question.is_source(owed.table):
+        units = rel.unit or {text for held in rel.held for text in held.told}
+        if rel.one_group or (units and all((text, text) in owed.links for text in units)):
+            return True
+        if owed.table == SRC:
+            return bool(units) and all(any(text == told for _, told in owed.links) for text in units)
+    one = question.inputs.get(owed.table)
+    if one is None:
+        return False
+    drivers = (d for d in question.spec.inputs if d.drives and same_place(d.table.path) == same_place(one.table.path))
+    return any(all((c.lower(), x.lower()) in owed.links for c, x in driver.drives) for driver in drivers)

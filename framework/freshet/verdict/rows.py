@@ -1,0 +1,69 @@
+"""Functions that make several rows of one: stack, explode and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from freshet.verdict import says_joins
+from freshet.verdict.columns import ROWS, Col, computed, of_list
+from freshet.verdict.functions import name_of
+from freshet.verdict.relation import Rel
+from freshet.verdict.steps import Steps
+from freshet.verdict.unions import new_list
+
+
+def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node: exp.Expr) -> Rel:
+    """Return a relation of which each row became several.
+
+    Args:
+        walk: The walk.
+        rel: The relation.
+        function: What makes the rows.
+        keys: The keys of the columns that it gives.
+        node: Its place.
+    """
+    walk.look_at(function)
+    cols, number = dict(rel.cols), new_list()
+    many = f"{name_of(function)}()"
+    told = _constants(function, len(keys))
+    if told is None:
+        parts = [walk.value(one, rel) for one in function.iter_expressions()]
+        of = computed(parts).of | {(many, ROWS)}
+        cols.update({key: Col(of=of) for key in keys})
+        said = says_joins.fan_out_of(name_of(function)).at(walk.site, node)
+        pending = (*rel.pending, said) if rel.kind == "delta" and not rel.broken else rel.pending
+        return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
+    apart = []
+    for key, column in zip(keys, told, strict=False):
+        values = [walk.value(one, rel) for one in column]
+        literals = frozenset(one.constant for one in values)
+        if all(literals) and len(literals) == len(column) and "NULL" not in literals:
+            apart.append(key)
+            cols[key] = Col(of=frozenset([of_list(number)]), fixed=number, among=literals)
+        else:
+            cols[key] = Col(of=computed(values).of | {of_list(number)})
+    if apart or max((len(column) for column in told), default=0) <= 1:
+        unique = frozenset(one | {key} for one in rel.unique for key in apart) if apart else rel.unique
+        several = rel.several | ({number} if apart else set())
+        return replace(rel, cols=cols, plain="", unique=unique, several=several)
+    # As many rows each time, and nothing that tells them apart.
+    for key in keys:
+        cols[key] = replace(cols[key], of=cols[key].of | {(many, ROWS)})
+    said = says_joins.fan_out_of(name_of(function)).at(walk.site, node)
+    pending = (*rel.pending, said) if rel.kind == "delta" and not rel.broken else rel.pending
+    return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
+
+
+def _constants(function: exp.Expr, width: int) -> list[list[exp.Expr]] | None:
+    """Return the columns' values of a function that gives the same number of rows each time; None for another one."""
+    if isinstance(function, exp.Stack) and function.this.is_int and int(function.this.name) > 0:
+        rows, values = int(function.this.name), function.expressions
+        each = -(-len(values) // rows)
+        return [values[at::each] for at in range(each)] if each * rows == len(values) else None
+    array = function.this if isinstance(function, exp.Explode | exp.ExplodeOuter) else None
+    if type(function) in (exp.Explode, exp.ExplodeOuter) and isinstance(array, exp.Array) and width == 1 and array.expressions:
+        return [array.expressions]
+    return None

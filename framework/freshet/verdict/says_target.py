@@ -1,0 +1,172 @@
+"""What is said of groups, and of what the target makes of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
+from freshet.verdict.result import Example
+from freshet.verdict.says import Said, shown
+
+
+def group_in_part(groups: str, unit: str, what: str = "aggregate") -> Said:
+    """An aggregate or a window over a group that is not whole."""
+    code = "WINDOW_IN_PART" if what == "window" else "GROUP_IN_PART"
+    by = f" by {groups}" if groups else ""
+    return Said(
+        code=code,
+        message=f"The {what}{by} sees only the rows that changed, not the whole group.",
+        hint="Read the source's table as an input with 'read: affected_partitions' (or snapshot), take from <SRC> only which "
+        "groups it "
+        "touches, and aggregate the input's rows of these: freshet init --pattern daily_aggregate.",
+        subject=SRC,
+        example=Example(
+            table=SRC,
+            change="update",
+            recompute="has the group of all its rows",
+            target="has the group of the one row that changed",
+        ),
+    )
+
+
+def group_may_vanish(what: str) -> Said:
+    """Groups of which nothing is left."""
+    return Said(
+        code="GROUP_MAY_VANISH",
+        message=f"{what} of which no row is left gives no row, so that nothing takes it out of the target.",
+        hint="Begin with the groups that changed, LEFT JOIN what is left of them, and mark those of which nothing is: "
+        "'<a column that joins it> IS NULL AS _hoodie_is_deleted'.",
+        example=Example(
+            table=SRC, change="delete", recompute="does not hold the row", target="keeps the row as it was published"
+        ),
+    )
+
+
+def old_group_not_touched(columns: str) -> Said:
+    """Rows that move from one group to another."""
+    return Said(
+        code="OLD_GROUP_NOT_TOUCHED",
+        message=f"A row whose {columns} changes leaves a group that <SRC> does not name any more, and that keeps what it had.",
+        hint="Add the groups of before: an input over the source's table with 'as_of: checkpoint', semi-joined with <SRC> by "
+        "the source's "
+        "record key.",
+        subject=columns,
+        example=Example(
+            table=SRC,
+            change="update",
+            before=dict.fromkeys(columns.split(", "), "'a'"),
+            after=dict.fromkeys(columns.split(", "), "'b'"),
+            recompute="counts the row in the new group alone",
+            target="counts it in both",
+        ),
+    )
+
+
+def key_may_change(column: str, of: Sequence[Base]) -> Said:
+    """A record key that follows from what may change."""
+    told = [name for table, name in of if table == UNKNOWN]
+    told += [
+        f"the rows of {shown(table)}" if name == ROWS else f"{shown(table)}.{name}" for table, name in of if table != UNKNOWN
+    ]
+    real = [(table, name) for table, name in of if table != UNKNOWN and not table.endswith("()") and name != ROWS]
+    changing = [name for table, name in real if table == real[0][0]]
+    return Said(
+        code="KEY_MAY_CHANGE",
+        message=f"{column} is part of the target's record key and follows from {', '.join(told)}, which may change: the row "
+        "of the old "
+        "key stays.",
+        hint="Let the record key follow from the source's record key alone.",
+        subject=column,
+        example=Example(
+            table=real[0][0] if real else SRC,
+            change="update",
+            before=dict.fromkeys(changing, "'a'"),
+            after=dict.fromkeys(changing, "'b'"),
+            recompute="holds the row under its new key alone",
+            target="holds it under both",
+        ),
+    )
+
+
+def keys_may_collide(missing: Sequence[str], key: Sequence[str]) -> Said:
+    """Two rows of the source that write one row."""
+    return Said(
+        code="KEYS_MAY_COLLIDE",
+        message=f"The target's record key ({', '.join(key)}) does not hold {', '.join(missing)}, by which the source tells "
+        "rows apart: two of "
+        "its rows write one row, and when one of them goes, the other does not come back.",
+        hint="Take the whole record key of the source into the target's, or aggregate by the target's.",
+        subject=", ".join(missing),
+        example=Example(
+            table=SRC,
+            change="delete",
+            before=dict.fromkeys(missing, "'a'"),
+            recompute="holds the row of the other",
+            target="holds no row",
+        ),
+    )
+
+
+def ordering_may_go_back(column: str, col: Col | None, known: str) -> Said:
+    """An ordering value that need not rise."""
+    from_what = ", ".join(sorted(f"{shown(t)}.{c}" for t, c in col.of)) if col is not None and col.of else "another value"
+    instead = f"the source's ordering field{f' ({known})' if known else ''}"
+    return Said(
+        code="ORDERING_MAY_GO_BACK",
+        message=f"The ordering field {column} follows from {from_what}: where it goes back, the older row wins.",
+        hint=f"Take {instead} for one row of the source, or <SRC_INSTANT>.",
+        subject=column,
+        example=Example(
+            table=SRC,
+            change="update",
+            before={column: "2"},
+            after={column: "1"},
+            recompute="has the new values",
+            target="keeps the old ones",
+        ),
+    )
+
+
+def deletes_stay(why: str) -> Said:
+    """Deletes that do not reach the target."""
+    return Said(
+        code="DELETES_STAY",
+        message=f"A row that the source deletes stays in the target: {why}.",
+        hint="Declare '_hoodie_is_deleted BOOLEAN' in the DDL and select it (docs/reading.md, \"Deletes\"); or accept it "
+        "where the source "
+        "never deletes.",
+        subject=SRC,
+        example=Example(
+            table=SRC, change="delete", recompute="does not hold the row", target="keeps the row as it was published"
+        ),
+    )
+
+
+def moved_row_is_here_twice(what: str) -> Said:
+    """Rows of one key that are put together, one of them as it was in another partition."""
+    return Said(
+        code="MOVED_ROW_TWICE",
+        message="A row of the source that went to another partition is in <SRC> twice, deleted where it was and as it is "
+        f"now: {what} puts "
+        "the two together.",
+        hint="Take the rows of <SRC> one by one: it holds one row for each key, and the deleted one of a row that moved is "
+        "left out by the write.",
+        subject=SRC,
+        example=Example(
+            table=SRC,
+            change="update",
+            recompute="knows the row as it is now alone",
+            target="has taken the row as it was in the other partition, too",
+        ),
+    )
+
+
+def only_old_rows() -> Said:
+    """Rows of before that are published as they were."""
+    return Said(
+        code="BEFORE_AS_DATA",
+        message="The rows of before are published with the values that they had then: a recompute has no rows of before.",
+        hint="Take from the rows of before only the columns that name a group.",
+        subject=SRC,
+        example=Example(table=SRC, change="update", recompute="has the new values", target="has the old ones"),
+    )

@@ -1,0 +1,69 @@
+"""What the pipeline's settings say, whatever its SQL is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from freshet.verdict.facts import Question
+from freshet.verdict.result import Example, Finding
+from freshet.verdict.says import SHOWN
+
+
+def of_settings(question: Question) -> Iterable[Finding]:
+    """Yield why the target may differ from a recompute by the pipeline's settings.
+
+    Args:
+        question: What is asked.
+    """
+    spec = question.spec
+
+    def at_settings(code: str, message: str, hint: str, example: Example | None = None) -> Finding:
+        return Finding(code=code, file=spec.file, line=1, message=message, hint=hint, example=example)
+
+    if spec.source.missing_checkpoint == "READ_LATEST":
+        yield at_settings(
+            "STARTS_AT_LATEST",
+            "The first run begins at the source's newest commit: rows of before are not in the target until they change.",
+            "Use READ_UPTO_LATEST_COMMIT; or accept it where the older rows are not wanted.",
+            Example(table=SHOWN, change="insert", recompute="holds the rows of before", target="does not hold them"),
+        )
+    if spec.operation == "delete":
+        yield at_settings(
+            "NOT_RECOMPUTABLE",
+            "The operation delete takes rows out: what the target holds then cannot be recomputed from the source.",
+            "Use upsert, and mark what shall go by _hoodie_is_deleted.",
+        )
+    if spec.operation == "insert" and spec.write.strategy == "rows":
+        yield at_settings(
+            "INSERT_REFUSES_CHANGES",
+            "The operation insert writes new keys alone: a run in which a row changes that was published fails, and so does "
+            "each one "
+            "after it.",
+            "Use upsert; or accept it where the source's rows never change.",
+            Example(
+                table=SHOWN, change="update", recompute="has the new values", target="keeps the old ones, as the run fails"
+            ),
+        )
+    if spec.write.strategy != "rows" and not spec.write.insert_missing:
+        yield at_settings(
+            "NOT_MATCHED_IS_LOST",
+            "'when_not_matched: ignore' drops an update whose row is not there yet; it does not come again.",
+            "Use 'when_not_matched: insert'.",
+            Example(
+                table=SHOWN, change="insert", recompute="has the update, once the row is there", target="has lost the update"
+            ),
+        )
+    if spec.write.strategy == "partial_update":
+        yield at_settings(
+            "KEEPS_OLD_VALUES",
+            "partial_update leaves a column as it is where the row carries none: a value that became null in the source stays.",
+            "Use 'strategy: merge', which sets null, too; or accept it where the source sends parts of rows.",
+            Example(table=SHOWN, change="update", recompute="has null", target="keeps the old value"),
+        )
+    if spec.co_writers and spec.write.strategy != "rows" and "_hoodie_is_deleted" in {c.lower() for c in spec.write.columns}:
+        yield at_settings(
+            "DELETES_OF_OTHERS",
+            "A deleted row takes the columns of the table's other writers with it: a row that comes back has them no more.",
+            "Select _hoodie_is_deleted without owning it, so that a deleted row empties this pipeline's columns alone.",
+            Example(table=SHOWN, change="delete", recompute="keeps the others' columns", target="does not hold the row"),
+        )

@@ -1,0 +1,53 @@
+"""Expressions over the main source's row, in one spelling, by which they are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+
+_NAME = re.compile(r"[\w.]+")
+
+
+def spelled(node: exp.Expr, texts: Mapping[int, str]) -> str:
+    """Return an expression in the one spelling.
+
+    Args:
+        node: The expression.
+        texts: What stands for each of its columns, by ``id``; empty where they stand for themselves.
+    """
+    if id(node) in texts:
+        return texts[id(node)]
+    columns = list(node.find_all(exp.Column))
+    swapped = node.copy()
+    for copied, original in zip(list(swapped.find_all(exp.Column)), columns, strict=True):
+        if texts:
+            text = texts[id(original)]
+            copied.replace(exp.Var(this=text if _NAME.fullmatch(text) else f"({text})"))
+    for name in swapped.find_all(exp.Identifier):
+        name.replace(exp.to_identifier(name.name.lower(), quoted=False))
+    while isinstance(swapped, exp.Paren):
+        swapped = swapped.this
+    return swapped.sql("spark", normalize_functions="lower", comments=False)
+
+
+def text_of(text: str) -> str:
+    """Return an expression over the main source, as a YAML has it, in the one spelling; empty where it is none."""
+    node = _parsed(text)
+    return spelled(node, {}) if node is not None else ""
+
+
+def columns_of(text: str) -> set[str]:
+    """Return the main source's columns that an expression names."""
+    node = _parsed(text)
+    return {column.parts[0].name.lower() for column in node.find_all(exp.Column)} if node is not None else {"?"}
+
+
+def _parsed(text: str) -> exp.Expr | None:
+    try:
+        return sqlglot.parse_one(text, dialect=Spark)
+    except sqlglot.errors.SqlglotError:
+        return None

@@ -1,0 +1,90 @@
+"""Every pipeline of the corpus has the verdict that its head argues for.
+
+A verdict is its kind and, for each finding, code, subject and place; ``?`` stands for one without an example, of which it is
+only not known whether it goes wrong. Pairs differ in one thing, most of them in the verdict, too. ``test_model.py`` runs them.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from freshet.cases.verdicts import verdicts_of
+from freshet.cli.main import main
+from freshet.cli.patterns import PATTERNS
+from freshet.project.load.project import load_project
+from freshet.verdict.judge import judge
+from freshet.verdict.result import Verdict
+from tests.unit.verdict.case import CORPUS, Case, cases, said
+
+ALL = tuple(cases())
+REPOSITORY = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_the_verdict_is_the_one_that_is_argued(case: Case) -> None:
+    assert said(case.verdict) == case.expected, case.head["why"]
+
+
+def test_the_corpus_is_as_large_as_it_has_to_be() -> None:
+    assert len(list(CORPUS.glob("*.sql"))) >= 80
+    pairs = [case for case in ALL if "[" in case.name]
+    alone = {case.name: case for case in ALL}
+    kinds = [(case.verdict.kind, alone[case.name.partition("[")[0]].verdict.kind) for case in pairs]
+    assert sum(one != other for one, other in kinds) >= 20
+    assert all(case.head["why"] for case in ALL)
+    codes = {finding.code for case in ALL for finding in case.verdict.findings}
+    assert len(codes) >= 25, sorted(codes)
+
+
+def test_what_is_said_is_whole() -> None:
+    """Every finding says what to write; an example has both sides, names a table that there is, and a change."""
+    for case in ALL:
+        tables = {"SRC", *(name.lower() for name in case.inputs)}
+        for found in case.verdict.findings:
+            assert (found.message[-1], bool(found.hint), bool(found.file)) == (".", True, True), found
+            assert min(found.line, found.column) >= 1, found
+            if found.example is not None:
+                assert min(len(found.example.recompute), len(found.example.target)) > 0, found
+                assert found.example.table in tables, (case.name, found.example)
+
+
+def test_a_hundred_pipelines_take_less_than_a_second() -> None:
+    """Of the processor's time, and of the analysis alone."""
+    some = [(case.spec, case.facts) for case in ALL[::3]][:100]
+    began = time.process_time()
+    for spec, facts in some:
+        judge(spec, facts)
+    assert time.process_time() - began < len(some) / 100 * 1.0
+
+
+def _verdicts(root: Path) -> dict[str, Verdict]:
+    return verdicts_of(load_project(root), ())
+
+
+def _open(verdict: Verdict) -> list[tuple[str, str]]:
+    return [(one.code, one.subject) for one in verdict.findings if not one.accepted]
+
+
+def test_the_examples_of_this_repository() -> None:
+    found = _verdicts(REPOSITORY)
+    assert _open(found["driver_status"]) == _open(found["driver_daily_earnings"]) == _open(found["dim_driver"]) == []
+    assert set(_open(found["payout_lines"])) <= {("INPUT_DOES_NOT_DRIVE", "cities")}
+    assert {code for name in ("flight_delays", "trip_earnings") for code, _ in _open(found[name])} <= {
+        "PYTHON_STEP",
+        "INPUT_DOES_NOT_DRIVE",
+        "DELETES_STAY",
+    }
+
+
+def test_the_patterns_of_init(tmp_path: Path) -> None:
+    made = CliRunner().invoke(main, ["init", str(tmp_path), *(word for name in PATTERNS for word in ("--pattern", name))])
+    assert made.exit_code == 0, made.output
+    open_ = {name: _open(verdict) for name, verdict in _verdicts(tmp_path).items()}
+    # A store that changes reaches a sale when the sale changes: the pattern says so, and what to do about it.
+    assert set(open_.pop("sale_facts")) <= {("INPUT_DOES_NOT_DRIVE", "stores")}
+    assert [found for found in open_.values() if found] == []
+    assert len(open_) == 6

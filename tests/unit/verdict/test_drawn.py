@@ -1,0 +1,57 @@
+"""Drawn pipelines through drawn histories: where the verdict is exact, each run leaves what a recompute would.
+
+In the model of runs, of which a history takes milliseconds; ``tests/integration/test_verdicts.py`` runs some on real tables.
+Each counterexample is kept as a case of the corpus. What else falls under it: see ``drawn``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.kit.whole import WHOLE
+from tests.unit.verdict.case import Case
+from tests.unit.verdict.drawn import pipelines
+from tests.unit.verdict.model import difference
+
+# More by hand: FRESHET_DRAWN=20000 python -m pytest tests/unit/verdict/test_drawn.py
+PIPELINES = int(os.environ.get("FRESHET_DRAWN", "400" if WHOLE else "40"))
+HISTORIES = 5
+
+
+@settings(
+    max_examples=PIPELINES,
+    deadline=None,
+    database=None,
+    derandomize=not WHOLE,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.generate, Phase.shrink),
+)
+@given(case=pipelines(), seed=st.integers(0, 10**6))
+def test_what_is_called_exact_is(case: Case, seed: int) -> None:
+    verdict = case.verdict
+    assert not any("failed to analyse" in one.message for one in verdict.findings), case.text
+    if verdict.kind == "exact":
+        for number in range(HISTORIES):
+            found = difference(case, seed + number, steps=5)
+            assert found == "", f"{case.text}\n{case.head}\n{found}"
+
+
+SMALL = settings(max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def test_some_are_exact_and_all_are_read() -> None:
+    """A generator of which everything is refused would prove nothing; nor would one that the analysis cannot follow."""
+    kinds: list[str] = []
+
+    @SMALL
+    @given(case=pipelines())
+    def drawn(case: Case) -> None:
+        verdict = case.verdict
+        kinds.append(verdict.kind)
+        assert all(one.line <= case.text.count("\n") + 1 for one in verdict.findings)
+
+    drawn()
+    assert len(kinds) / 5 < kinds.count("exact") < len(kinds) * 4 / 5
