@@ -52,6 +52,7 @@ def test_all_the_commands_are_there() -> None:
         ("land",),
         ("migrate",),
         ("preview",),
+        ("audit",),
         *(("index", name) for name in ("bootstrap", "rebuild", "verify", "migrate", "benchmark")),
         *(("jars", name) for name in ("fetch", "path", "verify")),
         ("dev", "hbase", "up"),
