@@ -44,7 +44,8 @@ def _facts(found: AuditResult) -> Iterator[str]:
     if found.by and found.checked:
         what = "rows are wrong" if found.bound_of == "rows" else f"pieces (by {', '.join(found.by)}) hold a wrong row"
         when = " before the repair" if found.repaired else ""
-        yield f"with 95% confidence at most {percent(found.upper_bound, up=True)} of all {what}{when}; drawn by --seed {found.seed}"
+        most = percent(found.upper_bound, up=True)
+        yield f"with 95% confidence at most {most} of all {what}{when}; drawn by --seed {found.seed}"
     if found.kept_out:
         yield f"not compared: {counted(found.kept_out, 'key')} of rows that a check keeps out of the table"
     if found.lost:

@@ -13,7 +13,7 @@ from freshet.verdict.facts import Question
 from freshet.verdict.groups import depends_on
 from freshet.verdict.owed import drives_missing
 from freshet.verdict.relation import Looked, Rel
-from freshet.verdict.result import Example, Finding, Granted, Scope, ScopeColumn
+from freshet.verdict.result import Finding, Granted, Scope, ScopeColumn
 from freshet.verdict.site import Site
 from freshet.verdict.versions import of_versions
 
@@ -174,20 +174,7 @@ class Published:
         by = {column.lower() for column in self.question.spec.target.partition_by}
         narrowed = [held for held in rel.held if held.by == "partition" and set(held.columns) <= by]
         if rel.kind != "full" or not narrowed or len(narrowed) != len(rel.held):
-            yield self._at(
-                says.simple(
-                    "OVERWRITES_WITH_PART",
-                    "insert_overwrite replaces whole partitions, and the result holds only the rows that changed, or part of "
-                    "them.",
-                    "Read the source's table with affected_partitions as an input, and publish its rows.",
-                    example=Example(
-                        table=SRC,
-                        change="update",
-                        recompute="holds the partition's other rows",
-                        target="has lost the rows of the partition that did not change",
-                    ),
-                )
-            )
+            yield self._at(says_target.overwrites_with_part())
             return
         yield from drives_missing(rel, self.question, self.site, self.node)
         moving = sorted({text for held in rel.held for text in held.told if "old" not in held.images})
@@ -195,16 +182,7 @@ class Published:
             yield self._at(says_target.old_group_not_touched(", ".join(moving)))
         if not any(one <= set(self._target_key()) for one in rel.unique):
             yield self._at(says.not_analysed("several rows that one record key may have"))
-        yield self._at(
-            says.simple(
-                "PARTITION_MAY_EMPTY",
-                "A partition of which no row is left is not in the result, and is not replaced.",
-                "Use upsert with _hoodie_is_deleted; or accept it where no partition is ever emptied.",
-                example=Example(
-                    table=SRC, change="delete", recompute="has no row in the partition", target="keeps the partition's rows"
-                ),
-            )
-        )
+        yield self._at(says_target.partition_may_empty())
 
     def _ordering(self, rel: Rel) -> Iterator[Finding]:
         spec = self.question.spec

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
-from freshet.verdict.says import Said, shown
+from freshet.verdict.says import Said, shown, simple
 
 
 def group_in_part(groups: str, unit: str, what: str = "aggregate") -> Said:
@@ -173,4 +173,31 @@ def only_old_rows() -> Said:
         hint="Take from the rows of before only the columns that name a group.",
         subject=SRC,
         example=Example(table=SRC, change="update", recompute="has the new values", target="has the old ones"),
+    )
+
+
+def overwrites_with_part() -> Said:
+    """Partitions that are replaced by a part of their rows."""
+    return simple(
+        "OVERWRITES_WITH_PART",
+        "insert_overwrite replaces whole partitions, and the result holds only the rows that changed, or part of them.",
+        "Read the source's table with affected_partitions as an input, and publish its rows.",
+        example=Example(
+            table=SRC,
+            change="update",
+            recompute="holds the partition's other rows",
+            target="has lost the rows of the partition that did not change",
+        ),
+    )
+
+
+def partition_may_empty() -> Said:
+    """Partitions of which no row is left."""
+    return simple(
+        "PARTITION_MAY_EMPTY",
+        "A partition of which no row is left is not in the result, and is not replaced.",
+        "Use upsert with _hoodie_is_deleted; or accept it where no partition is ever emptied.",
+        example=Example(
+            table=SRC, change="delete", recompute="has no row in the partition", target="keeps the partition's rows"
+        ),
     )
