@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from freshet.cases.verdicts import verdicts_of
 from freshet.cli.main import main
 from freshet.cli.patterns import PATTERNS
 from freshet.project.load.project import load_project
+from freshet.project.shape.strategies import Reason
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
 from tests.unit.verdict.case import CORPUS, cases, said
@@ -42,6 +44,8 @@ def test_the_corpus_is_as_large_as_it_has_to_be() -> None:
     assert all(case.head["why"] for case in ALL.values())
     codes = {finding.code for name in ALL for finding in _verdict(name).findings}
     assert len(codes) >= 25, sorted(codes)
+    # An author may accept each.
+    assert codes <= set(get_args(Reason))
 
 
 def test_what_is_said_is_whole() -> None:
