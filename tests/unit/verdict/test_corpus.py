@@ -6,7 +6,10 @@ only not known whether it goes wrong. Pairs differ in one thing, most of them in
 
 from __future__ import annotations
 
+import random
+import re
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -58,6 +61,21 @@ def test_what_is_said_is_whole() -> None:
             if found.example is not None:
                 assert min(len(found.example.recompute), len(found.example.target)) > 0, found
                 assert found.example.table in tables, (name, found.example)
+
+
+def test_no_sql_fails_the_analysis() -> None:
+    """Whatever stands in a file: words left out, doubled, swapped and taken from another pipeline."""
+    chance, texts = random.Random(1), [case.text.splitlines() for case in ALL.values()]
+    bodies = [re.findall(r"\w+|\S", " ".join(line for line in text if not line.startswith("-- "))) for text in texts]
+    for case in chance.sample(sorted(ALL.values(), key=lambda one: one.name), 150):
+        words = list(chance.choice(bodies)) if chance.random() < 0.2 else list(bodies[list(ALL).index(case.name)])
+        for _ in range(chance.choice((1, 2, 3))):
+            at, other = chance.randrange(len(words)), chance.choice(chance.choice(bodies))
+            words[at : at + 1] = chance.choice(([], [words[at]] * 2, [other], [words[at], other], words[at : at - 2 : -1]))
+            words = words or ["SELECT"]
+        text = " ".join(words).replace("< SRC >", "<SRC>").replace("< SRC_INSTANT >", "<SRC_INSTANT>")
+        found = replace(case, text=text).verdict.findings
+        assert not any("failed to analyse" in one.message for one in found), text
 
 
 def test_a_hundred_pipelines_take_less_than_a_second() -> None:
