@@ -76,7 +76,9 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         if left.seen | right.seen == {"old", "new"} and found and found == _of_groups(renamed, names):
             named = [one for side in (left, right) for one in named_by_some(side, found, site, node)]
             if not named and left.conditions != right.conditions:
-                named = [says_target.group_may_vanish("A group that only the rows of before, or of now, name").at(site, node)]
+                said = says_target.group_may_vanish("A group that only the rows of before, or of now, name")
+                # By which change it shows depends on which side leaves out more.
+                named = [replace(said, example=None).at(site, node)]
             return replace(
                 together,
                 unit=frozenset(found),
