@@ -38,8 +38,8 @@ def explain(
 ) -> Exit:
     """Say whether a pipeline's increments equal a recompute, and if not, why, and what to write instead.
 
-    A verdict is `exact`, `exact if` what the YAML accepts does not happen, or `inexact`. Each reason has its place, the smallest
-    change that goes wrong, and what to write instead. Below: how each table is read, which rows it brings into the run, which
+    A verdict is `exact`, `exact if` what the YAML accepts does not happen, or `inexact`. Each reason has its place, the
+    smallest change that goes wrong, and what to write instead. Below: how each table is read, which rows it brings into the run, which
     index finds the rows, and into which pieces (the scope) the result falls. Starts no Spark, and reads no row; what tables
     stand are asked for their keys.
 
@@ -103,7 +103,8 @@ def source_in_words(spec: PipelineSpec) -> str:
         "latest_state": "deleted rows left out",
         "auto": "deleted rows among them where the table keeps change data",
     }[spec.source.incremental_format]
-    return f"{spec.source.table.name}: what changed since the checkpoint, at most {spec.source.max_commits} commits a run, {deletes}"
+    most = f"at most {spec.source.max_commits} commits a run"
+    return f"{spec.source.table.name}: what changed since the checkpoint, {most}, {deletes}"
 
 
 def input_in_words(one: InputSpec) -> str:

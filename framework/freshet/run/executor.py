@@ -73,7 +73,7 @@ def execute(
     phase: Phase,
     short: bool = False,
     finished: Finished = lambda stage, seconds, rows: None,
-    make: Make = make_batch,
+    make: Make | None = None,
 ) -> Committed:
     """Run a plan that has stages.
 
@@ -88,7 +88,7 @@ def execute(
         phase: Told what goes on, in words.
         short: True where the process will not do more than this small job.
         finished: Told of each stage that is over.
-        make: Makes the batch of the plan.
+        make: Makes the batch of the plan; None for the plan's stages, as they are.
 
     Returns:
         The commit.
@@ -105,7 +105,7 @@ def execute(
     with session.indexed(spark, spec, state, phase, plan.index_follows) as opened:
         with _timed(seconds, "transform"):
             phase(reading(plan))
-            batch = make(plan, spec, spark, root, env, phase)
+            batch = (make or make_batch)(plan, spec, spark, root, env, phase)
             refuse_failed(spec, batch.outcomes)
             refuse_empty_replay(plan, spec, batch)
         finished("transform", seconds["transform"], batch.gated.count if batch.gated is not None else None)

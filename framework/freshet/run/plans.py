@@ -20,9 +20,7 @@ from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.logic_report import LogicReport, logic_lines, report_logic
 from freshet.status.upstream import waits_for
 from freshet.verdict.describe import verdict_json, verdict_lines
-from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
-from freshet.verdict.tables import facts_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +91,9 @@ def plan_run(
         missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")
         before = waits_for(project, spec, state, more) if missing else ()
         return RunPlan(pipeline=spec.name, waits_for=before) if before else RunPlan(pipeline=spec.name, error=error)
-    return RunPlan(
-        pipeline=spec.name, plan=made, logic=report_logic(spec, state), verdict=judge(spec, facts_of(spec, {}, state=state))
-    )
+    # It parses SQL, which whoever only loads a project must not pay for.
+    from freshet.verdict.judge import judge
+    from freshet.verdict.tables import facts_of
+
+    verdict = judge(spec, facts_of(spec, {}, state=state))
+    return RunPlan(pipeline=spec.name, plan=made, logic=report_logic(spec, state), verdict=verdict)

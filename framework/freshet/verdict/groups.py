@@ -42,7 +42,8 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         real = [table for table, _ in of if table == SRC or table in rel.tables]
         table = real[0] if real else SRC
         before, after = (values_for(condition, rel, holds) if set(real) == {table} else {} for holds in (True, False))
-        both = before and after
+        # What identifies a row does not change.
+        both = before and after and all(before[name] == after[name] for name in set(before) & rel.unit)
         said = says.rows_filtered(clause, words, table, before if both else {}, after if both else {})
         return replace(rel, pending=(*rel.pending, said.at(site, condition)))
     return replace(rel, kept_by=rel.kept_by | col.of)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -13,7 +13,7 @@ from freshet.verdict.facts import Question
 from freshet.verdict.groups import depends_on
 from freshet.verdict.owed import drives_missing
 from freshet.verdict.relation import Looked, Rel
-from freshet.verdict.result import Example, Finding, Granted, Scope, ScopeColumn
+from freshet.verdict.result import Finding, Granted, Scope, ScopeColumn
 from freshet.verdict.site import Site
 
 _DELETED = "_hoodie_is_deleted"
@@ -41,7 +41,7 @@ class Published:
     def findings(self) -> Iterator[Finding]:
         """Yield why the target may differ from a recompute."""
         rel = self.rel
-        yield from rel.pending
+        yield from (self._as_published(one) for one in rel.pending)
         if rel.broken:
             if not self.question.deletes_pass_on and self.question.spec.operation == "upsert":
                 yield self._at(says_target.deletes_stay("the increment is read without deletes"))
@@ -61,9 +61,18 @@ class Published:
         else:
             yield from self._key(rel)
             yield from self._deletes(rel)
-            yield from drives_missing(rel, self.question, self.site, self.node)
+            for found in drives_missing(rel, self.question, self.site, self.node):
+                # Rows of the source that write one row of the target bring each other.
+                shared = self.question.is_source(found.subject.lower()) and not self._by_key(rel)
+                yield replace(found, example=None) if shared else found
         if not overwrites:
             yield from self._ordering(rel)
+
+    def _as_published(self, found: Finding) -> Finding:
+        """Return a finding; of rows that one row finds without an example where all of them write one row of the target."""
+        cols = [self.rel.get(column) for column in self._target_key()]
+        tables = {table.removesuffix("()") for col in cols if col is not None for table, _ in col.of}
+        return replace(found, example=None) if found.code == "FAN_OUT" and found.subject not in tables else found
 
     def scope(self) -> Scope:
         """Return the columns of the result by which it falls into pieces."""
@@ -92,11 +101,12 @@ class Published:
             if col is None and not self.adds:
                 yield self._at(says.not_analysed(f"{column}, a column of the record key that the result does not name,"))
             elif col is not None and (of := depends_on(col, rel)):
-                yield self._at(says_target.key_may_change(column, of))
+                yield self._at(says_target.key_may_change(column, of, self._keys()))
         held = {text for col in cols.values() if col is not None for text in self._told_apart(col)}
         missing = sorted(rel.unit - held)
         if missing and rel.unit:
-            yield self._at(says_target.keys_may_collide(missing, key))
+            said = says_target.keys_may_collide(missing, key)
+            yield self._at(said if self._told_twice(rel, held) else replace(said, example=None))
         loose = rel.several - {col.fixed for col in cols.values() if col is not None}
         if loose:
             names = [name for name, col in rel.cols.items() if col.fixed in loose] or ["a list of constants"]
@@ -107,9 +117,29 @@ class Published:
         if "old" in rel.seen and ("new" not in rel.seen or any(self._of_image(col) for col in rel.cols.values())):
             yield self._at(says_target.only_old_rows())
 
+    def _keys(self) -> set[tuple[str, str]]:
+        tables = {table for col in self.rel.cols.values() for table, _ in col.of}
+        return {(table, column) for table in tables for column in self.question.key_of(table)}
+
+    def _told_twice(self, rel: Rel, texts: set[str]) -> bool:
+        """Say whether two rows of one record key may differ: by a column of the source that does not name them."""
+        spec = self.question.spec
+        aside = {_DELETED, spec.target.ordering_field.lower(), *self._target_key()}
+        named = {(SRC, text) for text in texts}
+        return any(
+            table == SRC and (table, c) not in named
+            for name, col in rel.cols.items()
+            if name not in aside
+            for table, c in col.of
+        )
+
     def _of_image(self, col: Col) -> bool:
         own = {column for table, column in col.of if table == SRC}
         return bool(own - self.rel.unit) and col.text not in self.rel.unit
+
+    def _by_key(self, rel: Rel) -> bool:
+        cols = [rel.get(column) for column in self._target_key()]
+        return rel.unit <= {text for col in cols if col is not None for text in self._told_apart(col)}
 
     @staticmethod
     def _told_apart(col: Col) -> set[str]:
@@ -125,7 +155,8 @@ class Published:
         of_rows = set(self.question.key_of(SRC)) <= rel.unit
         if of_rows:
             if flag is None or not flag.flags:
-                yield self._at(says_target.deletes_stay("the result does not mark it, by _hoodie_is_deleted of <SRC>"))
+                said = says_target.deletes_stay("the result does not mark it, by _hoodie_is_deleted of <SRC>")
+                yield self._at(said if self._by_key(rel) else replace(said, example=None))
             return
         found = [rel.outer[number] for number in (flag.absent if flag is not None else ())]
         if not any(self._tells_of_group(one) for one in found):
@@ -171,20 +202,7 @@ class Published:
         by = {column.lower() for column in self.question.spec.target.partition_by}
         narrowed = [held for held in rel.held if held.by == "partition" and set(held.columns) <= by]
         if rel.kind != "full" or not narrowed or len(narrowed) != len(rel.held):
-            yield self._at(
-                says.simple(
-                    "OVERWRITES_WITH_PART",
-                    "insert_overwrite replaces whole partitions, and the result holds only the rows that changed, or part of "
-                    "them.",
-                    "Read the source's table with affected_partitions as an input, and publish its rows.",
-                    example=Example(
-                        table=SRC,
-                        change="update",
-                        recompute="holds the partition's other rows",
-                        target="has lost the rows of the partition that did not change",
-                    ),
-                )
-            )
+            yield self._at(says_target.overwrites_with_part())
             return
         yield from drives_missing(rel, self.question, self.site, self.node)
         moving = sorted({text for held in rel.held for text in held.told if "old" not in held.images})
@@ -192,16 +210,7 @@ class Published:
             yield self._at(says_target.old_group_not_touched(", ".join(moving)))
         if not any(one <= set(self._target_key()) for one in rel.unique):
             yield self._at(says.not_analysed("several rows that one record key may have"))
-        yield self._at(
-            says.simple(
-                "PARTITION_MAY_EMPTY",
-                "A partition of which no row is left is not in the result, and is not replaced.",
-                "Use upsert with _hoodie_is_deleted; or accept it where no partition is ever emptied.",
-                example=Example(
-                    table=SRC, change="delete", recompute="has no row in the partition", target="keeps the partition's rows"
-                ),
-            )
-        )
+        yield self._at(says_target.partition_may_empty())
 
     def _ordering(self, rel: Rel) -> Iterator[Finding]:
         spec = self.question.spec
@@ -223,5 +232,5 @@ class Published:
             if col is None and self.adds:
                 yield self._at(says.not_analysed(f"the ordering field {column}, which a Python step makes,"))
                 continue
-            yield self._at(says_target.ordering_may_go_back(column, col, known))
+            yield self._at(says_target.ordering_may_go_back(column, col, known, of_rows))
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import exp
 
@@ -97,14 +98,16 @@ def rows_limited(clause: str) -> Said:
     )
 
 
-def set_operation(word: str) -> Said:
-    """EXCEPT and INTERSECT with changed rows."""
+def set_operation(word: str, table: str) -> Said:
+    """EXCEPT and INTERSECT with changed rows; of another table's rows where one is named."""
+    drops: Literal["insert", "delete"] = "insert" if word == "EXCEPT" else "delete"
+    example = Example(table=table, change=drops, recompute="does not hold the row", target="keeps the row as it was published")
     return Said(
         code="SET_OPERATION_OF_PART",
         message=f"{word} compares changed rows alone.",
         hint="Join with the other table instead, and mark the rows that are not wanted: '... AS _hoodie_is_deleted'.",
         subject=word,
-        example=Example(table=SRC, change="update", recompute="compares all rows", target="keeps what was published"),
+        example=example if table else None,
     )
 
 

@@ -48,8 +48,8 @@ def inner_join_drops(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
         subject=subject,
         example=Example(
             table=subject,
-            change="delete",
-            before=_linked(pairs),
+            change="update" if subject == SRC else "delete",
+            before={} if subject == SRC else _linked(pairs),
             recompute="does not hold the row",
             target="keeps the row as it was published",
         ),
@@ -102,12 +102,6 @@ def outer_join_of_part() -> Said:
         "none for it.",
         hint="Begin with <SRC>, and LEFT JOIN the other table.",
         subject=SRC,
-        example=Example(
-            table=SRC,
-            change="update",
-            recompute="has joined every row with its partner",
-            target="has null in the rows of which the partner did not change",
-        ),
     )
 
 
@@ -158,12 +152,6 @@ def partitions_in_part(held: Held, right: Rel) -> Said:
         "rows of other partitions are missing.",
         hint=f"Join and group by {columns}, too, or read {shown(subject)} by snapshot.",
         subject=subject,
-        example=Example(
-            table=subject,
-            change="insert",
-            recompute="finds the row of another partition",
-            target="does not see it",
-        ),
     )
 
 
@@ -181,11 +169,10 @@ def input_does_not_drive(owed: Owed) -> Said:
         subject=subject,
         example=Example(
             table=owed.table,
-            change="update",
+            change="delete",
             before={column: "'a'" for column, _ in sorted(owed.links)},
-            after={column: "'a'" for column, _ in sorted(owed.links)},
-            recompute="has the new values",
-            target="has the old values until its own row changes",
+            recompute="finds no such row any more",
+            target="has what it said until its own row changes",
         ),
     )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
-from freshet.verdict.says import Said, shown
+from freshet.verdict.says import Said, shown, simple
 
 
 def group_in_part(groups: str, unit: str, what: str = "aggregate") -> Said:
@@ -62,7 +62,7 @@ def old_group_not_touched(columns: str) -> Said:
     )
 
 
-def key_may_change(column: str, of: Sequence[Base]) -> Said:
+def key_may_change(column: str, of: Sequence[Base], keys: Iterable[Base]) -> Said:
     """A record key that follows from what may change."""
     told = [name for table, name in of if table == UNKNOWN]
     told += [
@@ -70,6 +70,8 @@ def key_may_change(column: str, of: Sequence[Base]) -> Said:
     ]
     real = [(table, name) for table, name in of if table != UNKNOWN and not table.endswith("()") and name != ROWS]
     changing = [name for table, name in real if table == real[0][0]]
+    # A row's key does not change: the row goes.
+    stays = bool(real) and {(real[0][0], name) for name in changing} <= set(keys)
     return Said(
         code="KEY_MAY_CHANGE",
         message=f"{column} is part of the target's record key and follows from {', '.join(told)}, which may change: the row "
@@ -79,9 +81,9 @@ def key_may_change(column: str, of: Sequence[Base]) -> Said:
         subject=column,
         example=Example(
             table=real[0][0] if real else SRC,
-            change="update",
+            change="delete" if stays else "update",
             before=dict.fromkeys(changing, "'a'"),
-            after=dict.fromkeys(changing, "'b'"),
+            after={} if stays else dict.fromkeys(changing, "'b'"),
             recompute="holds the row under its new key alone",
             target="holds it under both",
         ),
@@ -107,23 +109,25 @@ def keys_may_collide(missing: Sequence[str], key: Sequence[str]) -> Said:
     )
 
 
-def ordering_may_go_back(column: str, col: Col | None, known: str) -> Said:
+def ordering_may_go_back(column: str, col: Col | None, known: str, of_rows: bool) -> Said:
     """An ordering value that need not rise."""
     from_what = ", ".join(sorted(f"{shown(t)}.{c}" for t, c in col.of)) if col is not None and col.of else "another value"
     instead = f"the source's ordering field{f' ({known})' if known else ''}"
+    rises = col is not None and (SRC, known) in col.of
+    example = Example(
+        table=SRC,
+        change="update" if of_rows else "delete",
+        before={column: "2"} if of_rows and not rises else {},
+        after={column: "1"} if of_rows and not rises else {},
+        recompute="has the new values",
+        target="keeps the old ones",
+    )
     return Said(
         code="ORDERING_MAY_GO_BACK",
         message=f"The ordering field {column} follows from {from_what}: where it goes back, the older row wins.",
         hint=f"Take {instead} for one row of the source, or <SRC_INSTANT>.",
         subject=column,
-        example=Example(
-            table=SRC,
-            change="update",
-            before={column: "2"},
-            after={column: "1"},
-            recompute="has the new values",
-            target="keeps the old ones",
-        ),
+        example=example,
     )
 
 
@@ -169,4 +173,31 @@ def only_old_rows() -> Said:
         hint="Take from the rows of before only the columns that name a group.",
         subject=SRC,
         example=Example(table=SRC, change="update", recompute="has the new values", target="has the old ones"),
+    )
+
+
+def overwrites_with_part() -> Said:
+    """Partitions that are replaced by a part of their rows."""
+    return simple(
+        "OVERWRITES_WITH_PART",
+        "insert_overwrite replaces whole partitions, and the result holds only the rows that changed, or part of them.",
+        "Read the source's table with affected_partitions as an input, and publish its rows.",
+        example=Example(
+            table=SRC,
+            change="update",
+            recompute="holds the partition's other rows",
+            target="has lost the rows of the partition that did not change",
+        ),
+    )
+
+
+def partition_may_empty() -> Said:
+    """Partitions of which no row is left."""
+    return simple(
+        "PARTITION_MAY_EMPTY",
+        "A partition of which no row is left is not in the result, and is not replaced.",
+        "Use upsert with _hoodie_is_deleted; or accept it where no partition is ever emptied.",
+        example=Example(
+            table=SRC, change="delete", recompute="has no row in the partition", target="keeps the partition's rows"
+        ),
     )

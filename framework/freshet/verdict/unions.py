@@ -78,7 +78,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
                 together,
                 unit=frozenset(found),
                 seen=left.seen | right.seen,
-                pending=(*together.pending, *named),
+                pending=(*_but_deletes(left, right), *named),
                 kept_by=frozenset(),
                 places=frozenset(),
                 dead=False,
@@ -88,6 +88,13 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         site.found.append(says.before_as_data().at(site, node))
         return replace(together, kind="delta", broken=True)
     return replace(together, kind="mixed", parts=(*(left.parts or (left,)), *(renamed.parts or (renamed,))))
+
+
+def _but_deletes(left: Rel, right: Rel) -> tuple[Finding, ...]:
+    """Return what is wrong with either side; the group of a deleted row is named by its row of before, too."""
+    new, old = (left, right) if right.seen == {"old"} else (right, left)
+    passed = "old" in old.seen and "new" in new.seen and not any(one.code == "DELETES_STAY" for one in old.pending)
+    return (*(one for one in new.pending if not (passed and one.code == "DELETES_STAY")), *old.pending)
 
 
 def _of_one_unit(left: Rel, right: Rel, together: Rel, apart: Sequence[str], site: Site, node: exp.Expr) -> Rel:

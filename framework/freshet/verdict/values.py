@@ -15,7 +15,7 @@ from freshet.verdict.texts import spelled
 #: What stands for <SRC_INSTANT> in the text that is parsed, lower case.
 INSTANT = "src_instant"
 
-_SAME_FLAG = (exp.Max, exp.LogicalOr, exp.AnyValue, exp.First, exp.Last)
+_SAME_FLAG = (exp.Max, exp.Min, exp.LogicalOr, exp.LogicalAnd, exp.AnyValue, exp.First, exp.Last)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 _ONE_OF_ONE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last)
 # Two values that differ never give one of these.

@@ -67,5 +67,7 @@ class Walk(Steps):
             together = united(left, right, self.site, node)
             return replace(together, filtered=True, unique=frozenset([frozenset(together.cols)]))
         if not (left.broken or right.broken):
-            self.site.found.append(says.set_operation(node.key.upper()).at(self.site, node))
+            whole = left.kind == "delta" and right.kind == "full" and not right.held
+            table = says.first_table(right) if whole else ""
+            self.site.found.append(says.set_operation(node.key.upper(), table).at(self.site, node))
         return replace(left, kind="delta", broken=True)

@@ -33,6 +33,7 @@ def test_all_the_commands_are_there() -> None:
         ("test",),
         ("compile",),
         ("explain",),
+        ("audit",),
         ("schema",),
         ("plan",),
         ("run",),

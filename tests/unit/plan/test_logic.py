@@ -401,7 +401,7 @@ def test_each_kind_of_run_tells_what_it_computes() -> None:
     spec = spec_of("A", inputs=(), transform=(), write_options=mode)
     source = a_table_state([a_commit(10), a_commit(20)], ref=SOURCE)
     target = a_target((15, a_checkpoint(10)))
-    quarantine = a_table_state([a_commit(12)], ref=spec.quarantine)
+    quarantine = a_table_state([a_commit(12)], ref=spec.quarantine, record_key=("_quarantine_id",))
     first, later = (
         MemoryState({table.ref.path: table for table in tables}) for tables in ((source,), (source, target, quarantine))
     )

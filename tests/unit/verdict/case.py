@@ -1,8 +1,8 @@
 """Pipelines written as one SQL file each: what they read, what they write and what is to be said of them stands at the head.
 
 The head is YAML in comments. A table is written as its columns: ``id* amount day/ updated_at^``; ``*`` marks its record key,
-``/`` its partitioning, ``^`` its ordering field, ``!`` what is never null; or by its name in a file of schemas. ``pairs`` are the same pipeline with one
-thing changed, each with its own verdict.
+``/`` its partitioning, ``^`` its ordering field, ``!`` what is never null; or by its name in a file of schemas. ``pairs`` are
+the same pipeline with one thing changed, each with its own verdict.
 """
 
 from __future__ import annotations

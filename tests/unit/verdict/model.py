@@ -363,6 +363,10 @@ def made_concrete(case: Case, example: Example, seed: int, steps: int = 3) -> bo
         if not after or before == after:
             runs._change(of, "update")
         else:
+            # What else of the row changes the example leaves open.
+            loose = [c for c in table.columns if c not in (*table.key, table.ordering, *after)]
+            for column in runs.chance.sample(loose, min(len(loose), runs.chance.choice((0, 1)))):
+                row[column] = runs._value(column, column in table.never_null)
             rows[key] = row
     runs.clock += 10
     runs.run(then)

@@ -2,7 +2,7 @@
 -- inputs: {customer: {}}
 -- target: c_count* custdist^
 -- model: false
--- expect: "inexact DELETES_STAY:SRC@7:8 OUTER_JOIN_OF_PART:SRC@10:33"
+-- expect: "inexact DELETES_STAY:SRC@7:8 OUTER_JOIN_OF_PART:SRC@10:33?"
 -- why: "Counts of the orders that changed."
 SELECT c_count, count(*) AS custdist
 FROM (

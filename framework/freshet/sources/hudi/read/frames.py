@@ -55,7 +55,7 @@ def _next(descriptor: int, at: int, size: int, instant: str) -> int:
     end = at + 14 + length
     if not 24 <= length <= size - at - 14:
         raise _Broken("ends behind the file")
-    (again,) = struct.unpack(">q", os.pread(descriptor, 8, end - 8))
+    again: int = struct.unpack(">q", os.pread(descriptor, 8, end - 8))[0]
     if again != length + 6:
         raise _Broken("has two lengths")
     version, kind = struct.unpack_from(">ii", head, 14)

@@ -164,8 +164,8 @@ def _damage(table: TableRef, effect: str, parts: Collection[str]) -> StateError 
 
 
 def _of_part(state: TableState, part: str, files: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    # A compaction is a commit: what a deltacommit wrote as base files is a part made anew, maybe of fewer groups. By completion:
-    # Hudi requests such a commit at 00000000000000002 and the like.
+    # A compaction is a commit: what a deltacommit wrote as base files is a part made anew, maybe of fewer groups.
+    # By completion: Hudi requests such a commit at 00000000000000002 and the like.
     ended = {i.requested: i.completed for i in state.commits}
     made = max(
         (

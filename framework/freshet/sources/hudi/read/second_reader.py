@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from freshet.errors import foreign_text
 from freshet.sources.hudi.read.frames import broken_frame
 
 # Blocks of rows, and of change data, as Avro; and the key of their schema among a header's entries.
@@ -64,7 +65,7 @@ def _broken_rows(data: bytes) -> str:
             try:
                 _read_rows(data, at + 22)
             except Exception as error:  # a reader of garbage raises what it likes
-                return f"its block at byte {at:,} holds no rows: {type(error).__name__}: {error}"
+                return f"its block at byte {at:,} holds no rows: {foreign_text(error)}"
         at += 14 + length
     return ""
 
