@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -70,7 +71,7 @@ def spark(quick: SparkSession) -> SparkSession:
     return quick
 
 
-def plan(**changes: object) -> AuditPlan:
+def plan(**changes: Any) -> AuditPlan:
     tables = (a_table_state([a_commit(20)]), a_table_state([a_commit(1)], ref=CITIES), a_target((22, a_checkpoint(20))))
     state = MemoryState({table.ref.path: table for table in tables})
     planned = plan_audit(a_spec(), state, AuditRequest(everything=True), Scope(), "")
