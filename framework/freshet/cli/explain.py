@@ -39,9 +39,9 @@ def explain(
     """Say whether a pipeline's increments equal a recompute, and if not, why, and what to write instead.
 
     A verdict is `exact`, `exact if` what the YAML accepts does not happen, or `inexact`. Each reason has its place, the
-    smallest change that goes wrong, and what to write instead. Below: how each table is read, which rows it brings into the run, which
-    index finds the rows, and into which pieces (the scope) the result falls. Starts no Spark, and reads no row; what tables
-    stand are asked for their keys.
+    smallest change that goes wrong, and what to write instead. Below: how each table is read, which rows it brings into the
+    run, which index finds the rows, and into which pieces (the scope) the result falls. Starts no Spark, and reads no row;
+    what tables stand are asked for their keys.
 
     \b
     Examples:

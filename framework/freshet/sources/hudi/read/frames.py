@@ -51,11 +51,11 @@ def _next(descriptor: int, at: int, size: int, instant: str) -> int:
     head = os.pread(descriptor, _AT_ONCE, at)
     if head[:6] != _MAGIC or len(head) < 26:
         raise _Broken("does not begin as one")
-    (length,) = struct.unpack_from(">q", head, 6)
+    length: int = struct.unpack_from(">q", head, 6)[0]
     end = at + 14 + length
     if not 24 <= length <= size - at - 14:
         raise _Broken("ends behind the file")
-    again: int = struct.unpack(">q", os.pread(descriptor, 8, end - 8))[0]
+    (again,) = struct.unpack(">q", os.pread(descriptor, 8, end - 8))
     if again != length + 6:
         raise _Broken("has two lengths")
     version, kind = struct.unpack_from(">ii", head, 14)
