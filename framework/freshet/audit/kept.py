@@ -10,11 +10,8 @@ from typing import Any
 from freshet.audit.result import AuditResult
 from freshet.hudi.instants import UTC_ZONE, readable
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.run.record_files import last_record
+from freshet.run.record_files import AUDITS, last_record
 from freshet.sources.hudi.reads import counted
-
-#: How an audit ends: by them its records are found among those of runs.
-ENDS = ("equal", "differs", "repaired")
 
 
 def record_of(result: AuditResult) -> dict[str, Any]:
@@ -54,7 +51,7 @@ def last_audit(spec: PipelineSpec) -> dict[str, Any] | None:
     Returns:
         None where there was none, or its record cannot be read.
     """
-    record = last_record(spec.target.ref, spec.name, ENDS)
+    record = last_record(spec.target.ref, spec.name, AUDITS)
     if record is None or "audit" not in record:
         return None
     told = record["audit"]

@@ -12,6 +12,8 @@ from freshet.project.model.pipeline import TableRef
 from freshet.run.kept import given_back
 from freshet.storage.files import Storage, local_path, storage_for
 
+#: How an audit ends: by them its records are found among those of runs.
+AUDITS = ("equal", "differs", "repaired")
 _NAME = re.compile(r"^(\d{17})-[0-9a-f]{8}\.([a-z]+)\.json$")
 
 
@@ -31,9 +33,14 @@ def last_record(target: TableRef, pipeline: str, outcomes: Collection[str]) -> d
     """
     storage, folder = storage_for(target.path), folder_of(target, pipeline)
     with suppress(OSError, ValueError, FreshetError):
-        name = next((name for name in reversed(names_of(storage, folder)) if name.split(".")[-2] in outcomes), "")
+        name = next((name for name in reversed(names_of(storage, folder)) if kind_of(name) in outcomes), "")
         return read_file(storage, f"{folder}/{name}") if name else None
     return None
+
+
+def kind_of(name: str) -> str:
+    """Return how what a record tells of ended, by its file's name."""
+    return name.split(".")[-2]
 
 
 def names_of(storage: Storage, folder: str) -> list[str]:

@@ -19,12 +19,12 @@ from freshet.errors import unforeseen
 from freshet.lease.local import CHUNK
 from freshet.project.model.pipeline import TableRef
 from freshet.run.kept import first_line, kept
-from freshet.run.record_files import folder_of, names_of, read_file
+from freshet.run.record_files import AUDITS, folder_of, kind_of, names_of, read_file
 from freshet.run.result import RunResult
 from freshet.storage.files import Storage, is_local, storage_for
 
 VERSION = 1
-#: So many files of a pipeline are kept, the newest ones.
+#: So many files of a pipeline are kept, the newest ones, and the last audit's.
 KEPT = 1000
 # What runs in this process, by its table, pipeline, kind and begin.
 _BEGUN: list[tuple[TableRef, str, str, str]] = []
@@ -214,7 +214,10 @@ def _write(storage: Storage, folder: str, record: dict[str, Any]) -> None:
                     {**record, "begun": before["begun"], "last": record["begun"], "count": int(before.get("count", 1)) + 1},
                 )
     storage.put(f"{folder}/{name}", json.dumps(record, sort_keys=True, default=str).encode())
-    for old in names[: max(0, len(names) + 1 - KEPT)][:_REMOVED_AT_ONCE]:
+    # The last audit is told as long as there is no other one.
+    audit = next((one for one in reversed(names) if kind_of(one) in AUDITS), "") if kind not in AUDITS else ""
+    many = [old for old in names if old != audit]
+    for old in many[: max(0, len(many) + 1 - KEPT)][:_REMOVED_AT_ONCE]:
         storage.remove(f"{folder}/{old}")
 
 

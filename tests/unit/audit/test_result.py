@@ -191,6 +191,22 @@ def test_its_record_is_kept_among_those_of_runs_and_the_last_is_told(tmp_path: P
     assert again["outcome"] == "repaired", "one that failed found nothing"
 
 
+def test_the_last_one_outlives_the_records_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a pipeline that runs every few minutes the newest thousand records are of a few days."""
+    moments = (f"202608011015{n:02d}000" for n in range(60))
+    monkeypatch.setattr(records, "now", lambda: next(moments))
+    monkeypatch.setattr(records, "KEPT", 3)
+    ref = TableRef("derived.earnings", str(tmp_path / "derived/earnings"))
+    spec = a_spec(target=a_table_spec(ref=ref))
+    for what in ("audit", "audit", *["run"] * 6):
+        with remembered(ref, spec.name, what) as record:
+            record.update(record_of(CLEAN) if what == "audit" else {"outcome": "committed"})
+    told = last_audit(spec)
+    assert told is not None
+    assert told["outcome"] == "equal"
+    assert [one["what"] for one in read_records(ref, spec.name, 10)[0]] == ["run"] * 3 + ["audit"]
+
+
 def test_a_record_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     ref = TableRef("derived.earnings", str(tmp_path / "derived/earnings"))
     spec = a_spec(target=a_table_spec(ref=ref))

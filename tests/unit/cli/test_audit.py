@@ -16,9 +16,8 @@ from freshet.project.model.pipeline import TableRef
 from freshet.run.records import remembered
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target
-from tests.unit.cli.conftest import Freshet, freshet, parsed, root
+from tests.unit.cli.conftest import Freshet, parsed
 
-__all__ = ["freshet", "root"]
 FOUND = AuditResult(pipeline="payments", target="derived.payments", commit="1", checkpoint="2", checked=10)
 
 
