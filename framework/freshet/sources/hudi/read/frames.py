@@ -51,7 +51,7 @@ def _next(descriptor: int, at: int, size: int, instant: str) -> int:
     head = os.pread(descriptor, _AT_ONCE, at)
     if head[:6] != _MAGIC or len(head) < 26:
         raise _Broken("does not begin as one")
-    (length,) = struct.unpack_from(">q", head, 6)
+    length: int = struct.unpack_from(">q", head, 6)[0]
     end = at + 14 + length
     if not 24 <= length <= size - at - 14:
         raise _Broken("ends behind the file")
