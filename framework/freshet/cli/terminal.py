@@ -6,9 +6,9 @@ import os
 import re
 from typing import TextIO
 
-# A command, also with what follows it to the end of the line; what stands in backticks; a word.
 # What stands before the words of a line, as in "  logic       changed since ...", or its number.
-_LABEL = re.compile(r" +(?:[a-z_]+ {2,}|[0-9]+\. )(?=\S)")
+_LABEL = re.compile(r" +(?:(?:[a-z_]+|<SRC>) {2,}|[0-9]+\. )(?=\S)")
+# A command, also with what follows it to the end of the line; what stands in backticks; a word.
 _TOKENS = re.compile(r"\bfreshet [a-z][^.;]*$|\bfreshet [a-z]+(?: [\w.-]+){0,2}(?: --\S+)*\S*|`[^`\n]*`\S*|\S+")
 
 

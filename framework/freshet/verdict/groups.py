@@ -34,7 +34,9 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         return replace(rel, broken=True, kind="delta")
     if col.of == {_FLAG} and clause == "WHERE":
         if col.flags:
-            return replace(rel, only_dead=True, twice=False, kept_by=rel.kept_by | col.of)
+            return replace(
+                rel, only_dead=True, twice=False, kept_by=rel.kept_by | col.of, conditions=rel.conditions | {col.text}
+            )
         said = says_target.deletes_stay("this condition drops the rows that are marked as deleted")
         return replace(rel, dead=False, pending=(*rel.pending, said.at(site, condition)))
     if of := depends_on(col, rel):
@@ -46,7 +48,9 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         both = before and after and all(before[name] == after[name] for name in set(before) & rel.unit)
         said = says.rows_filtered(clause, words, table, before if both else {}, after if both else {})
         return replace(rel, pending=(*rel.pending, said.at(site, condition)))
-    return replace(rel, kept_by=rel.kept_by | col.of)
+    # Two conditions of which it is not known what they ask are never the same.
+    asked = col.text or f"{site.file} {site.place(condition)}"
+    return replace(rel, kept_by=rel.kept_by | col.of, conditions=rel.conditions | {asked})
 
 
 def depends_on(col: Col, rel: Rel) -> list[Base]:
@@ -96,6 +100,7 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
         unit = frozenset(cols[key].text for key in groups if cols[key].text)
         pending = (*rel.pending, *named_by_some(rel, unit, site, node))
         result = replace(result, unit=unit, places=frozenset(), pending=pending, kept_by=frozenset(), one_group=not unit)
+        result = replace(result, conditions=frozenset())
         return replace(result, dead=False, twice=False, several=frozenset(), many=frozenset())
     names = ", ".join(groups)
     site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))

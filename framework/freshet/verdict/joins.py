@@ -70,7 +70,10 @@ def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
     if how.side == "anti" and own and key and how.links >= key and left.dead and not how.more:
         # What the source's table has no more.
         flag = frozenset([(SRC, "_hoodie_is_deleted")])
-        return replace(left, only_dead=True, twice=False, kept_by=left.kept_by | flag, pending=tuple(pending))
+        conditions = left.conditions | {"_hoodie_is_deleted"}
+        return replace(
+            left, only_dead=True, twice=False, kept_by=left.kept_by | flag, conditions=conditions, pending=tuple(pending)
+        )
     if how.side in ("semi", "anti"):
         pending.append(how.finding(says_joins.partner_decides(how.side, right, left, how.pairs)))
         return replace(together(left, right, how, keep_right=False), pending=tuple(pending), owed=tuple(owed))
@@ -114,6 +117,7 @@ def _narrowed(left: Rel, right: Rel, how: Joining) -> Rel:
         filtered=left.filtered,
         pending=(*found.pending, *right.pending, *named_by_some(right, [text for _, text in texts], how.site, how.node)),
         kept_by=frozenset(),
+        conditions=frozenset(),
         owed=(*left.owed, *right.owed),
         dead=False,
         twice=False,
@@ -139,7 +143,10 @@ def _own(left: Rel, right: Rel, how: Joining) -> Rel:
         found = replace(found, many=found.many | right.tables)
     assumed = left.assumed or right.assumed or left.perhaps
     kept_by = left.kept_by | (right.kept_by if how.side != "left" else frozenset())
-    return replace(found, pending=tuple(pending), owed=(*left.owed, *right.owed), assumed=assumed, kept_by=kept_by)
+    conditions = left.conditions | (right.conditions if how.side != "left" else frozenset())
+    return replace(
+        found, pending=tuple(pending), owed=(*left.owed, *right.owed), assumed=assumed, kept_by=kept_by, conditions=conditions
+    )
 
 
 def _full(left: Rel, right: Rel, how: Joining) -> Rel:
@@ -170,7 +177,12 @@ def _with_before(left: Rel, right: Rel, how: Joining) -> Rel:
         left, right, how = right, left, how.swapped()
     key, links = set(how.question.key_of(SRC)), how.links
     by_key = bool(key) and key <= links and len(links) == len(how.pairs) and _of_places(links - key, how)
-    whole = right.unit == frozenset(key) and right.seen == {"new"} and not left.filtered
+    whole = (
+        right.unit == frozenset(key)
+        and right.seen == {"new"}
+        and not left.filtered
+        and right.kept_by <= {(SRC, column) for column in key}
+    )
     if left.kind == "before" and right.kind == "delta" and how.side in ("semi", "inner") and by_key and whole and not how.more:
         found = together(left, right, how, keep_right=False)
         pending = list(right.pending)
@@ -184,6 +196,7 @@ def _with_before(left: Rel, right: Rel, how: Joining) -> Rel:
             held=(),
             pending=tuple(pending),
             kept_by=right.kept_by,
+            conditions=right.conditions,
             places=frozenset(),
             dead=False,
             twice=False,

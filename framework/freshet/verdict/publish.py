@@ -15,6 +15,7 @@ from freshet.verdict.owed import drives_missing
 from freshet.verdict.relation import Looked, Rel
 from freshet.verdict.result import Finding, Granted, Scope, ScopeColumn
 from freshet.verdict.site import Site
+from freshet.verdict.versions import of_versions
 
 _DELETED = "_hoodie_is_deleted"
 
@@ -52,7 +53,7 @@ class Published:
         if overwrites:
             yield from self._overwritten()
         elif rel.kind == "mixed":
-            yield from self._mixed(rel)
+            yield from of_versions(rel, self.question, self.site, self.node)
         elif rel.kind == "full":
             yield self._at(says_target.group_may_vanish("A group or row"))
             yield from drives_missing(rel, self.question, self.site, self.node)
@@ -167,35 +168,6 @@ class Published:
         linked = {text for (table, column), text in one.links if self.question.is_source(table) and column == text}
         own = all(self.question.is_source(table) for table in one.tables)
         return bool(one.tables) and own and linked == self.rel.unit and len(one.links) == len(linked)
-
-    def _mixed(self, rel: Rel) -> Iterator[Finding]:
-        """All rows of what changed, and the deleted ones."""
-        parts = rel.parts
-        own = set(self.question.key_of(SRC))
-        rows = [part for part in parts if part.kind == "full"]
-        gone = [part for part in parts if part.kind == "delta" and part.only_dead]
-        whole = len(rows) == 1 and len(rows) + len(gone) == len(parts) and bool(gone) and bool(own)
-        key = self._target_key()
-        if whole:
-            (one,) = rows
-            cols = [one.get(column) for column in key]
-            named = {base[1] for col in cols if col is not None and (base := col.bare) and self.question.is_source(base[0])}
-            whole = named == own and not one.filtered and len(key) == len(own)
-            whole = whole and all(self.question.is_source(table) for table in one.tables)
-            whole = whole and all(h.images >= {"new"} for h in one.held)
-            whole = whole and all(part.kept_by <= {(SRC, _DELETED)} for part in gone)
-            marks = [part.get(_DELETED) for part in gone]
-            whole = whole and all(mark is not None and (mark.flags or mark.constant.upper() == "TRUE") for mark in marks)
-            keyed = [{col.text for c in key if (col := part.get(c)) is not None} for part in gone]
-            whole = whole and all(found == own for found in keyed)
-        if not whole:
-            yield self._at(says.not_analysed("a union of changed rows with rows of other tables"))
-            return
-        moving = sorted({text for h in rows[0].held for texts in h.texts for text in texts} - own)
-        if moving and not all("old" in h.images for h in rows[0].held):
-            yield self._at(says_target.old_group_not_touched(", ".join(moving)))
-        if not self.question.deletes_pass_on:
-            yield self._at(says_target.deletes_stay("the increment is read without deletes"))
 
     def _overwritten(self) -> Iterator[Finding]:
         rel = self.rel

@@ -99,6 +99,7 @@ class Rel:
         filtered: ``full``: True where rows may be left out that the tables have.
         places: ``delta``: the source's columns of which a change is a deleted row and a new one.
         kept_by: ``delta``: what decides, for ever, which rows of the source it has; empty where it has all of them.
+        conditions: ``delta``: the same as expressions over the source's row.
         dead: ``delta``: True where rows that the source deleted are among them.
         only_dead: ``delta``: True where no others are.
         twice: ``delta``: True where a row that went to another partition is here as it was, too.
@@ -132,6 +133,7 @@ class Rel:
     filtered: bool = False
     places: frozenset[str] = frozenset()
     kept_by: frozenset[Base] = frozenset()
+    conditions: frozenset[str] = frozenset()
     dead: bool = False
     only_dead: bool = False
     twice: bool = False

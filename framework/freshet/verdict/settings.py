@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from freshet.project.model.paths import same_place
 from freshet.verdict.facts import Question
 from freshet.verdict.result import Example, Finding
 from freshet.verdict.says import SHOWN
@@ -33,6 +34,13 @@ def of_settings(question: Question) -> Iterable[Finding]:
             "The operation delete takes rows out: what the target holds then cannot be recomputed from the source.",
             "Use upsert, and mark what shall go by _hoodie_is_deleted.",
         )
+    for one in spec.inputs:
+        if same_place(one.table.path) == same_place(spec.target.ref.path):
+            yield at_settings(
+                "NOT_RECOMPUTABLE",
+                f"The input {one.name} is the target itself: what the target holds then follows from what it held before.",
+                "Compute the rows from the source and the other inputs alone.",
+            )
     if spec.operation == "insert" and spec.write.strategy == "rows":
         yield at_settings(
             "INSERT_REFUSES_CHANGES",

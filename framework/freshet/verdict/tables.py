@@ -62,10 +62,12 @@ def _of_table(ref: TableRef, state: StateReader) -> TableFacts | None:
     if found is None:
         return None
     columns = from_avro(schema) if schema else ()
+    # Most writers say of every column that it may be null: that tells nothing.
+    sure = tuple(column.name for column in columns if not column.nullable)
     return TableFacts(
         columns=tuple(column.name for column in columns),
         record_key=found.config.record_key or _KEYLESS,
         ordering=found.config.ordering_field,
         partition_by=found.config.partition_by,
-        never_null=tuple(column.name for column in columns if not column.nullable) if schema else None,
+        never_null=sure if set(found.config.partition_by) <= set(sure) else None,
     )

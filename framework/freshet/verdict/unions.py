@@ -8,7 +8,7 @@ from itertools import count
 
 from sqlglot import exp
 
-from freshet.verdict import says
+from freshet.verdict import says, says_target
 from freshet.verdict.columns import Col, of_list
 from freshet.verdict.groups import named_by_some
 from freshet.verdict.relation import Held, Rel
@@ -56,6 +56,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         several=left.several | right.several,
         twice=left.twice or right.twice,
         kept_by=left.kept_by | right.kept_by,
+        conditions=left.conditions | right.conditions,
         places=left.places & right.places,
         perhaps=left.perhaps or right.perhaps,
         assumed=left.assumed or right.assumed,
@@ -74,12 +75,17 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         found = _of_groups(left, names)
         if left.seen | right.seen == {"old", "new"} and found and found == _of_groups(renamed, names):
             named = [one for side in (left, right) for one in named_by_some(side, found, site, node)]
+            if not named and left.conditions != right.conditions:
+                said = says_target.group_may_vanish("A group that only the rows of before, or of now, name")
+                # By which change it shows depends on which side leaves out more.
+                named = [replace(said, example=None).at(site, node)]
             return replace(
                 together,
                 unit=frozenset(found),
                 seen=left.seen | right.seen,
                 pending=(*_but_deletes(left, right), *named),
                 kept_by=frozenset(),
+                conditions=frozenset(),
                 places=frozenset(),
                 dead=False,
                 twice=False,

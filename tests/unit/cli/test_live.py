@@ -453,6 +453,7 @@ def test_text_is_broken_between_words_and_no_command_is(width: int) -> None:
     ("line", "below"),
     [
         ("  logic       31 days still hold rows of an older logic; 2026-01-01 to 2026-01-31 and so on", 16),
+        ("  <SRC>       raw.events: what changed since the checkpoint, at most 5 commits a run", 16),
         ("  3. read <SRC> incrementally from raw.events, deletes included, and so on and so on", 7),
         ("    an indented line without a label that goes on and on and on and on and on", 6),
         ("CODE: a message that has  two blanks in it and goes on and on and on and on and on", 2),

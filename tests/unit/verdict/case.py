@@ -112,7 +112,7 @@ class Case:
     def input_table(self, name: str) -> Table:
         """Return the table that an input reads."""
         of = self.table_of(name)
-        return self.source if of == "SRC" else Table.of(self.inputs[of].get("columns", of))
+        return self.source if of == "SRC" else self.target if of == "TARGET" else Table.of(self.inputs[of].get("columns", of))
 
     @property
     def facts(self) -> dict[str, TableFacts]:
@@ -125,6 +125,7 @@ class Case:
     def spec(self) -> PipelineSpec:
         """Return the pipeline."""
         base, target = a_spec(), self.target
+        own = {"SRC": base.source.table, "TARGET": base.target.ref}
         inputs = []
         for name, one in self.inputs.items():
             of = self.table_of(name)
@@ -133,7 +134,7 @@ class Case:
             inputs.append(
                 InputSpec(
                     name=name,
-                    table=base.source.table if of == "SRC" else TableRef(f"raw.{of}", f"/lake/raw/{of}"),
+                    table=own.get(of, TableRef(f"raw.{of}", f"/lake/raw/{of}")),
                     read=read,
                     line=1,
                     lookback_seconds=86400 if read == "incremental" else 0,

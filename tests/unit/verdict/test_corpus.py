@@ -6,9 +6,13 @@ only not known whether it goes wrong. Pairs differ in one thing, most of them in
 
 from __future__ import annotations
 
+import random
+import re
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +21,7 @@ from freshet.cases.verdicts import verdicts_of
 from freshet.cli.main import main
 from freshet.cli.patterns import PATTERNS
 from freshet.project.load.project import load_project
+from freshet.project.shape.strategies import Reason
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
 from tests.unit.verdict.case import CORPUS, cases, said
@@ -42,6 +47,8 @@ def test_the_corpus_is_as_large_as_it_has_to_be() -> None:
     assert all(case.head["why"] for case in ALL.values())
     codes = {finding.code for name in ALL for finding in _verdict(name).findings}
     assert len(codes) >= 25, sorted(codes)
+    # An author may accept each.
+    assert codes <= set(get_args(Reason))
 
 
 def test_what_is_said_is_whole() -> None:
@@ -54,6 +61,21 @@ def test_what_is_said_is_whole() -> None:
             if found.example is not None:
                 assert min(len(found.example.recompute), len(found.example.target)) > 0, found
                 assert found.example.table in tables, (name, found.example)
+
+
+def test_no_sql_fails_the_analysis() -> None:
+    """Whatever stands in a file: words left out, doubled, swapped and taken from another pipeline."""
+    chance, texts = random.Random(1), [case.text.splitlines() for case in ALL.values()]
+    bodies = [re.findall(r"\w+|\S", " ".join(line for line in text if not line.startswith("-- "))) for text in texts]
+    for case in chance.sample(sorted(ALL.values(), key=lambda one: one.name), 150):
+        words = list(chance.choice(bodies)) if chance.random() < 0.2 else list(bodies[list(ALL).index(case.name)])
+        for _ in range(chance.choice((1, 2, 3))):
+            at, other = chance.randrange(len(words)), chance.choice(chance.choice(bodies))
+            words[at : at + 1] = chance.choice(([], [words[at]] * 2, [other], [words[at], other], words[at : at - 2 : -1]))
+            words = words or ["SELECT"]
+        text = " ".join(words).replace("< SRC >", "<SRC>").replace("< SRC_INSTANT >", "<SRC_INSTANT>")
+        found = replace(case, text=text).verdict.findings
+        assert not any("failed to analyse" in one.message for one in found), text
 
 
 def test_a_hundred_pipelines_take_less_than_a_second() -> None:

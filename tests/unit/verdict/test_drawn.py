@@ -17,7 +17,7 @@ from tests.unit.verdict.drawn import pipelines
 from tests.unit.verdict.model import difference
 
 # More by hand: FRESHET_DRAWN=20000 python -m pytest tests/unit/verdict/test_drawn.py
-PIPELINES = int(os.environ.get("FRESHET_DRAWN", "400" if WHOLE else "40"))
+PIPELINES = int(os.environ.get("FRESHET_DRAWN", "400" if WHOLE else "25"))
 HISTORIES = 5
 
 
