@@ -109,6 +109,7 @@ NIGHTLY = frozenset(
         "test_what_is_shown_and_how_it_ends",
         # Audits: the story of damage that is found and mended stays, and tests/unit/audit has plans, words and bounds.
         "test_every_damage_on_every_table",
+        "test_pieces_of_several_rows_are_counted_by_themselves",
         "test_what_an_upsert_would_leave",
         "test_a_sample_is_drawn_alike_of_all_its_tables_as_of_their_positions",
         "test_rows_that_checks_keep_out_wait_in_the_quarantine",

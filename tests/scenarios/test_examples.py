@@ -179,9 +179,9 @@ def test_days_and_first_trips_go_with_their_last_trip(drivers: Drivers) -> None:
     assert (row.trips, row.active_days, row.earnings, row.first_trip_at, row.last_trip_at) == (0, 0, 0, None, None)
     drivers.check()
     for name in ("trip_earnings", "driver_daily_earnings", "dim_driver", "driver_status"):
-        # Of tables that are right an audit says so, and so do the pieces of them that it draws.
-        for share in ("--all", "--sample=40%"):
-            drivers.place.freshet("audit", name, share)
+        # Of tables that are right an audit says so.
+        drivers.place.freshet("audit", name, "--all")
+    drivers.place.freshet("audit", "trip_earnings", "--sample", "40%")
 
 
 @pytest.mark.nightly
