@@ -116,7 +116,8 @@ def named_by_some(rel: Rel, texts: Iterable[str], site: Site, node: exp.Expr) ->
         site, node: Its place.
     """
     decides = {column if table == SRC else f"{table}.{column}" for table, column in rel.kept_by if column != LIST}
-    said = says_target.group_may_vanish("A group of rows that a condition leaves out")
+    # Whether a delete shows it, or only a row that leaves its group, depends on which rows of the source are left out.
+    said = replace(says_target.group_may_vanish("A group of rows that a condition leaves out"), example=None)
     return [] if decides <= set(texts) else [said.at(site, node)]
 
 
