@@ -7,7 +7,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -20,6 +20,7 @@ from freshet.jvm.class_data import CLASS_PATH
 from freshet.jvm.session import start_session
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import HBaseSpec
+from freshet.project.shape.strategies import Reason
 from freshet.run.several import run_project
 
 _ROUNDS = 2
@@ -54,6 +55,8 @@ SELECT r.id, r.day, cast(coalesce(t.amount, 0) AS decimal(18,2)) AS amount, r.ra
        coalesce(t.at, to_timestamp('2026-01-01')) AS at, r.ts, r._hoodie_is_deleted
 FROM ranked r LEFT JOIN totals t ON t.id = r.id
 """
+# Which rows come out does not matter here.
+_ACCEPTS = f"accepts: [{', '.join(f'{{code: {code}, why: training}}' for code in get_args(Reason))}]\n"
 _PIPELINE = """\
 ddl: ddl/{name}.sql
 transform: transformers/{name}.sql
@@ -119,7 +122,7 @@ def _write_project(root: Path) -> None:
     for name, type_, partitioned, more in (("cow", "cow", "PARTITIONED BY (day)", ""), ("mor", "mor", "", _COMPACTED)):
         files[f"ddl/{name}.sql"] = _DDL.format(name=name, type=type_, partitioned=partitioned)
         files[f"transformers/{name}.sql"] = _SQL
-        files[f"pipelines/{name}.yml"] = _PIPELINE.format(name=name) + more
+        files[f"pipelines/{name}.yml"] = _ACCEPTS + _PIPELINE.format(name=name) + more
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
