@@ -16,7 +16,6 @@ from freshet.plan.parts import commit_stage
 from freshet.plan.stages import Plan, Precondition
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.steps import WriteSpec
-from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.reads import Window, counted
 
 How = Literal["upsert", "insert_overwrite", "insert_overwrite_table"]
@@ -108,12 +107,6 @@ def compile_repair(plan: AuditPlan, target: TableState, how: How, paths: Sequenc
         pipeline=spec.name,
         fingerprint=spec.fingerprint,
         target=spec.target.ref,
-        source_kind=HUDI,
-        first_run=False,
         window=window,
-        checkpoint_before=None,
-        checkpoint_after=None,
-        schema_changes=(),
-        notices=(),
         stages=(commit,),
     )

@@ -24,7 +24,7 @@ from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
 from freshet.sources.hudi.input import HudiInput
 from freshet.sources.hudi.look.versions import version_now
-from freshet.sources.hudi.position import HUDI, in_hudi
+from freshet.sources.hudi.position import in_hudi
 from freshet.sources.hudi.reads import ReadSnapshot, Version, Window
 from freshet.sources.hudi.source import HudiSource
 from freshet.sources.registry import find_input, source_of
@@ -231,13 +231,8 @@ def _recompute(spec: PipelineSpec, target: TableState, zone: str, before: Checkp
         pipeline=spec.name,
         fingerprint=spec.fingerprint,
         target=spec.target.ref,
-        source_kind=HUDI,
-        first_run=False,
         window=window,
         checkpoint_before=before,
-        checkpoint_after=None,
-        schema_changes=(),
-        notices=(),
         stages=tuple(stages),
         source_zone=zone,
     )

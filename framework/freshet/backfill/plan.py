@@ -190,12 +190,7 @@ def compile_failure(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, 
         fingerprint=plan.fingerprint,
         target=spec.target.ref,
         source_kind=spec.source.kind,
-        first_run=False,
         window=window,
-        checkpoint_before=None,
-        checkpoint_after=None,
-        schema_changes=(),
-        notices=(),
         stages=(replace(_chunk_commit(spec, _target(spec, state), plan, chunk, code), empty=True),),
     )
 

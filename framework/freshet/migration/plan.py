@@ -123,10 +123,7 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
         target=spec.target.ref,
         first_run=True,
         window=window,
-        checkpoint_before=None,
         checkpoint_after=checkpoint,
-        schema_changes=(),
-        notices=(),
         stages=(
             ReadSnapshot(view=MAIN, table=old.ref, as_of=version_at_end(old, old.commits[-1].completed)),
             RunSql(f"the copy of {old.ref.path}", (Statement(f"SELECT {read} FROM `{MAIN}`", 1),)),
@@ -153,12 +150,8 @@ def compile_verdict(spec: PipelineSpec, target: TableState, verdict: Verdict) ->
         pipeline=spec.name,
         fingerprint=spec.fingerprint,
         target=spec.target.ref,
-        first_run=False,
         window=window,
         checkpoint_before=before,
-        checkpoint_after=None,
-        schema_changes=(),
-        notices=(),
         stages=(commit,),
     )
 

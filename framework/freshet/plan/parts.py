@@ -74,13 +74,8 @@ def nothing_to_do(spec: PipelineSpec, before: Checkpoint | None, reason: str) ->
         fingerprint=spec.fingerprint,
         target=spec.target.ref,
         source_kind=spec.source.kind,
-        first_run=False,
         window=Window(kind="idle", reason=reason),
         checkpoint_before=before,
-        checkpoint_after=None,
-        schema_changes=(),
-        notices=(),
-        stages=(),
     )
 
 

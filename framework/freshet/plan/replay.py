@@ -72,11 +72,8 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         fingerprint=spec.fingerprint,
         target=spec.target.ref,
         source_kind=spec.source.kind,
-        first_run=False,
         window=window,
         checkpoint_before=before,
-        checkpoint_after=None,
         schema_changes=changes,
-        notices=(),
         stages=(read, *checked_stages(spec, target, window, merge, commit)),
     )

@@ -151,13 +151,13 @@ class Plan:
     pipeline: str
     fingerprint: str
     target: TableRef
-    first_run: bool
+    first_run: bool = False
     window: Window
-    checkpoint_before: Checkpoint | None
-    checkpoint_after: Checkpoint | None
-    schema_changes: tuple[SchemaChange, ...]
-    notices: tuple[Notice, ...]
-    stages: tuple[Stage, ...]
+    checkpoint_before: Checkpoint | None = None
+    checkpoint_after: Checkpoint | None = None
+    schema_changes: tuple[SchemaChange, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    stages: tuple[Stage, ...] = ()
     source_zone: str = ""
     source_kind: str = HUDI
 
