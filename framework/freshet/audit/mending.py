@@ -9,6 +9,7 @@ from typing import Literal
 from freshet.audit.plan import AuditPlan
 from freshet.audit.result import Group, summed
 from freshet.errors import StateError
+from freshet.hudi.instants import readable
 from freshet.hudi.options import IS_DELETED, LEFT_TO_THE_RUNS, NON_BLOCKING, REPLACES_ALL, concurrency_of
 from freshet.hudi.table import TableState
 from freshet.plan.logic import with_logic
@@ -92,7 +93,7 @@ def compile_repair(plan: AuditPlan, target: TableState, how: How, paths: Sequenc
         paths: Of the partitions that are replaced.
     """
     spec = plan.spec
-    window = Window(kind="repair", reason=f"rows that differ from a recompute as of {plan.position}")
+    window = Window(kind="repair", reason=f"rows that differ from a recompute as of {readable(plan.position)}")
     stage = commit_stage(as_whole_rows(spec, how), window, None, overwrite=paths if how == "insert_overwrite" else ())
     options = {**stage.options, **LEFT_TO_THE_RUNS}
     if how == "insert_overwrite":

@@ -11,7 +11,7 @@ from freshet.errors import FreshetError
 from freshet.hudi.buckets import bucket_advice
 from freshet.hudi.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from freshet.hudi.table import StateReader, TableState
-from freshet.plan.compile import RunRequest, compile_plan
+from freshet.plan.exact import compile_run
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.stages import Plan
@@ -150,7 +150,7 @@ def pipeline_status(
         position = source.position_words(main) if main else ""
         lag = source.lag(main)
         # By what a run plans, so that it is no second opinion.
-        plan = compile_plan(spec, state, RunRequest())
+        plan = compile_run(spec, state)
         hold(plan)
         # Of a store that is not this machine's own, plan and run tell it: each commit that is looked at takes its time there.
         lost = lost_words(spec, state, target) if may_drop(spec) and is_local(spec.target.ref.path) else ""

@@ -8,6 +8,7 @@ import pytest
 
 from freshet.errors import Exit
 from tests.kit.project import PIPELINE, a_project
+from tests.kit.timeline import a_table
 from tests.unit.cli.conftest import Freshet, parsed
 
 FILTERED = "SELECT id, amount, updated_at, _hoodie_is_deleted\nFROM <SRC>\nWHERE amount > 0\n"
@@ -64,3 +65,13 @@ def test_a_scope_names_what_carries_it(freshet: Freshet, root: Path) -> None:
     assert found["scope"]["columns"] == [{"name": "id", "carried": {"SRC": "id"}}]
     # Nothing tells the key of raw.events: what is taken for granted is said.
     assert [(one["fact"], one["columns"]) for one in found["granted"]] == [("record_key", ["id"]), ("ordering", ["updated_at"])]
+
+
+def test_status_says_what_the_next_run_is_refused_for(freshet: Freshet, root: Path) -> None:
+    """Where there is news: it must not seem to be behind only, while each run ends without a row."""
+    written(root, FILTERED)
+    a_table(root, "raw/events", 10)
+    (found,) = parsed(freshet("status", "--output", "json"))["pipelines"]
+    assert (found["state"], "ROWS_FILTERED" in found["message"]) == ("INVALID_PROJECT", True)
+    (run,) = parsed(freshet("run", "payments", "--output", "json"))["runs"]
+    assert run["error"]["code"] == "INVALID_PROJECT"
