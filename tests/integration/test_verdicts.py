@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from tests.kit.lake import Lake
 from tests.kit.whole import WHOLE
 
