@@ -21,7 +21,8 @@ MODULES = sorted(FRAMEWORK.rglob("*.py"))
 # From the bottom up. A module belongs to the longest name that it starts with, and imports from its own room or from a
 # layer below: rooms of one layer know nothing of each other. docs/architecture.md says what each room is for.
 LAYERS = (
-    ("errors", "secrets", "credentials", "cache", "types"),
+    # Airflow's part is installed without what freshet needs.
+    ("errors", "secrets", "credentials", "cache", "types", "airflow"),
     ("problems", "events"),
     ("hudi.keys",),
     ("project",),
