@@ -12,9 +12,11 @@ from freshet.jvm.session import start_session
 from tests.kit.cluster import spark_cluster
 from tests.kit.lake import Lake
 from tests.kit.session import SPARK_CONF, lighten
-from tests.kit.spared import CODEGEN, NO_CODEGEN, follow
+from tests.kit.spared import CODEGEN, NO_CODEGEN, follow, pytest_collection_modifyitems, pytest_runtest_setup
 
-pytest_plugins = ["tests.kit.queue", "tests.kit.spared"]
+pytest_plugins = ["tests.kit.queue"]
+# Hooks, which pytest finds by their names.
+__all__ = ["pytest_collection_modifyitems", "pytest_runtest_setup"]
 
 
 @pytest.fixture(scope="session")
