@@ -227,7 +227,7 @@ def test_imports_point_downwards() -> None:
 
 
 def test_what_stands_apart_is_imported_by_its_name_alone() -> None:
-    """A run without an HBASE index, users' cases or dev servers pays for none of them, and works where they are not installed."""
+    """A run without an HBASE index, cases of users or dev servers pays for none of them."""
     core = (
         "project",
         "plan",
