@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def make_dags(
     name: str = "",
     freshet: Sequence[str] = ("freshet",),
     document: str = "",
-    start_date: datetime = datetime(2026, 1, 1, tzinfo=UTC),
+    start_date: datetime = datetime(2026, 1, 1, tzinfo=timezone.utc),
     retries: int = 3,
     retry_delay: timedelta = timedelta(minutes=1),
     pool: Callable[[Pipeline], str] | str = "",
