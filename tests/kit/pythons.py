@@ -1,7 +1,7 @@
 """Run what needs no JVM, and the first hour from a wheel, by each other Python of this machine that ``setup.cfg`` allows.
 
-``python -m tests.kit.pythons`` makes an environment for each in ``build/pythons``, without the lock file, which is of one Python;
-it ends with the first failure.
+`python -m tests.kit.pythons` makes an environment for each in `build/pythons`, without the lock file, which is of one
+Python; it ends with the first failure.
 """
 
 from __future__ import annotations
