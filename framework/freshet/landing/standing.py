@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COLUMNS_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
 from freshet.hudi.keys import options
@@ -76,7 +77,7 @@ def _recorded(bare: PipelineSpec, table: TableState) -> tuple[dict[str, Any], st
     ref = bare.target.ref
     for _, info in table.newest_first():
         if PIPELINE_KEY in info.extra and info.extra.get(ORIGIN_KEY) != ORIGIN:
-            raise of_a_pipeline(ref, info.extra[PIPELINE_KEY])
+            raise of_a_pipeline(ref, without_credentials(info.extra[PIPELINE_KEY]))
         if info.extra.get(INDEX_KEY) and info.extra.get("schema"):
             return json.loads(info.extra[INDEX_KEY]), info.extra["schema"]
     raise StateError(
@@ -105,6 +106,7 @@ def _refuse_other(ref: TableRef, asked: TableAsked, table: TableState, columns: 
         ),
     ):
         if after.lower() != before.lower():
+            before = without_credentials(before)
             raise StateError(
                 code,
                 f"{ref.name}: the table {ref.path} was made with {option} '{before}', and here it is '{after}'.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COMPARED_KEY, MAIN, MIGRATION_KEY
 from freshet.hudi.options import IS_DELETED, bulk_insert_options
@@ -166,7 +167,8 @@ def check_renames(spec: PipelineSpec, stands: Mapping[str, str], renames: Mappin
             f"{spec.name}: --rename {', '.join(wrong)}: the old name is to be a column of the old table, "
             f"and the new one of {spec.target.file}.",
             _UNTOUCHED,
-            f"Columns that stand: {', '.join(stands.values())}; declared: {', '.join(c.name for c in spec.target.columns)}.",
+            f"Columns that stand: {', '.join(map(without_credentials, stands.values()))}; declared: "
+            f"{', '.join(c.name for c in spec.target.columns)}.",
         )
 
 

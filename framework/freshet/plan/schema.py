@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
+from freshet.credentials import without_credentials
 from freshet.hudi.checkpoint import COLUMNS_KEY
 from freshet.hudi.table import TableState
 from freshet.plan.stages import SchemaChange
@@ -53,6 +54,11 @@ def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
     return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
 
 
+def _shown(kind: DataType | str) -> str:
+    """Return a type that a table keeps, in words: its fields may be named after a secret of which nobody knows any more."""
+    return without_credentials(str(kind))
+
+
 def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[SchemaChange, ...], list[str]]:
     """Return what the next commit changes about the table's columns, and what it must not."""
     schema = target.latest_extra("schema")
@@ -65,17 +71,17 @@ def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[Sc
     refused: list[str] = []
     for name, column in stands.items():
         if name not in declared:
-            refused.append(f"column {column.name} {column.type} of the table is not in the DDL, and new rows would null it")
+            shown = _shown(f"{column.name} {column.type}")
+            refused.append(f"column {shown} of the table is not in the DDL, and new rows would null it")
         elif stored(declared[name].type) != stored(column.type):
             now = declared[name].type
             if may_widen(column.type, now):
                 changes.append(SchemaChange(column=column.name, change="widen", before=str(column.type), after=str(now)))
             else:
-                refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
+                refused.append(f"column {column.name} is {_shown(column.type)} in the table and {now} in the DDL")
         elif narrow is not None and not _may_hold(declared[name].type, column.type, narrow.get(name)):
-            refused.append(
-                f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in the DDL"
-            )
+            before = _shown(narrow.get(name, column.type))
+            refused.append(f"column {column.name} is {before} in the table and {declared[name].type} in the DDL")
     for name, column in declared.items():
         if name not in stands:
             if column.nullable:

@@ -12,6 +12,7 @@ from freshet.credentials import tree_without_credentials, without_credentials
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import BACKFILL_KEY, CHECKS_KEY, COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
+from freshet.project.model.hidden import without_older
 from freshet.project.model.paths import place_before
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.records import read_records
@@ -80,7 +81,7 @@ def read_history(
         failed: Only those that did not end well.
     """
     records, unreadable = _records(spec, limit, since, failed)
-    entries = [_of_record(record) for record in records]
+    entries = [_of_record(_without_older(record, spec)) for record in records]
     target = None if failed else _table(spec, state, bool(records))
     if target is not None:
         told = {commit for entry in entries for commit in entry.commits}
@@ -123,6 +124,15 @@ def _commits(target: TableState, since: str) -> Iterator[tuple[Instant, CommitIn
     if not target.commits or target.commits[0].completed >= since:
         archived = target.load_archived(since, frozenset(i.requested for i in target.commits))
         yield from sorted(archived, key=lambda pair: pair[0], reverse=True)
+
+
+def _without_older(record: dict[str, Any], spec: PipelineSpec) -> dict[str, Any]:
+    """Return a record without the secret of before in what it says of the pipeline's paths."""
+    if not spec.hidden:
+        return record
+    error = {key: without_older(str(value), spec.hidden) for key, value in (record.get("error") or {}).items()}
+    reason = without_older(str(record.get("reason") or ""), spec.hidden)
+    return {**record, **({"error": error} if error else {}), **({"reason": reason} if reason else {})}
 
 
 def _of_record(record: Mapping[str, Any]) -> Entry:

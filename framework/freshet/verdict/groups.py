@@ -30,7 +30,7 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
     if rel.kind in ("full", "before") or rel.broken:
         return replace(rel, filtered=True, always=False)
     if rel.kind == "mixed":
-        site.found.append(says.not_analysed("a condition on a union of changed and of other rows").at(site, condition))
+        site.stop(says.not_analysed("a condition on a union of changed and of other rows").at(site, condition))
         return replace(rel, broken=True, kind="delta")
     if col.of == {_FLAG} and clause == "WHERE":
         if col.flags:
@@ -82,10 +82,10 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
     if rel.broken:
         return result
     if rel.kind == "before":
-        site.found.append(says.before_as_data().at(site, node))
+        site.stop(says.before_as_data().at(site, node))
         return replace(result, broken=True)
     if rel.kind == "mixed":
-        site.found.append(says.not_analysed("an aggregation over a union of changed and of other rows").at(site, node))
+        site.stop(says.not_analysed("an aggregation over a union of changed and of other rows").at(site, node))
         return replace(result, broken=True, kind="delta")
     if rel.kind == "full":
         result = replace(result, always=not keys, filtered=rel.filtered and bool(keys))
@@ -103,7 +103,7 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
         result = replace(result, conditions=frozenset())
         return replace(result, dead=False, twice=False, several=frozenset(), many=frozenset())
     names = ", ".join(groups)
-    site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
+    site.stop(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
     return replace(result, broken=True)
 
 
@@ -168,7 +168,7 @@ def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: S
             return replace(result, pending=(*rel.pending, *said))
         return replace(result, assumed=rel.assumed or rel.perhaps)
     names = ", ".join(sorted(key.rpartition(".")[2] for key in keys))
-    site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit)), "window").at(site, node))
+    site.stop(says_target.group_in_part(names, ", ".join(sorted(rel.unit)), "window").at(site, node))
     return replace(result, broken=True)
 
 

@@ -224,5 +224,5 @@ def _whole_for(held: Held, left: Rel, how: Joining) -> bool:
 
 
 def _broken(left: Rel, right: Rel, how: Joining, said: says.Said) -> Rel:
-    how.site.found.append(how.finding(said))
+    how.site.stop(how.finding(said))
     return replace(together(left, right, how, keep_right=True), kind="delta", broken=True)

@@ -45,7 +45,7 @@ class Published:
         yield from (self._as_published(one) for one in rel.pending)
         if rel.broken:
             if not self.question.deletes_pass_on and self.question.spec.operation == "upsert":
-                yield self._at(says_target.deletes_stay("the increment is read without deletes"))
+                yield self._at(says_target.deletes_not_read(self.question.deletes_not_recorded))
             return
         if rel.assumed:
             self.granted.append(Granted(table=says.SHOWN, fact="rows_stay", columns=self.question.key_of(SRC)))
@@ -56,6 +56,9 @@ class Published:
             yield from of_versions(rel, self.question, self.site, self.node)
         elif rel.kind == "full":
             yield self._at(says_target.group_may_vanish("A group or row"))
+            if not self.question.deletes_pass_on:
+                # Nor does the delete name the group, whose other rows are counted as before.
+                yield self._at(replace(says_target.deletes_not_read(self.question.deletes_not_recorded), example=None))
             yield from drives_missing(rel, self.question, self.site, self.node)
         elif rel.kind == "before":
             yield self._at(says.before_as_data())
@@ -74,6 +77,21 @@ class Published:
         cols = [self.rel.get(column) for column in self._target_key()]
         tables = {table.removesuffix("()") for col in cols if col is not None for table, _ in col.of}
         return replace(found, example=None) if found.code == "FAN_OUT" and found.subject not in tables else found
+
+    def not_asked(self) -> tuple[str, ...]:
+        """Return what is not asked of a result of whose rows nothing is known, in words."""
+        spec, key = self.question.spec, ", ".join(self._target_key())
+        deletes = self.question.deletes_pass_on and spec.operation == "upsert"
+        drivers = ", ".join(dict.fromkeys(one.table.name for one in spec.inputs))
+        ordering = spec.write.ordering or spec.target.ordering_field
+        asked = (
+            "whether rows that were published drop out of the result",
+            f"whether the record key ({key}) follows from the source's" if key else "",
+            "whether the rows that the source deletes leave the target" if deletes else "",
+            f"whether a change in {drivers} reaches the rows that it is joined to" if drivers else "",
+            f"whether {ordering} never goes back" if ordering else "",
+        )
+        return tuple(filter(None, asked))
 
     def scope(self) -> Scope:
         """Return the columns of the result by which it falls into pieces."""
@@ -150,7 +168,7 @@ class Published:
         if self.question.spec.operation == "delete":
             return
         if not self.question.deletes_pass_on:
-            yield self._at(says_target.deletes_stay("the increment is read without deletes"))
+            yield self._at(says_target.deletes_not_read(self.question.deletes_not_recorded))
             return
         flag = rel.get(_DELETED)
         of_rows = set(self.question.key_of(SRC)) <= rel.unit

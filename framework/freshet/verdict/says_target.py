@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
@@ -143,6 +144,21 @@ def deletes_stay(why: str) -> Said:
         example=Example(
             table=SRC, change="delete", recompute="does not hold the row", target="keeps the row as it was published"
         ),
+    )
+
+
+def deletes_not_read(not_recorded: bool) -> Said:
+    """An increment without the rows that the source deletes.
+
+    Args:
+        not_recorded: True where no setting of the pipeline would show them.
+    """
+    if not not_recorded:
+        return deletes_stay("the increment is read without deletes")
+    return replace(
+        deletes_stay("its table keeps no change data, so that no increment shows what it deletes"),
+        hint="Make the source's table anew with hoodie.table.cdc.enabled=true, which it has from its first commit or never; or "
+        "accept it where the source never deletes.",
     )
 
 

@@ -112,7 +112,7 @@ def listed(node: exp.Values, site: Site) -> Rel:
 
 def not_known(node: exp.Expr, what: str, site: Site) -> Rel:
     """Return a relation of which nothing is known, and say so."""
-    site.found.append(says.not_analysed(what).at(site, node))
+    site.stop(says.not_analysed(what).at(site, node))
     return Rel(kind="delta", broken=True)
 
 

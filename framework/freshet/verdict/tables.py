@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from freshet.errors import FreshetError
+from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.table import StateReader
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef, TableSpec
@@ -49,6 +50,7 @@ def _of_ddl(table: TableSpec) -> TableFacts:
         ordering=table.ordering_field,
         partition_by=table.partition_by,
         never_null=tuple(column.name for column in table.columns if not column.nullable),
+        records_changes=table.properties.get(RECORDS_CHANGES, "").strip().lower() == "true",
     )
 
 
@@ -70,4 +72,5 @@ def _of_table(ref: TableRef, state: StateReader) -> TableFacts | None:
         ordering=found.config.ordering_field,
         partition_by=found.config.partition_by,
         never_null=sure if set(found.config.partition_by) <= set(sure) else None,
+        records_changes=found.config.records_changes,
     )

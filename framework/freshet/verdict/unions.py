@@ -32,7 +32,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
     """
     if left.broken or right.broken or not _aligned(left, right):
         if not (left.broken or right.broken):
-            site.found.append(says.not_analysed("a union of '*' over tables whose columns are not known").at(site, node))
+            site.stop(says.not_analysed("a union of '*' over tables whose columns are not known").at(site, node))
         return replace(left, kind="delta", broken=True)
     names = list(left.cols)
     renamed = _renamed(right, names)
@@ -65,7 +65,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
     if left.kind == right.kind == "full":
         held = _common(left, renamed, names)
         if held is None:
-            site.found.append(says.not_analysed("a union of tables that are narrowed in different ways").at(site, node))
+            site.stop(says.not_analysed("a union of tables that are narrowed in different ways").at(site, node))
             return replace(together, kind="delta", broken=True)
         unique = frozenset(a | b | {name} for a in left.unique for b in renamed.unique for name in apart)
         return replace(together, held=held, unique=unique)
@@ -91,7 +91,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
                 twice=False,
             )
     if "before" in (left.kind, right.kind) or (left.kind == right.kind == "delta" and left.seen != right.seen):
-        site.found.append(says.before_as_data().at(site, node))
+        site.stop(says.before_as_data().at(site, node))
         return replace(together, kind="delta", broken=True)
     return replace(together, kind="mixed", parts=(*(left.parts or (left,)), *(renamed.parts or (renamed,))))
 

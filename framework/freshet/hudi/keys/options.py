@@ -39,6 +39,8 @@ MAX_COMMITS = "hoodie.streamer.source.hoodieincr.num_instants"
 MISSING_CHECKPOINT = "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy"
 FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 INCREMENTAL_FORMAT = "hoodie.datasource.query.incremental.format"
+# Of a table: it keeps change data, by which its deletes are seen.
+RECORDS_CHANGES = "hoodie.table.cdc.enabled"
 
 CONCURRENCY = "hoodie.write.concurrency.mode"
 MERGE_MODE = "hoodie.record.merge.mode"
