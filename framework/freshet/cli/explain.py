@@ -13,6 +13,7 @@ from freshet.cli.output import Output, reporting
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
+from freshet.sources.registry import kind_of
 from freshet.verdict.describe import verdict_json, verdict_lines
 from freshet.verdict.result import Scope, Verdict
 
@@ -103,7 +104,7 @@ def source_in_words(spec: PipelineSpec) -> str:
         "latest_state": "deleted rows left out",
         "auto": "deleted rows among them where the table keeps change data",
     }[spec.source.incremental_format]
-    most = f"at most {spec.source.max_commits} commits a run"
+    most = f"at most {kind_of(spec).most(spec)} a run"
     return f"{spec.source.table.name}: what changed since the checkpoint, {most}, {deletes}"
 
 

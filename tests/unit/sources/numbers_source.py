@@ -168,6 +168,9 @@ class Queue:
             what=lambda spec: f"queue at {spec.source.place}",
             remedy="Fill it.",
             position_by_hand=lambda spec, state, text: NumberPosition(int(text or 0)),
+            text_by_hand=lambda text: text,
+            most=lambda spec: f"{spec.source.max_commits} numbers",
+            reading=lambda window, zone: f"numbers up to {window.end_inclusive}",
             describe=lambda window, zone: f"numbers {window.begin_inclusive} to {window.end_inclusive}",
             readable=_readable,
         )

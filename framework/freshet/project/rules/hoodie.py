@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from freshet.hudi.keys import options, streamer_keys
+from freshet.hudi.keys.kafka_keys import check_client_key, is_client_key
 from freshet.hudi.keys.stances import check_stance
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean
@@ -46,6 +47,9 @@ def check_hoodie(settings: Mapping[str, Setting], problems: Problems) -> None:
 
 @lru_cache(maxsize=4096)
 def _check(key: str, value: str) -> tuple[str, str, str] | None:
+    if is_client_key(key):
+        of_kafka = check_client_key(key, value)
+        return None if of_kafka is None else (of_kafka.code, of_kafka.message, of_kafka.hint)
     if not key.startswith("hoodie."):
         hint = advice_for(key) or "Only hoodie.* keys stand under 'hoodie:'."
         return "UNKNOWN_KEY", f"'{key[:80]}' is not a Hudi property.", hint
