@@ -56,8 +56,9 @@ class MemoryBroker:
                 found[part] = self.times[part][min(later)]
         return found
 
-    def publish(self, group: str, offsets: Mapping[Part, int]) -> None:
+    def publish(self, group: str, offsets: Mapping[Part, int]) -> str:
         self.published[group] = dict(offsets)
+        return ""
 
 
 def a_topic_spec(*topics: str, pattern: str = "", **changes: Any) -> KafkaSpec:

@@ -15,6 +15,7 @@ from freshet.hudi.table import StateReader
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.sources.hudi.reads import DriveRows, Window, counted
+from freshet.sources.registry import kind_of
 
 if TYPE_CHECKING:
     from freshet.run.executor import Committed
@@ -139,6 +140,11 @@ def tell_done(listen: Listener, spec: PipelineSpec, plan: Plan, done: Committed)
                 error=done.quarantine_error.as_json(),
             )
         )
+    after = plan.checkpoint_after.main if plan.checkpoint_after else None
+    untold = kind_of(spec).published(spec, after) if after is not None else ""
+    if untold:
+        words = f"OFFSETS_NOT_PUBLISHED: the rows are published, and tools that show lag are not told: {untold}"
+        listen(Notice(pipeline=spec.name, code="OFFSETS_NOT_PUBLISHED", message=words))
     for one in done.outcomes:
         kind = CheckEvaluated if one.status in ("warned", "dropped") else CheckPassed
         words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"

@@ -226,6 +226,8 @@ class SourceKind:
         most: Says in words how much of it a run reads at most.
         describe: Says in words what a window reads, by the plan's zone.
         reading: Says so while it is read.
+        published: Told how far a commit has read, for those who do not read checkpoints; returns in words why that failed,
+            which harms nothing.
         readable: Returns a text of a position, with the plan's zone, as people read it; its age where a time is given.
     """
 
@@ -238,6 +240,7 @@ class SourceKind:
     describe: Callable[[Window, str], str]
     reading: Callable[[Window, str], str]
     readable: Callable[[str, str, datetime | None], str]
+    published: Callable[[PipelineSpec, Position], str] = lambda spec, position: ""
 
 
 class Reader(Protocol):

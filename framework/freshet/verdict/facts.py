@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.verdict.columns import SRC
@@ -88,6 +89,8 @@ class Question:
     @property
     def deletes_pass_on(self) -> bool:
         """Say whether the rows that the source deleted are in the increment, as far as the files tell."""
+        if isinstance(self.spec.source, KafkaSpec):
+            return self.spec.source.tombstones == "delete"
         if self.spec.source.incremental_format != "auto":
             return self.spec.source.incremental_format == "cdc"
         return any(column.name == "_hoodie_is_deleted" for column in self.spec.target.columns)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from freshet.errors import FreshetError, StateError
+from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
@@ -215,3 +215,19 @@ def test_offsets_can_be_set_before_the_topic_is_there_and_a_time_cannot(cluster:
     with pytest.raises(StateError) as refused:
         compile_override(spec, lake(at_offsets({0: 2})), "earliest")
     assert refused.value.code == "SOURCE_MISSING"
+
+
+def test_a_groups_offsets_are_set_after_a_commit_and_a_failure_is_only_said(
+    cluster: MemoryBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    position = a_position(orders={0: 7, 1: 4})
+    spec = a_spec(source=a_topic_spec(group="earnings"))
+    assert source_module.KIND.published(spec, position) == ""
+    assert cluster.published == {"earnings": {("orders", 0): 7, ("orders", 1): 4}}
+    assert source_module.KIND.published(a_spec(source=a_topic_spec()), position) == ""
+
+    def away(topics: object) -> MemoryBroker:
+        raise RetryableError("KAFKA_UNREACHABLE", "gone", "Nothing was read.", "")
+
+    monkeypatch.setattr(source_module, "open_broker", away)
+    assert "KAFKA_UNREACHABLE" in source_module.KIND.published(spec, position)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from freshet.project.model.pipeline import SourceSpec
-from freshet.types.columns import Column
+from freshet.types.columns import Array, Atomic, Column, Struct
 
 #: The kind of source that topics are.
 KAFKA = "kafka"
@@ -63,6 +63,29 @@ class KafkaSpec(SourceSpec):
 def place_of_topics(topics: tuple[str, ...], pattern: str = "") -> str:
     """Return what topics are called as a place; the cluster is no part of it, whose address may change."""
     return f"{KAFKA}:/{pattern}/" if pattern else f"{KAFKA}:{','.join(topics)}"
+
+
+#: What ``_kafka`` holds.
+ORIGIN_TYPE = Struct(
+    (
+        ("topic", Atomic("string")),
+        ("partition", Atomic("int")),
+        ("offset", Atomic("bigint")),
+        ("timestamp", Atomic("timestamp")),
+        ("timestamp_type", Atomic("string")),
+        ("key", Atomic("binary")),
+        ("headers", Array(Struct((("key", Atomic("string")), ("value", Atomic("binary")))))),
+        ("tombstone", Atomic("boolean")),
+    )
+)
+
+
+def row_columns(spec: KafkaSpec) -> tuple[Column, ...]:
+    """Return the columns of <SRC>: the value's, what it deletes, and where the record came from."""
+    plain = Column(name="value", type=Atomic("string" if spec.format == "text" else "binary"))
+    values = spec.columns if spec.format == "json" else (plain,)
+    deletes = (Column(name="_hoodie_is_deleted", type=Atomic("boolean")),) if spec.tombstones == "delete" else ()
+    return (*values, *deletes, Column(name=ORIGIN, type=ORIGIN_TYPE))
 
 
 def of_topics(spec: SourceSpec) -> list[Any]:

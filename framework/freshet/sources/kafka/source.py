@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from freshet.errors import StateError
+from freshet.errors import FreshetError, StateError
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.table import StateReader
 from freshet.project.model.checks import MalformedRule
@@ -204,6 +204,17 @@ def _readable(text: str, zone: str, now: datetime | None) -> str:
     return text
 
 
+def _published(spec: PipelineSpec, position: Position) -> str:
+    topics = topics_of(spec)
+    if not topics.group or not isinstance(position, KafkaPosition):
+        return ""
+    offsets = {(topic, number): offset for topic, of in position.offsets.items() for number, offset in of.items()}
+    try:
+        return open_broker(topics).publish(topics.group, offsets) if offsets else ""
+    except FreshetError as error:
+        return str(error)
+
+
 #: See ``freshet.sources.registry``.
 KIND = SourceKind(
     find=_find,
@@ -215,4 +226,5 @@ KIND = SourceKind(
     describe=_describe,
     reading=_reading,
     readable=_readable,
+    published=_published,
 )

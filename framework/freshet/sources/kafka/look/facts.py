@@ -68,10 +68,10 @@ class Broker(Protocol):
         """
         ...
 
-    def publish(self, group: str, offsets: Mapping[Part, int]) -> None:
-        """Set the offsets of a consumer group, for tools that show its lag.
+    def publish(self, group: str, offsets: Mapping[Part, int]) -> str:
+        """Set the offsets of a consumer group, for tools that show its lag; returns in words why that was refused.
 
         Raises:
-            FreshetError: KAFKA_UNREACHABLE, KAFKA_DENIED or OFFSETS_NOT_PUBLISHED.
+            FreshetError: KAFKA_UNREACHABLE or KAFKA_DENIED.
         """
         ...
