@@ -36,7 +36,7 @@ def check_hoodie(settings: Mapping[str, Setting], problems: Problems) -> None:
             said = f"'{setting.name or key}' cannot be set: freshet sets it itself or relies on it."
             problems.add(setting.file, setting.line, "RESERVED_KEY", said, reserved)
             continue
-        found = _check(key, setting.value)
+        found = problem_of(key, setting.value)
         if found is not None:
             code, said, hint = found
             said = said.replace(key, setting.name or key)
@@ -46,7 +46,8 @@ def check_hoodie(settings: Mapping[str, Setting], problems: Problems) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _check(key: str, value: str) -> tuple[str, str, str] | None:
+def problem_of(key: str, value: str) -> tuple[str, str, str] | None:
+    """Return what is wrong with one key that stands under ``hoodie:``: code, message and hint."""
     if is_client_key(key):
         of_kafka = check_client_key(key, value)
         return None if of_kafka is None else (of_kafka.code, of_kafka.message, of_kafka.hint)

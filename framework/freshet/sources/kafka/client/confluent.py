@@ -7,22 +7,17 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import (
-    Consumer,
-    ConsumerGroupTopicPartitions,
-    IsolationLevel,
-    KafkaError,
-    KafkaException,
-    TopicCollection,
-    TopicPartition,
-)
-from confluent_kafka.admin import AdminClient, OffsetSpec
+import confluent_kafka
+from confluent_kafka import KafkaError, KafkaException, admin
 
 from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.hudi.keys.kafka_client import without_jvm
 from freshet.project.model.kafka import KafkaSpec
 from freshet.sources.kafka.look.facts import Extent, Facts, Part
 
+# The package's own types leave out some of what it has.
+_KAFKA: Any = confluent_kafka
+_ADMIN: Any = admin
 # Of one question; a plan asks four.
 _SECONDS = 10.0
 #: Of the look at records' timestamps, which tells how old what waits is, and nothing else.
@@ -66,10 +61,10 @@ class ConfluentBroker:
         names = [name for name, one in known.items() if self._is_read(name) and one.error is None]
         if not names:
             return Facts(asked_ms=asked)
-        described = self._all(self._admin.describe_topics(TopicCollection(names), request_timeout=_SECONDS))
-        parts = [TopicPartition(name, one.id) for name, topic in described.items() for one in topic.partitions]
-        begins = self._offsets(parts, OffsetSpec.earliest())
-        ends = self._offsets(parts, OffsetSpec.latest())
+        described = self._all(self._admin.describe_topics(_KAFKA.TopicCollection(names), request_timeout=_SECONDS))
+        parts = [_KAFKA.TopicPartition(name, one.id) for name, topic in described.items() for one in topic.partitions]
+        begins = self._offsets(parts, _ADMIN.OffsetSpec.earliest())
+        ends = self._offsets(parts, _ADMIN.OffsetSpec.latest())
         return Facts(
             ids={name: str(topic.topic_id) for name, topic in described.items()},
             # The end was asked for last. What is behind it belongs to transactions that are open.
@@ -79,8 +74,8 @@ class ConfluentBroker:
 
     def offsets_at(self, parts: Iterable[Part], moment_ms: int) -> Mapping[Part, int | None]:
         """Return the offset of the first record of a time or a later one; None where there is none."""
-        asked = [TopicPartition(topic, number) for topic, number in parts]
-        found = self._offsets(asked, OffsetSpec.for_timestamp(moment_ms)) if asked else {}
+        asked = [_KAFKA.TopicPartition(topic, number) for topic, number in parts]
+        found = self._offsets(asked, _ADMIN.OffsetSpec.for_timestamp(moment_ms)) if asked else {}
         return {part: offset if offset >= 0 else None for part, offset in found.items()}
 
     def times_at(self, offsets: Mapping[Part, int]) -> Mapping[Part, int]:
@@ -88,7 +83,7 @@ class ConfluentBroker:
         if not offsets:
             return {}
         # It joins no group: it is told what to read, and commits nothing.
-        consumer = Consumer(
+        consumer = _KAFKA.Consumer(
             {
                 **self._settings,
                 "group.id": "freshet-look",
@@ -102,7 +97,7 @@ class ConfluentBroker:
         found: dict[Part, int] = {}
         deadline = time.monotonic() + _TIMES_SECONDS
         try:
-            consumer.assign([TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()])
+            consumer.assign([_KAFKA.TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()])
             while len(found) < len(offsets) and time.monotonic() < deadline:
                 message = consumer.poll(0.2)
                 if message is None or message.error() is not None:
@@ -110,7 +105,7 @@ class ConfluentBroker:
                 part = (message.topic(), message.partition())
                 if part not in found:
                     found[part] = message.timestamp()[1]
-                    consumer.pause([TopicPartition(*part)])
+                    consumer.pause([_KAFKA.TopicPartition(*part)])
         except KafkaException:
             # How old something is, is no reason to fail.
             return found
@@ -120,9 +115,11 @@ class ConfluentBroker:
 
     def publish(self, group: str, offsets: Mapping[Part, int]) -> str:
         """Set the offsets of a consumer group; returns in words why that was refused."""
-        wanted = [TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
+        wanted = [_KAFKA.TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
         done = self._all(
-            self._admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)], request_timeout=_SECONDS)
+            self._admin.alter_consumer_group_offsets(
+                [_KAFKA.ConsumerGroupTopicPartitions(group, wanted)], request_timeout=_SECONDS
+            )
         )
         refused = [one.error for result in done.values() for one in result.topic_partitions if one.error is not None]
         return f"the group {group}: {refused[0].str()}" if refused else ""
@@ -130,7 +127,7 @@ class ConfluentBroker:
     @property
     def _admin(self) -> Any:
         if self._client is None:
-            self._client = AdminClient(self._settings)
+            self._client = _ADMIN.AdminClient(self._settings)
         return self._client
 
     def _is_read(self, name: str) -> bool:
@@ -141,7 +138,7 @@ class ConfluentBroker:
         found = self._all(
             self._admin.list_offsets(
                 dict.fromkeys(parts, wanted),
-                isolation_level=IsolationLevel.READ_COMMITTED,
+                isolation_level=_KAFKA.IsolationLevel.READ_COMMITTED,
                 request_timeout=_SECONDS,
             )
         )
