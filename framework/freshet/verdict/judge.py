@@ -11,6 +11,7 @@ from freshet.verdict.columns import SRC
 from freshet.verdict.facts import Question, TableFacts
 from freshet.verdict.result import Finding, Granted, Kind, Scope, Verdict
 from freshet.verdict.settings import of_settings
+from freshet.verdict.topics import never_happens
 
 
 def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> Verdict:
@@ -28,6 +29,7 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
         found, scope, granted = chain.found, chain.scope, chain.granted
     except Exception as error:  # a fault of the analysis must not stand for a fault of the pipeline
         found, scope, granted = [_fault(spec, error)], Scope(why_none="the analysis failed"), []
+    found = [one for one in found if not never_happens(spec, one)]
     accepted = tuple(_accepted(spec, one) for one in _once([*found, *of_settings(question)]))
     kind: Kind = "exact" if not accepted else "exact_if" if all(one.accepted for one in accepted) else "inexact"
     used = {(one.code, one.accepted) for one in accepted}

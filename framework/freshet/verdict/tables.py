@@ -47,8 +47,9 @@ def facts_of(
 
 
 def _of_topics(topics: KafkaSpec) -> TableFacts:
-    # Which row a record is of only the SQL tells: nobody says a key.
-    return TableFacts(columns=tuple(column.name for column in row_columns(topics)), partition_by=(), never_null=(ORIGIN,))
+    # A record never changes: with another value it would be another one. So all of it tells it from others.
+    columns = tuple(column.name for column in row_columns(topics))
+    return TableFacts(columns=columns, record_key=columns, partition_by=(), never_null=(ORIGIN,))
 
 
 def _of_ddl(table: TableSpec) -> TableFacts:
