@@ -140,6 +140,11 @@ def test_what_is_refused_is_refused_at_its_line(problems_of: Check, hoodie: str,
     assert {one for _, _, one in found} == {expected[1]}
 
 
+def test_an_instant_of_commits_is_refused_where_there_are_none(problems_of: Check) -> None:
+    sql = "SELECT id, amount, <SRC_INSTANT> AS n,\n  updated_at FROM <SRC>\n"
+    assert seen(problems_of({**yml(), "transformers/payments.sql": sql})) == [("transformers/payments.sql", 1, "NOT_SUPPORTED")]
+
+
 def test_what_is_said_of_topics_where_none_is_read_is_refused_in_a_pipeline_and_not_in_a_config(problems_of: Check) -> None:
     path = "  hoodie.streamer.source.hoodieincr.path: data/raw/events\n"
     assert seen(problems_of(yml(path + SERVERS)))[0][1:] == (6, "CONFLICTING_SETTING")

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from freshet.errors import FreshetError, RetryableError, StateError
+from freshet.events.event import Event
+from freshet.events.kinds import LagObserved
 from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_override, compile_plan
@@ -17,6 +19,7 @@ from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.stages import Commit, Plan
 from freshet.project.model.checks import CheckSpec, MalformedRule
 from freshet.project.model.pipeline import InputSpec
+from freshet.run.telling import tell_plan
 from freshet.sources.kafka import source as source_module
 from freshet.sources.kafka.look.by_hand import text_by_hand
 from freshet.sources.kafka.reads import Range, ReadTopics
@@ -231,3 +234,12 @@ def test_a_groups_offsets_are_set_after_a_commit_and_a_failure_is_only_said(
 
     monkeypatch.setattr(source_module, "open_broker", away)
     assert "KAFKA_UNREACHABLE" in source_module.KIND.published(spec, position)
+
+
+def test_a_run_tells_how_many_records_wait(cluster: MemoryBroker) -> None:
+    events = list[Event]()
+    plan = planned(at_offsets({0: 7, 1: 4}), source=a_topic_spec(max_events=1), inputs=())
+    tell_plan(events.append, a_spec(source=a_topic_spec(), inputs=()), plan, lake())
+    found = [(one.input, one.commits, one.rows, one.seconds) for one in events if isinstance(one, LagObserved)]
+    assert found == [("kafka:orders", 0, 3, None)]
+    assert [one.message for one in events if isinstance(one, LagObserved)] == ["kafka:orders: 3 rows wait"]

@@ -128,7 +128,9 @@ def _built(
     if isinstance(main, KafkaSpec):
         main = with_columns(main, described, table, draft.place, problems)
         is_backfilled = settings is not None and settings.backfill is not None
-        check_topics(main, table, inputs, write, draft.place, problems, is_backfilled=is_backfilled)
+        check_topics(
+            main, table, inputs, write, [step for step, _ in chain], draft.place, problems, is_backfilled=is_backfilled
+        )
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, draft.place, problems)
     checks = read_checks(
         settings.checks if settings else (),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from freshet.problems import Problems
 from freshet.project.model.kafka import ORIGIN, KafkaSpec
 from freshet.project.model.pipeline import InputSpec, TableSpec
-from freshet.project.model.steps import WriteSpec
+from freshet.project.model.steps import TransformSpec, WriteSpec
 from freshet.project.shape.source import Source
 from freshet.project.syntax.files import Place
+from freshet.project.syntax.statements import INSTANT_PLACE
 from freshet.types.columns import Array, Column, DataType, Decimal, Map, Struct
 
 _IS_DELETED = "_hoodie_is_deleted"
@@ -62,6 +63,7 @@ def check_topics(
     table: TableSpec,
     inputs: tuple[InputSpec, ...],
     write: WriteSpec,
+    steps: Iterable[TransformSpec],
     place: PlaceOf,
     problems: Problems,
     *,
@@ -74,6 +76,7 @@ def check_topics(
         table: The target.
         inputs: The other inputs.
         write: How the batch reaches the target.
+        steps: What makes it.
         place: Gives the place of a path of keys.
         problems: Receives CONFLICTING_SETTING and NOT_SUPPORTED.
         is_backfilled: True where the pipeline declares a backfill.
@@ -82,6 +85,12 @@ def check_topics(
         at = place("backfill")
         hint = "Remove it: 'freshet checkpoint set NAME TIME' reads again from a time on; or land the topic in a raw table."
         problems.add(at.file, at.line, "NOT_SUPPORTED", "A backfill reads a range of a table, and topics are read.", hint)
+    for step in steps:
+        for statement in step.statements:
+            if INSTANT_PLACE in statement.text:
+                hint = "Order rows by _kafka.offset or _kafka.timestamp."
+                said = "<SRC_INSTANT> is a time of a table's commits, and topics have none."
+                problems.add(step.file, statement.line, "NOT_SUPPORTED", said, hint)
     for one in inputs:
         if one.drives:
             at = place("inputs", one.name, "drives")
