@@ -19,7 +19,7 @@ from freshet.project.model.kafka import KafkaSpec, row_columns
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.sinks.failures import in_words
-from freshet.sources.hudi.reads import Window
+from freshet.sources.hudi.reads import ReadRange, Window
 from freshet.sources.kafka.read import reader
 from freshet.sources.kafka.read.decode import RAW, WHY, decode, original
 from freshet.sources.kafka.read.reader import KafkaReader
@@ -225,3 +225,19 @@ def test_a_window_without_records_has_the_columns(spark: SparkSession) -> None:
     rows, _ = KafkaReader().read(spark, ReadTopics(**{**vars(stage()), "ranges": ()}))
     assert rows.columns == [*COLUMNS, "_kafka"]
     assert rows.count() == 0
+
+
+def test_a_backfill_reads_records_of_its_range(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = GOOD.replace('"a"', '"late"').replace("10:15", "10:45")
+    monkeypatch.setattr(reader, "read_records", lambda session, stage: raw(session, GOOD, late, "bad"))
+
+    def of(column: str, start: str, end: str) -> tuple[list[str], int]:
+        times = ReadRange(view="SRC", table=stage().table, as_of="", column=column, start=start, end=end)
+        good, bad = KafkaReader().read(spark, stage(rule="decoded", times=times))
+        return sorted(row["id"] for row in good.collect()), bad.count() if bad is not None else 0
+
+    assert of("at", "2026-08-01T10:00:00", "2026-08-01T10:30:00") == (["a"], 1)
+    # All were written at ten.
+    assert of("_kafka.timestamp", "2026-08-01T10:00:00", "2026-08-01T10:01:00") == (["a", "late"], 1)
+    assert of("_kafka.timestamp", "2026-08-01T10:01:00", "2026-08-01T11:00:00") == ([], 0)
+    assert of("at", "2026-08-01T10:30:00", "2026-08-01T11:00:00") == (["late"], 0)

@@ -158,7 +158,8 @@ def _stage_text(stage: Stage) -> str:
     match stage:
         case ReadTopics():
             undecoded = f"; records that cannot be decoded break {stage.rule}" if stage.rule else ""
-            return f"read <SRC>: the records of {stage.table.name.partition(':')[2]} as {stage.format}{undecoded}"
+            times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
+            return f"read <SRC>: the records of {stage.table.name.partition(':')[2]} as {stage.format}{times}{undecoded}"
         case ReadIncrement():
             deletes = ", deletes included" if stage.with_deletes else ""
             return f"read <SRC> incrementally from {stage.table.name}{deletes}"

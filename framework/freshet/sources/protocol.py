@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadLookback, Version, Window
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadLookback, ReadRange, Version, Window
 from freshet.sources.position import Position
 
 if TYPE_CHECKING:
@@ -97,8 +97,12 @@ class Source(Protocol):
         """
         ...
 
-    def version_now(self) -> str:
-        """Return the version that a backfill's chunk reads; empty for the latest."""
+    def read_range(self, times: ReadRange) -> ReadRange | ReadIncrement:
+        """Return the stage that reads the rows of a range of event times, in the version that it has now.
+
+        Raises:
+            StateError: It does not hold all rows of the range any more.
+        """
         ...
 
     def late_words(self, window: Window) -> str:

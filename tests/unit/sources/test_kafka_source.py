@@ -20,6 +20,7 @@ from freshet.plan.stages import Commit, Plan
 from freshet.project.model.checks import CheckSpec, MalformedRule
 from freshet.project.model.pipeline import InputSpec
 from freshet.run.telling import tell_plan
+from freshet.sources.hudi.reads import ReadRange
 from freshet.sources.kafka import source as source_module
 from freshet.sources.kafka.look.by_hand import text_by_hand
 from freshet.sources.kafka.reads import Range, ReadTopics
@@ -129,10 +130,35 @@ def test_what_topics_cannot_do_is_refused_by_code(cluster: MemoryBroker) -> None
     assert code(at_offsets({0: 7, 1: 4}), inputs=(as_of,)) == "TOPIC_HAS_NO_VERSIONS"
     source = source_of(a_spec(source=a_topic_spec()), lake())
     assert isinstance(source, KafkaSource)
-    for call in (source.version_now, lambda: source.look_whole("orders,0:1")):
+    with pytest.raises(StateError) as refused:
+        source.look_whole("orders,0:1")
+    assert refused.value.code == "TOPIC_HAS_NO_VERSIONS"
+
+
+def chunk_of(event_time: str, start: str = "2027-01-15T07:59:00") -> ReadTopics:
+    """Return what a backfill of five minutes reads."""
+    times = ReadRange(view=MAIN, table=TABLE.ref, as_of="", column=event_time, start=start, end="2027-01-15T08:04:00")
+    stage = source_of(a_spec(source=a_topic_spec()), lake()).read_range(times)
+    assert isinstance(stage, ReadTopics)
+    assert stage.times == times
+    return stage
+
+
+def test_a_backfill_by_kafkas_time_begins_where_the_time_index_says(cluster: MemoryBroker) -> None:
+    cluster.times = {("orders", 0): {2: NOW - 61_000, 3: NOW - 5000, 4: NOW - 9000}, ("orders", 1): {0: NOW - 90_000}}
+    # Not up to the first record behind the range: a producer's clock may go back.
+    assert chunk_of("_kafka.timestamp").ranges == (Range("orders", 0, 3, 10),)
+    assert chunk_of("updated_at").ranges == (Range("orders", 0, 0, 10), Range("orders", 1, 0, 4))
+
+
+def test_a_backfill_of_what_may_be_gone_is_refused(cluster: MemoryBroker) -> None:
+    cluster.parts = {("orders", 0): (2, 10), ("orders", 1): (0, 4)}
+    cluster.times = {("orders", 0): {2: NOW - 61_000, 3: NOW - 5000}, ("orders", 1): {0: NOW - 5000}}
+    assert chunk_of("_kafka.timestamp").ranges == (Range("orders", 0, 3, 10), Range("orders", 1, 0, 4))
+    for column, start in (("updated_at", "2027-01-15T07:59:00"), ("_kafka.timestamp", "2027-01-15T07:58:00")):
         with pytest.raises(StateError) as refused:
-            call()
-        assert refused.value.code == "TOPIC_HAS_NO_VERSIONS"
+            chunk_of(column, start)
+        assert refused.value.code == "TOPIC_TRIMMED"
 
 
 def test_a_topic_that_is_not_there_is_said_with_its_cluster(cluster: MemoryBroker) -> None:

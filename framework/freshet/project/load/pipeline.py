@@ -127,10 +127,8 @@ def _built(
     names = tuple(item.name for item in inputs)
     if isinstance(main, KafkaSpec):
         main = with_columns(main, described, table, draft.place, problems)
-        is_backfilled = settings is not None and settings.backfill is not None
-        check_topics(
-            main, table, inputs, write, [step for step, _ in chain], draft.place, problems, is_backfilled=is_backfilled
-        )
+        event_time = settings.backfill.event_time if settings is not None and settings.backfill is not None else ""
+        check_topics(main, table, inputs, write, [step for step, _ in chain], draft.place, problems, event_time=event_time)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, draft.place, problems)
     checks = read_checks(
         settings.checks if settings else (),

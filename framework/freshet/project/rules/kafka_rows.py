@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from freshet.problems import Problems
+from freshet.problems import Problems, did_you_mean
 from freshet.project.model.kafka import ORIGIN, KafkaSpec
 from freshet.project.model.pipeline import InputSpec, TableSpec
 from freshet.project.model.steps import TransformSpec, WriteSpec
@@ -15,6 +15,7 @@ from freshet.project.syntax.statements import INSTANT_PLACE
 from freshet.types.columns import Array, Column, DataType, Decimal, Map, Struct
 
 _IS_DELETED = "_hoodie_is_deleted"
+_TIMESTAMP = f"{ORIGIN}.timestamp"
 PlaceOf = Callable[..., Place]
 
 
@@ -67,7 +68,7 @@ def check_topics(
     place: PlaceOf,
     problems: Problems,
     *,
-    is_backfilled: bool,
+    event_time: str,
 ) -> None:
     """Refuse what a pipeline cannot do with records.
 
@@ -78,13 +79,14 @@ def check_topics(
         write: How the batch reaches the target.
         steps: What makes it.
         place: Gives the place of a path of keys.
-        problems: Receives CONFLICTING_SETTING and NOT_SUPPORTED.
-        is_backfilled: True where the pipeline declares a backfill.
+        problems: Receives CONFLICTING_SETTING, UNKNOWN_COLUMN and NOT_SUPPORTED.
+        event_time: By which a backfill cuts records; empty where none is declared.
     """
-    if is_backfilled:
+    if event_time and event_time.lower() not in (_TIMESTAMP, *(column.name.lower() for column in spec.columns)):
         at = place("backfill")
-        hint = "Remove it: 'freshet checkpoint set NAME TIME' reads again from a time on; or land the topic in a raw table."
-        problems.add(at.file, at.line, "NOT_SUPPORTED", "A backfill reads a range of a table, and topics are read.", hint)
+        known = (_TIMESTAMP, *(column.name for column in spec.columns))
+        said = f"backfill.event_time: '{event_time[:80]}' is no column of a record."
+        problems.add(at.file, at.line, "UNKNOWN_COLUMN", said, did_you_mean(event_time, known))
     for step in steps:
         for statement in step.statements:
             if INSTANT_PLACE in statement.text:

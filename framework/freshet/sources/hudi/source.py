@@ -24,7 +24,7 @@ from freshet.sources.hudi.look.versions import (
 )
 from freshet.sources.hudi.look.window import horizon, next_window
 from freshet.sources.hudi.position import HudiPosition, in_hudi
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, Version, Window, counted
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange, Version, Window, counted
 from freshet.sources.position import Position
 from freshet.sources.protocol import Lag, SourceKind
 
@@ -96,9 +96,9 @@ class HudiSource:
             partitions=touched_partitions(self.table, window),
         )
 
-    def version_now(self) -> str:
-        """Return the time to travel to for all that has completed by now; empty for the latest version."""
-        return version_now(self.table)
+    def read_range(self, times: ReadRange) -> ReadRange:
+        """Return the stage with the time to travel to for all that has completed by now."""
+        return replace(times, as_of=version_now(self.table))
 
     def late_words(self, window: Window) -> str:
         """Say which of the window's commits are named in the past."""

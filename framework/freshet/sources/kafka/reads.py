@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from freshet.project.model.kafka import Format
-from freshet.sources.hudi.reads import ReadIncrement
+from freshet.sources.hudi.reads import ReadIncrement, ReadRange
 from freshet.types.columns import Column
 
 
@@ -36,6 +36,7 @@ class ReadTopics(ReadIncrement):
         rule: The check that records which cannot be decoded break, so that they go to the quarantine; empty where such a record
             fails the run.
         group: How the names of the groups begin that Spark's clients are members of; empty for Spark's own way.
+        times: Of a backfill: the range of event times whose records are read; None for all.
     """
 
     ranges: tuple[Range, ...]
@@ -47,3 +48,4 @@ class ReadTopics(ReadIncrement):
     tombstones: Literal["", "delete", "row"] = ""
     rule: str = ""
     group: str = ""
+    times: ReadRange | None = None

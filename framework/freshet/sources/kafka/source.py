@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from freshet.errors import FreshetError, StateError
@@ -12,11 +12,12 @@ from freshet.hudi.table import StateReader
 from freshet.project.model.checks import MalformedRule
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, Version, Window, counted
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange, Version, Window, counted
 from freshet.sources.kafka.client.open import open_broker
 from freshet.sources.kafka.look import by_hand
-from freshet.sources.kafka.look.facts import Broker, Facts
-from freshet.sources.kafka.look.window import end_text, next_window, spans_of, waiting, whole_window
+from freshet.sources.kafka.look.facts import Broker, Facts, Part
+from freshet.sources.kafka.look.times import begins_of
+from freshet.sources.kafka.look.window import Span, end_text, next_window, spans_of, waiting, whole_window
 from freshet.sources.kafka.position import KafkaPosition, in_kafka, offsets_of
 from freshet.sources.kafka.reads import Range, ReadTopics
 from freshet.sources.position import Position
@@ -79,11 +80,14 @@ class KafkaSource:
         """Return the stage that reads a window's offsets."""
         begin, end = (offsets_of(text) or {} for text in (window.begin_inclusive, window.end_inclusive))
         ranges = spans_of(begin, end) if window.begin_inclusive else ()
+        return replace(self._stage(ranges), window=window, with_deletes=deletes)
+
+    def _stage(self, ranges: Iterable[tuple[Part, Span]]) -> ReadTopics:
         malformed = next((one for one in self.spec.checks if isinstance(one.rule, MalformedRule)), None)
         return ReadTopics(
             table=self.topics.table,
-            window=window,
-            with_deletes=deletes,
+            window=Window(kind="backfill"),
+            with_deletes=self.passes_deletes,
             ranges=tuple(Range(topic, number, span.begin, span.end) for (topic, number), span in ranges),
             client=self.topics.client,
             min_partitions=self.topics.min_partitions,
@@ -95,9 +99,15 @@ class KafkaSource:
             rule=malformed.name if malformed is not None and malformed.severity == "drop" else "",
         )
 
-    def version_now(self) -> str:
-        """Raise TOPIC_HAS_NO_VERSIONS: a backfill reads rows of a range of times, which only a table has."""
-        raise self._no_versions()
+    def read_range(self, times: ReadRange) -> ReadTopics:
+        """Return the stage that reads the records of a range of event times, as far as the topics have been written by now.
+
+        Of Kafka's own timestamps its time index tells where to begin; where to end it does not, as a producer's may go back.
+
+        Raises:
+            StateError: TOPIC_TRIMMED.
+        """
+        return replace(self._stage(begins_of(self.spec.name, self.facts, self.broker, times)), times=times)
 
     def late_words(self, window: Window) -> str:
         """Return nothing: records come in the order of their offsets."""
@@ -152,8 +162,7 @@ class KafkaSource:
     def _no_versions(self) -> StateError:
         return StateError(
             "TOPIC_HAS_NO_VERSIONS",
-            f"{self.spec.name}: topics of Kafka have no earlier version of themselves, and their records no column that cuts "
-            "them by time.",
+            f"{self.spec.name}: topics of Kafka have no earlier version of themselves.",
             "Nothing was read or written.",
             f"To read records again: freshet checkpoint set {self.spec.name} with the time or the offsets from which on; or "
             "land the topic in a raw table, and let that be the main source.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -14,9 +15,10 @@ from freshet.project.model.kafka import ORIGIN
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.quality.kept import keep_rows
 from freshet.quality.refusals import refuse, row_in_words
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange
 from freshet.sources.kafka.read.decode import RAW, WHY, decode, original
 from freshet.sources.kafka.reads import Range, ReadTopics
+from freshet.sources.within import rows_within
 from freshet.types.columns import Atomic
 
 # Of what Spark's own client asks; by default it waits for a broker that is gone for minutes.
@@ -77,18 +79,23 @@ class KafkaReader:
             raise TypeError("a plan of topics reads topics")
         raw = read_records(spark, stage)
         if not stage.rule:
-            return _guarded(decode(raw, stage)), None
+            return _in_time(_guarded(decode(raw, stage)), stage.times), None
         # Both parts of one reading, which is kept.
         decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, also=(ORIGINAL,)))
         good = decoded.where(F.col(WHY).isNull()).drop(WHY, ORIGINAL)
-        bad = decoded.where(F.col(WHY).isNotNull()).select(
-            F.array(F.concat(F.lit("the record: "), WHY)).alias(REASONS), ORIGINAL
-        )
-        return good, bad
+        # Of what cannot be decoded Kafka's own time is all that is known.
+        of_kafka = replace(stage.times, column=f"{ORIGIN}.timestamp") if stage.times else None
+        bad = _in_time(decoded.where(F.col(WHY).isNotNull()), of_kafka)
+        reasons = F.array(F.concat(F.lit("the record: "), WHY)).alias(REASONS)
+        return _in_time(good, stage.times), bad.select(reasons, ORIGINAL)
 
     def drive(self, spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFrame:
         """Never called: the plan refuses it."""
         raise TypeError("records of a topic cannot be found by a key")
+
+
+def _in_time(rows: DataFrame, times: ReadRange | None) -> DataFrame:
+    return rows_within(rows, times) if times is not None else rows
 
 
 def _guarded(decoded: DataFrame) -> DataFrame:
