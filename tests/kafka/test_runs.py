@@ -243,3 +243,20 @@ def test_an_idle_tick_starts_no_jvm(klake: TopicLake, topics: Topics, kafka: Kaf
             [sys.executable, "-c", program, *words, "-C", str(klake.project_root)], capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "no spark"), done.stderr
+
+
+def test_a_backfill_reads_records_of_its_time_again(klake: TopicLake, topics: Topics) -> None:
+    topic = topics.create("orders")
+    klake.orders(
+        topic,
+        "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n",
+        top="backfill: {event_time: _kafka.timestamp}\n",
+    )
+    # At 8:00, and an hour later.
+    for number, one in enumerate("ab"):
+        topics.send(topic, orders(one), timestamp=1_800_000_000_000 + number * 3_600_000)
+    klake.ran()
+    klake.write_file("transformers/orders.sql", SQL.format(more="").replace("amount,", "amount * 10 AS amount,"))
+    freshet(klake, "backfill", "orders", "--start", "2027-01-15T08:30", "--end", "2027-01-15T09:30", "--chunk", "1h")
+    assert klake.rows() == [("a", "1.00"), ("b", "10.00")]
+    assert klake.ran()["outcome"] == "idle"
