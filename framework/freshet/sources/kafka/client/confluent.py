@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import confluent_kafka
@@ -34,6 +35,15 @@ _DENIED = (
 _NOTHING = "Nothing was read or written."
 
 
+def _if_there(topic: Any) -> Any:
+    try:
+        return topic.result(timeout=2 * _SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return None
+        raise
+
+
 class ConfluentBroker:
     """The cluster of a source; see ``freshet.sources.kafka.look.facts.Broker``.
 
@@ -57,11 +67,9 @@ class ConfluentBroker:
     def facts(self) -> Facts:
         """Return what there is of the topics that the pipeline reads."""
         asked = time.time_ns() // 1_000_000
-        known = self._asked(lambda: self._admin.list_topics(timeout=_SECONDS)).topics
-        names = [name for name, one in known.items() if self._is_read(name) and one.error is None]
-        if not names:
+        described = self._described()
+        if not described:
             return Facts(asked_ms=asked)
-        described = self._all(self._admin.describe_topics(_KAFKA.TopicCollection(names), request_timeout=_SECONDS))
         parts = [_KAFKA.TopicPartition(name, one.id) for name, topic in described.items() for one in topic.partitions]
         begins = self._offsets(parts, _ADMIN.OffsetSpec.earliest())
         ends = self._offsets(parts, _ADMIN.OffsetSpec.latest())
@@ -130,9 +138,17 @@ class ConfluentBroker:
             self._client = _ADMIN.AdminClient(self._settings)
         return self._client
 
-    def _is_read(self, name: str) -> bool:
-        topics = self._topics
-        return re.fullmatch(topics.pattern, name) is not None if topics.pattern else name in topics.topics
+    def _described(self) -> dict[str, Any]:
+        """Return the topics that are there. By their names they are asked for alone, in a way that makes none of them."""
+        names = list(self._topics.topics)
+        if self._topics.pattern:
+            known = self._asked(lambda: self._admin.list_topics(timeout=_SECONDS)).topics
+            names = [name for name, one in known.items() if re.fullmatch(self._topics.pattern, name) and one.error is None]
+        if not names:
+            return {}
+        asked = self._admin.describe_topics(_KAFKA.TopicCollection(names), request_timeout=_SECONDS)
+        found = {name: self._asked(partial(_if_there, one)) for name, one in asked.items()}
+        return {name: topic for name, topic in found.items() if topic is not None}
 
     def _offsets(self, parts: list[Any], wanted: Any) -> dict[Part, int]:
         found = self._all(
