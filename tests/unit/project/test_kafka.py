@@ -171,6 +171,11 @@ def test_a_password_in_a_file_is_refused_and_not_shown(problems_of: Check) -> No
     assert "geheimnis" not in str(problems)
 
 
+def test_a_topic_whose_name_would_tell_a_secret_is_refused(problems_of: Check) -> None:
+    lines = SERVERS + TOPIC.replace("orders", '"{{ env.TENANT }}_orders"')
+    assert seen(problems_of(yml(lines), environ={"TENANT": "geheimnis"})) == [(FILE, 6, "SECRET_IN_NAME")]
+
+
 PEM = {"ssl.truststore.type": "PEM", "ssl.truststore.location": "/ca.pem"}
 
 

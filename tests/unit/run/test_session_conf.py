@@ -25,7 +25,7 @@ def test_where_the_log_is_configured_is_one_word_and_a_uri(monkeypatch: pytest.M
 
 
 def test_kafkas_jars_are_on_the_class_path_of_pipelines_that_read_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kind: a jar of a source that each session takes along, whatever it reads; the archive of classes holds none of them."""
+    """The kind: a jar of a source that each session takes along, whatever it reads; the archive of classes holds none."""
     asked: list[JarSet] = []
 
     def resolve(wanted: JarSet) -> tuple[Path, ...]:

@@ -43,7 +43,7 @@ def read_topics(
         declared: What stands under ``source:``.
         place: Gives the place of a path of keys.
         secrets: The secrets that the pipeline's files read.
-        problems: Receives CONFLICTING_SETTING, MISSING_KEY, BAD_VALUE, NOT_SUPPORTED and SECRET_IN_FILE; values that do not
+        problems: Receives CONFLICTING_SETTING, MISSING_KEY, BAD_VALUE, NOT_SUPPORTED, SECRET_IN_NAME and SECRET_IN_FILE; values that do not
             fit are reported by the catalogues of keys.
     """
     declared = declared or NOT_SAID
@@ -59,6 +59,11 @@ def read_topics(
         if not _NAME.fullmatch(topic):
             hint = "Write letters, digits, '.', '_' and '-'; several topics as source: {topics: [...]}."
             problems.add(at.file, at.line, "BAD_VALUE", f"'{topic[:80]}' cannot be the name of a topic.", hint)
+    for text in (*topics, declared.pattern or ""):
+        if secrets.hidden(text) != text:
+            said = "The name of a topic holds a secret, which the table's commits would keep."
+            hint = "Write what may be seen as it is: what is read by env.* counts as a secret."
+            problems.add(at.file, at.line, "SECRET_IN_NAME", said, hint)
     _check_pattern(declared.pattern, place("source", "pattern"), problems)
     for key in _OF_TABLES:
         if key in settings and not settings[key].file.startswith("configs/"):
