@@ -43,8 +43,8 @@ def read_topics(
         declared: What stands under ``source:``.
         place: Gives the place of a path of keys.
         secrets: The secrets that the pipeline's files read.
-        problems: Receives CONFLICTING_SETTING, MISSING_KEY, BAD_VALUE, NOT_SUPPORTED, SECRET_IN_NAME and SECRET_IN_FILE; values that do not
-            fit are reported by the catalogues of keys.
+        problems: Receives CONFLICTING_SETTING, MISSING_KEY, BAD_VALUE, NOT_SUPPORTED, SECRET_IN_NAME and SECRET_IN_FILE; values
+            that do not fit are reported by the catalogues of keys.
     """
     declared = declared or NOT_SAID
     named = settings.get(options.KAFKA_TOPIC)
