@@ -7,7 +7,7 @@ quarantine is `test_a_record_that_cannot_be_decoded...` of tests/kafka.
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -75,7 +75,7 @@ def one(spark: SparkSession, value: bytes | str | None, columns: dict[str, str] 
 def test_a_json_object_becomes_columns_and_where_it_came_from(spark: SparkSession) -> None:
     found = one(spark, GOOD)
     assert (found["id"], found["n"], str(found["amount"]), found["tags"], found["x"]) == ("a", 1, "1.50", ["p", "q"], 0.5)
-    assert found["at"].astimezone(UTC) == datetime(2026, 8, 1, 10, 15, tzinfo=UTC)
+    assert found["at"].astimezone(timezone.utc) == datetime(2026, 8, 1, 10, 15, tzinfo=timezone.utc)
     assert found[WHY] is None
     came = found["_kafka"]
     assert (came["topic"], came["partition"], came["offset"], bytes(came["key"])) == ("orders", 0, 10, b"k0")

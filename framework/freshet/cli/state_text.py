@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from freshet.hudi.instants import readable
 from freshet.sources.hudi.reads import counted
@@ -52,6 +52,6 @@ def row_of(s: PipelineStatus) -> tuple[str, ...]:
     age = f"{s.minutes_behind:g} min" if commits else _age(60 * s.minutes_behind)
     behind = ", ".join((*commits, counted(s.rows_behind, "row"), age)) if commits or s.rows_behind else "-"
     left = "-" if s.minutes_to_horizon is None else f"{s.minutes_to_horizon:g} min"
-    now = datetime.now(UTC)
+    now = datetime.now(timezone.utc)
     last, position = readable(s.last_commit, now=now), readable(s.checkpoint, s.source_zone, now)
     return (s.pipeline, s.state, last or "-", position or "-", behind, left)

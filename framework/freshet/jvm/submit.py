@@ -11,8 +11,8 @@ from pathlib import Path
 import freshet
 from freshet.cache import cache_dir
 from freshet.errors import FreshetError
-from freshet.index.hbase.site import with_hbase_site
 from freshet.jvm.conf import source_jars, without_secrets
+from freshet.jvm.hbase_site import with_hbase_site
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.session import session_conf
 from freshet.project.model.pipeline import Project

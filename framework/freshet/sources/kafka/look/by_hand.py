@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from freshet.errors import StateError
 from freshet.project.model.kafka import KafkaSpec
@@ -11,6 +11,7 @@ from freshet.sources.hudi.reads import counted
 from freshet.sources.kafka.look.facts import Broker, Facts, Part
 from freshet.sources.kafka.look.window import by_topic
 from freshet.sources.kafka.position import KafkaPosition, offsets_of, text_of
+from freshet.types.iso import moment_of
 
 _ENDS = ("earliest", "latest")
 
@@ -116,10 +117,10 @@ def _refuse_incomplete(name: str, facts: Facts, offsets: Mapping[str, Mapping[in
 
 def _moment(text: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text)
+        found = moment_of(text)
     except ValueError:
         return None
     # Digits alone are a day to Python, and may be anything to whoever wrote them.
     if text.isdigit():
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import timezone
 
 from freshet.errors import StateError
 from freshet.project.model.kafka import ORIGIN
 from freshet.sources.hudi.reads import ReadRange, counted
 from freshet.sources.kafka.look.facts import Broker, Facts, Part
 from freshet.sources.kafka.look.window import Span
+from freshet.types.iso import moment_of
 
 #: The column that Kafka's time index is of.
 TIMESTAMP = f"{ORIGIN}.timestamp"
@@ -29,7 +30,7 @@ def begins_of(name: str, facts: Facts, broker: Broker, times: ReadRange) -> Iter
     """
     begins = {part: extent.begin for part, extent in facts.parts.items()}
     if times.column.lower() == TIMESTAMP:
-        moment = datetime.fromisoformat(times.start).replace(tzinfo=UTC)
+        moment = moment_of(times.start).replace(tzinfo=timezone.utc)
         found = broker.offsets_at(facts.parts, int(moment.timestamp() * 1000))
         begins = {part: facts.parts[part].end if (first := found.get(part)) is None else first for part in begins}
         # What is before the first record of the range is before the range, where there is such a record.
