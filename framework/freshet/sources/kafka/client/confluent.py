@@ -21,6 +21,7 @@ _KAFKA: Any = confluent_kafka
 _ADMIN: Any = admin
 # Of one question; a plan asks four.
 _SECONDS = 10.0
+_LOOKS = 5
 #: Of the look at records' timestamps, which tells how old what waits is, and nothing else.
 _TIMES_SECONDS = 3.0
 _DENIED = (
@@ -33,6 +34,10 @@ _DENIED = (
     KafkaError.UNSUPPORTED_SASL_MECHANISM,
 )
 _NOTHING = "Nothing was read or written."
+
+
+def _ids(described: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(topic.topic_id) for name, topic in described.items()}
 
 
 def _if_there(topic: Any) -> Any:
@@ -66,15 +71,24 @@ class ConfluentBroker:
 
     def facts(self) -> Facts:
         """Return what there is of the topics that the pipeline reads."""
-        asked = time.time_ns() // 1_000_000
         described = self._described()
+        for _ in range(_LOOKS):
+            found = self._found(described)
+            # Offsets say nothing of whose they are: a topic that was made anew meanwhile is another one.
+            described = self._described()
+            if found.ids == _ids(described):
+                return found
+        raise self._failed(TimeoutError(f"its topics were others at each of {_LOOKS} looks"))
+
+    def _found(self, described: Mapping[str, Any]) -> Facts:
+        asked = time.time_ns() // 1_000_000
         if not described:
             return Facts(asked_ms=asked)
         parts = [_KAFKA.TopicPartition(name, one.id) for name, topic in described.items() for one in topic.partitions]
         begins = self._offsets(parts, _ADMIN.OffsetSpec.earliest())
         ends = self._offsets(parts, _ADMIN.OffsetSpec.latest())
         return Facts(
-            ids={name: str(topic.topic_id) for name, topic in described.items()},
+            ids=_ids(described),
             # The end was asked for last. What is behind it belongs to transactions that are open.
             parts={part: Extent(begin, max(begin, ends[part])) for part, begin in begins.items()},
             asked_ms=asked,
