@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from freshet.cli.dev_kafka import kafka
 from freshet.cli.output import Output, message, reporting
 from freshet.dev.hbase.files import ZNODE
 from freshet.dev.hbase.look import QUORUM, HBase, look
@@ -22,15 +23,19 @@ _directory = click.option(
 )
 
 
-@click.group(short_help="Start what a developer's machine lacks: a real HBase.")
+@click.group(short_help="Start what a developer's machine lacks: a real HBase, a real Kafka.")
 def dev() -> None:
     """Start what a developer's machine lacks, without Docker.
 
     \b
     Examples:
       freshet dev hbase up
-      freshet dev hbase down
+      freshet dev kafka up
+      freshet dev kafka down
     """
+
+
+dev.add_command(kafka)
 
 
 @dev.group()

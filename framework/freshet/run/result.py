@@ -28,7 +28,7 @@ class RunResult:
         commits: Completion times of the commits made; more than one only when draining.
         inserts, updates, deletes: Rows, by the commits' own metadata; see ``mixed``.
         checkpoint: The main source's position afterwards; empty where there is none.
-        waiting_commits: Source commits left for the next run.
+        waiting_commits, waiting_rows: What of the source is left for the next run, and the rows of it.
         seconds: Wall time, and by phase for the last run.
         checks: What each check found, for the last run.
         quarantined: Rows that went to the quarantine.
@@ -53,6 +53,7 @@ class RunResult:
     deletes: int = 0
     checkpoint: str = ""
     waiting_commits: int = 0
+    waiting_rows: int = 0
     seconds: dict[str, float] | None = None
     checks: tuple[dict[str, object], ...] = ()
     quarantined: int = 0
@@ -64,6 +65,11 @@ class RunResult:
     older_kept: int = 0
     undeletable: int = 0
     replaced_all: bool = False
+
+    @property
+    def more_waits(self) -> bool:
+        """Return whether the source has something left for the next run; topics have records and no commits."""
+        return bool(self.waiting_commits or self.waiting_rows)
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
@@ -110,7 +116,10 @@ def in_words(result: RunResult, now: datetime | None = None) -> str:
     rows = _rows_in_words(result)
     match result.outcome:
         case "committed":
-            left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
+            number, what = result.waiting_commits, "source commit"
+            if not number:
+                number, what = result.waiting_rows, "record"
+            left = f", {counted(number, what)} left" if number else ""
             if result.quarantined:
                 older = older_in_words(result.older_kept, result.undeletable, "older_kept" in result.mixed)
                 rows += f", {result.quarantined:,} to the quarantine{older}"
@@ -198,6 +207,7 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         deletes=first.deletes + then.deletes,
         checkpoint=then.checkpoint or first.checkpoint,
         waiting_commits=then.waiting_commits,
+        waiting_rows=then.waiting_rows,
         seconds=then.seconds or first.seconds,
         checks=then.checks or first.checks,
         quarantined=first.quarantined + then.quarantined,

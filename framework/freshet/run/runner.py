@@ -147,7 +147,7 @@ def _under_lease(
                 result = summed(result, done)
                 if done.outcome == "committed":
                     then(session)
-                if not (drain and done.outcome == "committed" and done.waiting_commits):
+                if not (drain and done.outcome == "committed" and done.more_waits):
                     break
                 run_id = tell_started(listen, spec.name, what, new_run_id())
     except Exception as unknown:  # whatever happens to one pipeline must not end the others
@@ -230,6 +230,7 @@ def run_once(
         deletes=rows.deletes,
         checkpoint=after.text if after else "",
         waiting_commits=plan.window.waiting_commits,
+        waiting_rows=plan.window.waiting_rows,
         seconds=done.seconds,
         checks=tuple(one.as_json() for one in done.outcomes),
         quarantined=done.quarantined,

@@ -15,6 +15,7 @@ from freshet.hudi.table import StateReader
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.sources.hudi.reads import DriveRows, Window, counted
+from freshet.sources.registry import kind_of
 
 if TYPE_CHECKING:
     from freshet.run.executor import Committed
@@ -61,15 +62,18 @@ def tell_plan(listen: Listener, spec: PipelineSpec, plan: Plan, state: StateRead
     )
     for table, waits, zone in _inputs(spec, plan, state):
         commits, rows = len(waits.requested) + waits.waiting_commits, waits.rows + waits.waiting_rows
-        seconds = _age(waits.begin_inclusive, zone, time.time() if now is None else now) if commits else 0.0
+        # Of a source without commits rows alone wait, and only its status tells for how long.
+        alone = rows if not commits else 0
+        seconds = _age(waits.begin_inclusive, zone, time.time() if now is None else now) if commits else None if rows else 0.0
         age = "" if seconds is None or not commits else f", the oldest for {seconds:.0f} s"
-        words = f"{table}: {counted(commits, 'commit')} ({counted(rows, 'row')}) {'waits' if commits == 1 else 'wait'}{age}"
+        what = counted(rows, "row") if alone else f"{counted(commits, 'commit')} ({counted(rows, 'row')})"
+        words = f"{table}: {what} {'waits' if (alone or commits) == 1 else 'wait'}{age}"
         listen(LagObserved(pipeline=spec.name, message=words, input=table, seconds=seconds, commits=commits, rows=rows))
 
 
 def _inputs(spec: PipelineSpec, plan: Plan, state: StateReader) -> Iterator[tuple[str, Window, str]]:
     """Yield the inputs that have a position: name, what waits of it, and the zone by which it names commits."""
-    if plan.window.kind not in _WAITS or not plan.source_zone:
+    if plan.window.kind not in _WAITS or not (plan.source_zone or plan.checkpoint_after or plan.checkpoint_before):
         return
     driven = [stage.changes for stage in plan.stages if isinstance(stage, DriveRows)]
     # The plan's window counts what all of them leave.
@@ -142,6 +146,11 @@ def tell_done(listen: Listener, spec: PipelineSpec, plan: Plan, done: Committed)
                 error=done.quarantine_error.as_json(),
             )
         )
+    after = plan.checkpoint_after.main if plan.checkpoint_after else None
+    untold = kind_of(spec).published(spec, after) if after is not None else ""
+    if untold:
+        words = f"OFFSETS_NOT_PUBLISHED: the rows are published, and tools that show lag are not told: {untold}"
+        listen(Notice(pipeline=spec.name, code="OFFSETS_NOT_PUBLISHED", message=words))
     for one in done.outcomes:
         kind = CheckEvaluated if one.status in ("warned", "dropped") else CheckPassed
         words = f"check {one.name} {one.status}: expected {one.expected}, seen {one.seen}"

@@ -12,6 +12,7 @@ from freshet.lease.choice import leases_for
 from freshet.lease.local import backfill_lease, service_lease
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.logic_report import report_logic
 from freshet.status.status import PipelineStatus, pipeline_status, unfinished_backfill
@@ -39,7 +40,8 @@ def status_of(
 
     def hold(plan: Plan) -> None:
         # A store that is not this machine's own takes seconds to list what a hundred pipelines would read: plan and run do.
-        tables = (spec.target.ref, spec.source.table, *(one.table for one in spec.inputs))
+        source = (spec.source.table,) if spec.source.kind == HUDI else ()
+        tables = (spec.target.ref, *source, *(one.table for one in spec.inputs))
         if all(is_local(table.path) for table in tables):
             hold_plan(plan, state)
 

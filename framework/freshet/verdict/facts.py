@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.verdict.columns import SRC
@@ -90,6 +91,8 @@ class Question:
     @property
     def deletes_pass_on(self) -> bool:
         """Say whether the rows that the source deleted are in the increment, as far as the files and the table tell."""
+        if isinstance(self.spec.source, KafkaSpec):
+            return self.spec.source.tombstones == "delete"
         if self.spec.source.incremental_format != "auto":
             return self.spec.source.incremental_format == "cdc"
         return self._asks_for_deletes and self.of(SRC).records_changes is not False
@@ -102,7 +105,8 @@ class Question:
     @property
     def deletes_assumed(self) -> bool:
         """Say whether the deletes are in the increment only if the source keeps change data, which nobody tells."""
-        asks = self.spec.source.incremental_format == "auto" and self._asks_for_deletes
+        source = self.spec.source
+        asks = not isinstance(source, KafkaSpec) and source.incremental_format == "auto" and self._asks_for_deletes
         return asks and self.of(SRC).records_changes is None
 
     @property

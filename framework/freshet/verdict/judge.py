@@ -12,6 +12,7 @@ from freshet.verdict.columns import SRC
 from freshet.verdict.facts import Question, TableFacts
 from freshet.verdict.result import Finding, Granted, Kind, Scope, Verdict
 from freshet.verdict.settings import of_settings
+from freshet.verdict.topics import never_happens
 
 
 def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> Verdict:
@@ -30,7 +31,8 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
     except Exception as error:  # a fault of the analysis must not stand for a fault of the pipeline
         found, scope, granted = [_fault(spec, error)], Scope(why_none="the analysis failed"), []
         not_asked = ("whatever else may make the two differ",)
-    accepted = tuple(_accepted(spec, one) for one in _once([*found, *of_settings(question), *of_checks(question)]))
+    found = [one for one in (*found, *of_checks(question)) if not never_happens(spec, one)]
+    accepted = tuple(_accepted(spec, one) for one in _once([*found, *of_settings(question)]))
     kind: Kind = "exact" if not accepted else "exact_if" if all(one.accepted for one in accepted) else "inexact"
     used = {(one.code, one.accepted) for one in accepted}
     return Verdict(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from freshet.project.model.kafka import KafkaSpec
 from freshet.verdict import says, says_target
 from freshet.verdict.columns import SRC, Col
 from freshet.verdict.facts import Question
@@ -15,6 +16,7 @@ from freshet.verdict.owed import drives_missing
 from freshet.verdict.relation import Looked, Rel
 from freshet.verdict.result import Finding, Granted, Scope, ScopeColumn
 from freshet.verdict.site import Site
+from freshet.verdict.topics import orders_records
 from freshet.verdict.versions import of_versions
 
 _DELETED = "_hoodie_is_deleted"
@@ -209,7 +211,9 @@ class Published:
             return
         for part in rel.parts or (rel,):
             col = part.get(column)
-            if col is not None and (col.instant or (col.constant and col.constant != "NULL")):
+            # Of a table one row has each key; of records several may have it in one run, and one value orders none of them.
+            one_row = not isinstance(spec.source, KafkaSpec)
+            if one_row and col is not None and (col.instant or (col.constant and col.constant != "NULL")):
                 continue
             known = self.question.of(SRC).ordering.lower()
             of_rows = set(self.question.key_of(SRC)) <= part.unit and part.kind == "delta"
@@ -219,6 +223,9 @@ class Published:
                 if not known and col.bare is not None:
                     self.granted.append(Granted(table="SRC", fact="ordering", columns=(col.rises[1],)))
                     continue
+            if of_rows and (ordered := orders_records(spec, col)):
+                self.granted.append(Granted(table="SRC", fact="ordering", columns=ordered))
+                continue
             if col is None and self.adds:
                 yield self._at(says.not_analysed(f"the ordering field {column}, which a Python step makes,"))
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from freshet.errors import FreshetError
 from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.table import StateReader
+from freshet.project.model.kafka import ORIGIN, KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef, TableSpec
 from freshet.types.from_json import from_avro
@@ -37,10 +38,19 @@ def facts_of(
     found: dict[str, TableFacts] = {}
     for name, ref in ((SRC, spec.source.table), *((one.name.lower(), one.table) for one in spec.inputs)):
         table = declared.get(same_place(ref.path))
+        if name == SRC and isinstance(spec.source, KafkaSpec):
+            found[name] = _of_topics(spec.source)
+            continue
         facts = (_of_table(ref, state) if state else None) or (_of_ddl(table) if table else None) or (told or {}).get(name)
         if facts is not None:
             found[name] = facts
     return found
+
+
+def _of_topics(topics: KafkaSpec) -> TableFacts:
+    # A record never changes: with another value it would be another one. So all of it tells it from others.
+    columns = tuple(column.name for column in row_columns(topics))
+    return TableFacts(columns=columns, record_key=columns, partition_by=(), never_null=(ORIGIN,))
 
 
 def _of_ddl(table: TableSpec) -> TableFacts:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from freshet.project.model.checks import CheckSpec
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.secrets import Redactor
 from freshet.types.columns import Column
@@ -48,6 +49,13 @@ APART: Mapping[type, frozenset[str]] = {
     TableSpec: frozenset({"file", "properties", "column_lines"}),
     # How much at a time, and what a run without a checkpoint does.
     SourceSpec: frozenset({"max_commits", "missing_checkpoint", "full_scan_when_expired"}),
+    # And where they are read, by whom, and how many at a time.
+    KafkaSpec: frozenset(
+        {
+            *("table", "max_commits", "missing_checkpoint", "full_scan_when_expired", "incremental_format"),
+            *("client", "max_events", "reset", "group", "fail_on_data_loss", "min_partitions"),
+        }
+    ),
     InputSpec: frozenset({"line"}),
     # Where an index lies decides about no row.
     IndexSpec: frozenset({"hbase"}),

@@ -14,6 +14,7 @@ from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.running import Lease, Run
+from freshet.project.shape.source import Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list, refused
 from freshet.project.syntax.files import Place
 
@@ -68,6 +69,9 @@ class PipelineFile(Shared):
     )
     inputs: dict[str, Input] = Field(
         default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
+    )
+    source: Source | None = Field(
+        None, description="Topics of Kafka as the main source, as far as HoodieStreamer has no property for them."
     )
     write: Write | None = Field(
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
@@ -182,6 +186,7 @@ def _note(
     elif kind == "extra_forbidden":
         nested: dict[str, type[BaseModel]] = {
             "inputs": Input,
+            "source": Source,
             "lease": Lease,
             "run": Run,
             "write": Write,

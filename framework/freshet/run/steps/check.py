@@ -11,7 +11,7 @@ from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable, table_after
 from freshet.plan.row_stages import EnforceSchema, MergeColumns
 from freshet.project.model.checks import SqlRule, kind_of
-from freshet.quality.contract import enforce_schema
+from freshet.quality.contract import enforce_schema, with_aside
 from freshet.quality.gate import check_batch
 from freshet.quality.older import Older, count_older
 from freshet.quality.outcome import Outcome, outcome
@@ -35,6 +35,8 @@ def hold_to_ddl(work: Work, stage: EnforceSchema) -> None:
     _refuse_secret_names(work, stage)
     kept = enforce_schema(work.batch, stage, work.spec.target.file, _kept(work))
     work.batch = without_moved(kept, stage.alive_by)
+    if work.aside is not None:
+        work.batch = with_aside(work.batch, work.aside)
 
 
 def hold_to_checks(work: Work, stage: CheckBatch) -> None:
