@@ -32,8 +32,8 @@ class Entry:
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
         seconds: Wall time as ``total``, and by phase where that was recorded; empty of a commit that no record tells of, and of
             a run that was killed.
-        rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a
-            backfill the rows ``written``.
+        rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); ``read``
+            where that is known; of a backfill the rows ``written``.
         checks: Name, status and bad rows of each check.
         error: Code, and the first line of what it says; None where nothing failed.
         reason: Why it was idle, skipped or killed.
@@ -80,7 +80,7 @@ def read_history(
         failed: Only those that did not end well.
     """
     records, unreadable = _records(spec, limit, since, failed)
-    entries = [_of_record(record) for record in records]
+    entries = [entry_of(record) for record in records]
     target = None if failed else _table(spec, state, bool(records))
     if target is not None:
         told = {commit for entry in entries for commit in entry.commits}
@@ -125,10 +125,11 @@ def _commits(target: TableState, since: str) -> Iterator[tuple[Instant, CommitIn
         yield from sorted(archived, key=lambda pair: pair[0], reverse=True)
 
 
-def _of_record(record: Mapping[str, Any]) -> Entry:
+def entry_of(record: Mapping[str, Any]) -> Entry:
+    """Return what a record tells of a run."""
     known = {key: record[key] for key in ("begun", "what", "outcome")}
     given = {key: record[key] for key in ("seconds", "rows", "error", "reason", "run_id", "count", "last") if record.get(key)}
-    told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended")
+    told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended", "source_commits", "waited_seconds")
     more = {key: record[key] for key in told if key in record}
     if not given.get("seconds"):
         # Of one that failed, or was interrupted, nobody has timed the phases.

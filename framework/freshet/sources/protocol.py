@@ -25,10 +25,9 @@ class Lag:
     """How far a source has gone on from a position.
 
     Args:
-        position: The position as the source counts it; empty for none.
-        commits, rows: What waits.
-        minutes: From the position to the newest of what waits; 0 where nothing does.
-        horizon: The oldest position that can still be read from.
+        position, horizon: As the source counts it, empty for none; and the oldest position that can still be read from.
+        commits, rows, minutes: What waits, and from the position to the newest of it; 0 where nothing does.
+        oldest: When the oldest of what waits came, as Hudi names instants; empty where nothing waits, or nobody knows.
         minutes_to_horizon: How much history is left before the position expires; None where nothing of it was ever dropped.
     """
 
@@ -36,6 +35,7 @@ class Lag:
     commits: int = 0
     rows: int = 0
     minutes: float = 0.0
+    oldest: str = ""
     horizon: str = ""
     minutes_to_horizon: float | None = None
 
