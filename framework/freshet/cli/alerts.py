@@ -76,9 +76,7 @@ def alerts(
     if not stale:
         raise click.BadParameter("a duration is a number and s, m, h, d or w, as 15m.", param_hint="--stale-after")
     project = load(root, env, overrides, names, tags, everything)
-    made = {"grafana": dashboard, "alertmanager": lambda: routes_of(project), "prometheus": lambda: rules_of(project, stale)}[
-        kind
-    ]()
+    made = dashboard() if kind == "grafana" else routes_of(project) if kind == "alertmanager" else rules_of(project, stale)
     in_yaml = yaml.dump(made, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=1000)
     output.result(json.dumps(made, indent=2) if kind == "grafana" else f"{_HEADS[kind]}{in_yaml}".rstrip(), made)
     return Exit.OK

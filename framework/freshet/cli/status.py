@@ -18,8 +18,9 @@ from freshet.hudi.instants import readable
 from freshet.hudi.timeline import TimelineState
 from freshet.metrics.collect import collect
 from freshet.metrics.out import Sender
-from freshet.metrics.slo import judged
+from freshet.metrics.slo import in_words, judged
 from freshet.metrics.text import text_of
+from freshet.metrics.troubles import LATE_SECONDS
 from freshet.project.model.pipeline import Project
 from freshet.sources.hudi.reads import counted
 from freshet.status.logic_report import logic_in_short
@@ -52,11 +53,12 @@ def status(
     LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, waiting, up_to_date, behind,
     or the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
     Below are the runs and table services at work, backfills that run or are unfinished, what a pipeline waits for whose
-    upstream has not run, what of a pipeline's `slo` is kept, at risk or broken, and what the last audit found. Where a target's
-    buckets are far too small or too large, stderr says so (BUCKETS_SMALL, BUCKETS_LARGE).
+    upstream has not run, a run that was due by `schedule` and has not begun, what of a pipeline's `slo` is kept, at risk or
+    broken, and what the last audit found. Where a target's buckets are far too small or too large, stderr says so
+    (BUCKETS_SMALL, BUCKETS_LARGE).
 
     With --metrics it prints every metric of the pipelines, also of those that never ran, as OpenMetrics, which Prometheus
-    reads; with --output json as JSON. A hundred pipelines take less than a second.
+    reads; with --output json as JSON. A hundred pipelines whose tables lie on this machine take less than a second.
 
     \b
     Examples:
@@ -82,13 +84,21 @@ def status(
     state = OneLook(TimelineState())
     found = [status_of(project, spec, more, trace, last_audit, judged, state) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    more = [
+    below = [
         words
         for s in found
-        for words in (_waiting(s), _running(s), _backfill(s), _promises(s), _logic(s), standing_words(s.pipeline, s.audit))
+        for words in (
+            _waiting(s),
+            _running(s),
+            _overdue(s),
+            _backfill(s),
+            _promises(s),
+            _logic(s),
+            standing_words(s.pipeline, s.audit),
+        )
         if words
     ]
-    lines = [table(headers, [_row(s) for s in found]), *more]
+    lines = [table(headers, [_row(s) for s in found]), *below]
     output.result("\n".join(lines), {"pipelines": [s.as_json() for s in found]})
     for s in found:
         if s.message:
@@ -116,6 +126,11 @@ def _sent(output: Output, project: Project, more: More, as_metrics: bool) -> Exi
 
 def _waiting(s: PipelineStatus) -> str:
     return f"{s.pipeline}: waits for the first run of {', '.join(s.waits_for)}" if s.waits_for else ""
+
+
+def _overdue(s: PipelineStatus) -> str:
+    seconds = s.overdue_seconds or 0.0
+    return f"{s.pipeline}: no run has begun since one was due {in_words(seconds)} ago" if seconds > LATE_SECONDS else ""
 
 
 def _promises(s: PipelineStatus) -> str:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
+from email.message import Message
+from typing import IO
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit, urlunsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 _SHOWN_ANSWER = 200
+
+
+class _Stays(HTTPRedirectHandler):
+    """Goes nowhere else: the headers hold keys, and would go with it."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+    ) -> Request | None:
+        return None
 
 
 def host_of(url: str) -> str:
@@ -36,7 +47,7 @@ def send(url: str, method: str, body: bytes, headers: Mapping[str, str], seconds
     request = Request(urlunsplit(parts._replace(netloc=address)), data=body, headers=sent, method=method)
     try:
         # The shape of the files lets nothing but http and https pass.
-        with urlopen(request, timeout=seconds) as answer:
+        with build_opener(_Stays).open(request, timeout=seconds) as answer:
             answer.read(_SHOWN_ANSWER)
     except HTTPError as error:
         said = error.read(_SHOWN_ANSWER).decode("utf-8", "replace").strip().split("\n")[0]

@@ -59,8 +59,8 @@ class Measured:
 
     @property
     def last_success(self) -> float | None:
-        """Return when the last success ended, in seconds since 1970; where no run is recorded, the last commit."""
-        if self.runs is not None and self.runs.last is not None:
+        """Return when the last success ended, in seconds since 1970; where none is recorded, the last commit."""
+        if self.runs is not None and self.runs.success:
             return timestamp_of(self.runs.success)
         return timestamp_of(self.looked.last[0].completed) if self.looked.last else None
 

@@ -44,16 +44,18 @@ class Objective:
         return {**vars(self), "reason": redact(self.reason)}
 
 
-def judged(spec: PipelineSpec, looked: Looked, state: StateReader) -> tuple[Mapping[str, Any], ...]:
-    """Return what has become of each promise of a pipeline, JSON-serialisable; one that makes none costs nothing.
+def judged(spec: PipelineSpec, looked: Looked, state: StateReader) -> Mapping[str, Any]:
+    """Return what has become of a pipeline's promises and its schedule, by the fields of its standing; without them nothing.
 
     Args:
         spec: The pipeline.
         looked: Its standing.
         state: Read-only view of the tables, which reads each of them once.
     """
-    found = objectives_of(measured(spec, state, looked, time.time())) if spec.slo != NO_SLO else ()
-    return tuple(one.as_json() for one in found)
+    if spec.slo == NO_SLO and not spec.schedule:
+        return {}
+    found = measured(spec, state, looked, time.time())
+    return {"slo": tuple(one.as_json() for one in objectives_of(found)), "overdue_seconds": found.overdue}
 
 
 def objectives_of(found: Measured) -> tuple[Objective, ...]:

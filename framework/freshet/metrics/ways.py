@@ -10,6 +10,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from urllib.parse import unquote
 
@@ -70,6 +71,8 @@ def _textfile(folder: str, env: str, name: str, samples: Sequence[Sample]) -> No
             file.write(text_of(samples))
         os.replace(beside, path)
     except OSError as error:
+        with suppress(OSError):
+            os.remove(beside)
         raise OSError(error.strerror or str(error)) from error
 
 

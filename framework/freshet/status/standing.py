@@ -20,7 +20,7 @@ from freshet.status.upstream import waits_for
 from freshet.storage.files import is_local
 
 More = Callable[[tuple[str, ...]], Project]
-Judged = Callable[[PipelineSpec, Looked, StateReader], tuple[Mapping[str, Any], ...]]
+Judged = Callable[[PipelineSpec, Looked, StateReader], Mapping[str, Any]]
 
 
 def status_of(
@@ -29,7 +29,7 @@ def status_of(
     more: More,
     failed: Callable[[FreshetError], None] = lambda error: None,
     audited: Callable[[PipelineSpec], Mapping[str, Any] | None] = lambda spec: None,
-    judged: Judged = lambda spec, looked, state: (),
+    judged: Judged = lambda spec, looked, state: {},
     state: StateReader | None = None,
 ) -> PipelineStatus:
     """Look at a pipeline's target, source and leases; an error becomes its ``state``.
@@ -40,7 +40,7 @@ def status_of(
         more: Loads others of the project by their names.
         failed: Told the error.
         audited: Returns what the last audit of a pipeline found.
-        judged: Returns what of a pipeline's ``slo`` is kept.
+        judged: Returns what else is known of a pipeline, by the standing's fields: ``slo`` and ``overdue_seconds``.
         state: Read-only view of the tables; None for the real ones as they stand now.
     """
     # Several questions below are about one table: each timeline is read once.
@@ -56,7 +56,7 @@ def status_of(
     except Exception as unknown:  # one unreadable table must not hide the others
         looked = _unknown(spec, unknown, failed)
         found = looked.status
-    return replace(found, slo=judged(spec, looked, state))
+    return replace(found, **judged(spec, looked, state))
 
 
 def standing_of(

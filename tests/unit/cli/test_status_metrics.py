@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,17 @@ from tests.kit.memory import at
 from tests.kit.project import a_project
 from tests.kit.timeline import a_table, a_target, clean
 from tests.unit.cli.conftest import Freshet, parsed
+from tests.unit.metrics.kit import BEGIN
 from tests.unit.metrics.test_text import faults_of
+
+# Two days after all commits: a Monday.
+NOW = BEGIN + 2 * 86_400
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("collect", "slo"):
+        monkeypatch.setattr(f"freshet.metrics.{module}.time", SimpleNamespace(time=lambda: NOW))
 
 
 @pytest.fixture
@@ -51,7 +62,7 @@ def test_every_pipeline_is_seen_whatever_is_wrong_with_it(freshet: Freshet, seve
     }
     assert found["freshet_pipeline_has_run", "fresh"] == 0
     assert found["freshet_source_waiting_rows", "payments", "raw.events"] == 20
-    assert found["freshet_source_lag_seconds", "payments", "raw.events"] > 0
+    assert found["freshet_source_lag_seconds", "payments", "raw.events"] == NOW - BEGIN - 0.02
 
 
 def test_what_the_timelines_forbid_is_what_status_says(freshet: Freshet, several: Path) -> None:
@@ -100,7 +111,7 @@ def with_slo(root: Path, text: str) -> None:
 def test_what_is_promised_and_no_longer_kept_is_shown(freshet: Freshet, several: Path) -> None:
     with_slo(several, "{freshness: 30m, max_runtime: 10m}")
     last = next(line for line in freshet("status").stdout.splitlines() if line.startswith("payments: "))
-    assert last.startswith("payments: freshness broken: the oldest of 2 commits that wait in raw.events completed ")
+    assert last.startswith("payments: freshness broken: the oldest of 2 commits that wait in raw.events completed 48 h ago, ")
     assert last.endswith("; max_runtime kept: no run that had work to do is recorded")
     promised = {one["pipeline"]: one["slo"] for one in parsed(freshet("status", "--output", "json"))["pipelines"]}
     assert [(one["objective"], one["seconds"], one["result"]) for one in promised["payments"]] == [
@@ -111,6 +122,26 @@ def test_what_is_promised_and_no_longer_kept_is_shown(freshet: Freshet, several:
     found = metrics(freshet)
     assert found["freshet_slo_result", "payments", "freshness", "broken"] == 1
     assert found["freshet_slo_objective_seconds", "payments", "max_runtime"] == 600
+
+
+def test_a_scheduler_that_does_not_begin_a_run_is_seen(freshet: Freshet, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipeline without a schedule, or one that a run has just begun for, misses none."""
+    a_table(root, "raw/events", 10)
+    a_target(root, (15, 10))
+
+    def overdue() -> float | None:
+        found: float | None = parsed(freshet("status", "--output", "json"))["pipelines"][0]["overdue_seconds"]
+        return found
+
+    assert overdue() is None
+    file = root / "pipelines/payments.yml"
+    file.write_text('schedule: "15 4 * * *"\n' + file.read_text())
+    assert overdue() == 30 * 3600, "since the next morning"
+    assert freshet("status").stdout.splitlines()[-1] == "payments: no run has begun since one was due 30 h ago"
+    monkeypatch.setattr("freshet.run.records.now", lambda: "20260803101000000")
+    assert freshet("run", "payments").exit_code == 0
+    assert overdue() == 0
+    assert "no run has begun" not in freshet("status").stdout
 
 
 def test_a_run_sends_its_metrics_also_an_idle_and_a_failed_one(freshet: Freshet, root: Path, tmp_path: Path) -> None:

@@ -69,6 +69,14 @@ def test_whether_it_ever_ran_is_not_said_where_nobody_can_tell() -> None:
     assert values(unknown_lag(with_runs(found), "TIMELINE_UNREADABLE"), "freshet_pipeline_has_run") == {}
 
 
+def test_a_success_that_is_not_recorded_is_the_last_commit() -> None:
+    """Of before there were records, and behind more failures than are looked at."""
+    found = looked_at(a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10))))
+    assert values(found, "freshet_last_success_timestamp_seconds") == {(): BEGIN + 0.015}
+    failing = with_runs(found, a_run(40, "failed"), failures=50)
+    assert values(failing, "freshet_last_success_timestamp_seconds") == {(): BEGIN + 0.015}
+
+
 def test_a_schedule_that_did_not_begin_a_run() -> None:
     """Every half hour; the last commit was requested at a quarter past."""
     source, target = a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10)))

@@ -34,6 +34,7 @@ class Server(ThreadingHTTPServer):
 
     heard: list[tuple[str, str, dict[str, str], bytes]]
     answers: tuple[int, bytes]
+    sent: dict[str, str]
 
     @property
     def address(self) -> str:
@@ -48,6 +49,8 @@ def server() -> Iterator[Server]:
             here: Any = self.server
             here.heard.append((self.command, self.path, dict(self.headers), body))
             self.send_response(here.answers[0])
+            for name, value in here.sent.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(here.answers[1])
 
@@ -57,7 +60,7 @@ def server() -> Iterator[Server]:
             pass
 
     found = Server(("127.0.0.1", 0), Handler)
-    found.heard, found.answers = [], (200, b"")
+    found.heard, found.answers, found.sent = [], (200, b""), {}
     thread = threading.Thread(target=found.serve_forever, daemon=True)
     thread.start()
     yield found
@@ -95,6 +98,25 @@ def test_an_answer_that_refuses_is_an_error_with_its_first_line(server: Server) 
     server.answers = (400, b"pushed metrics are invalid\nmore")
     with pytest.raises(OSError, match=r"it answered 400: pushed metrics are invalid$"):
         send(MetricsOut(pushgateway=f"http://{server.address}"))
+
+
+def test_a_redirect_is_not_followed(server: Server) -> None:
+    """The headers hold keys, which another host must not see."""
+    server.answers = (302, b"")
+    server.sent = {"Location": f"http://{server.address}/elsewhere"}
+    with pytest.raises(OSError, match=r"it answered 302$"):
+        send(MetricsOut(otlp=f"http://{server.address}/v1/metrics"))
+    assert [path for _, path, _, _ in server.heard] == ["/v1/metrics"]
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("freshet.metrics.ways.os.replace", full)
+    with pytest.raises(OSError, match=r"^No space left on device$"):
+        send(MetricsOut(textfile=str(tmp_path)))
+    assert os.listdir(tmp_path) == []
 
 
 def test_otlp(server: Server) -> None:

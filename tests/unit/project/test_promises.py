@@ -79,6 +79,8 @@ def test_ways_out(tmp_path: Path) -> None:
     [
         ("  pushgateway: gate:9091", "BAD_VALUE"),
         ("  otlp: grpc://c:4317", "BAD_VALUE"),
+        ("  slack: http://", "BAD_VALUE"),
+        ("  webhook: 'http://h/a b'", "BAD_VALUE"),
         ("  statsd: localhost", "BAD_VALUE"),
         ("  textfile: s3://bucket/x", "BAD_VALUE"),
         ("  timeout: 0s", "BAD_VALUE"),

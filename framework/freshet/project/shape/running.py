@@ -20,7 +20,8 @@ _LONGEST_TIMEOUT = 60
 
 
 def _url(value: str) -> str:
-    if not re.match(r"https?://[^/\s]", value):
+    # A host must be there, and no sign that a request would be refused for, in words that hold the URL.
+    if not re.fullmatch(r"https?://[^/\s][!-~]*", value):
         raise refused("this is no URL of HTTP.", "Write for instance http://pushgateway:9091.")
     return value
 
