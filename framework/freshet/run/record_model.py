@@ -67,5 +67,5 @@ class Record(_Strict):
     failed: dict[str, str] = {}
     conflicts: _Count = 0
     source_commits: _Count = 0
-    waited_seconds: _Seconds = 0
+    waited_seconds: _Count = 0
     audit: AuditTold | None = None

@@ -45,7 +45,7 @@ class RunResult:
         read_commits, read_rows: What was read of the main source and of what drives it, by its commits' metadata; None where
             no commits tell of it.
         conflicts: How often another writer was faster, and the work was repeated.
-        waited_seconds: How long the run waited for its target.
+        waited_seconds: How long the run waited for its target, in whole seconds.
     """
 
     pipeline: str
@@ -71,7 +71,7 @@ class RunResult:
     read_commits: int | None = None
     read_rows: int | None = None
     conflicts: int = 0
-    waited_seconds: float = 0.0
+    waited_seconds: int = 0
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""

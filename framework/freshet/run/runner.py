@@ -121,12 +121,12 @@ def _under_lease(
     wait_seconds: float | None,
     then: Callable[[WriteSession], None],
 ) -> RunResult:
-    start, waited, conflicts = time.monotonic(), 0.0, 0
+    start, waited, conflicts = time.monotonic(), 0, 0
     result = RunResult(pipeline=spec.name, outcome="idle")
     run_id = tell_started(listen, spec.name, what, new_run_id())
     try:
         with write_session(spec, listen, run_id, wait_seconds=wait_seconds, pipeline=spec.name) as session:
-            listen, waited = session.listen, round(time.monotonic() - start, 1)
+            listen, waited = session.listen, int(time.monotonic() - start)
             while True:
                 try:
                     done = run_once(project, spec, state, listen, planned, session, run_id=run_id)

@@ -112,7 +112,7 @@ def test_the_last_commit() -> None:
 def test_the_last_run() -> None:
     found = looked_at(a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10))))
     failed = a_run(
-        40, "failed", 2.5, error={"code": "CHECK_FAILED", "message": "x"}, more={"waited_seconds": 7.5, "conflicts": 2}
+        40, "failed", 2.5, error={"code": "CHECK_FAILED", "message": "x"}, more={"waited_seconds": 7, "conflicts": 2}
     )
     told = with_runs(found, failed, a_run(12), success=at(20), failures=3)
     results = {labels[0] for labels, value in values(told, "freshet_last_run_result").items() if value}
@@ -121,7 +121,7 @@ def test_the_last_run() -> None:
     assert values(told, "freshet_last_commit_duration_seconds") == {("total",): 8.0}
     assert values(told, "freshet_last_run_timestamp_seconds") == {(): BEGIN + 0.04}
     assert values(told, "freshet_last_success_timestamp_seconds") == {(): BEGIN + 0.02}
-    assert values(told, "freshet_last_run_lease_wait_seconds") == {(): 7.5}
+    assert values(told, "freshet_last_run_lease_wait_seconds") == {(): 7}
     assert values(told, "freshet_last_run_conflicts") == {(): 2}
     assert values(told, "freshet_consecutive_failed_runs") == {(): 3}
     busy = with_runs(found, a_run(40, "failed", error={"code": "ALREADY_RUNNING", "message": "x"}))

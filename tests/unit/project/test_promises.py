@@ -74,6 +74,13 @@ def test_ways_out(tmp_path: Path) -> None:
     assert loaded(root, "metrics.textfile=/var/x", GATE="hunter2-and-more").metrics.textfile == "/var/x"
 
 
+def test_a_template_is_held_to_the_same_where_it_is_rendered(problems_of: Check) -> None:
+    text = BASE + "metrics: {slack: '{{ env.HOOK }}', statsd: '{{ env.STATSD }}'}\n"
+    assert problems_of({CONFIG: text}, environ={"HOOK": "https://hooks/x", "STATSD": "h:1"}) == []
+    wrong = problems_of({CONFIG: text}, environ={"HOOK": "hooks/and-more", "STATSD": "nowhere-at-all"})
+    assert [one.code for one in wrong] == ["BAD_VALUE", "BAD_VALUE"]
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

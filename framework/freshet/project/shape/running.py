@@ -20,6 +20,9 @@ _LONGEST_TIMEOUT = 60
 
 
 def _url(value: str) -> str:
+    if "{{" in value:
+        # A template as its file has it; rendered it comes here once more.
+        return value
     # A host must be there, and no sign that a request would be refused for, in words that hold the URL.
     if not re.fullmatch(r"https?://[^/\s][!-~]*", value):
         raise refused("this is no URL of HTTP.", "Write for instance http://pushgateway:9091.")
@@ -33,7 +36,7 @@ def _folder(value: str) -> str:
 
 
 def _address(value: str) -> str:
-    if not _HOST_AND_PORT.fullmatch(value):
+    if "{{" not in value and not _HOST_AND_PORT.fullmatch(value):
         raise refused("this is no host and port.", "Write for instance 127.0.0.1:8125.")
     return value
 
