@@ -10,6 +10,10 @@ NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
     ("lag of a table whose timeline is not in UTC", "Nobody can tell in which zone its writers name commits."),
     ("rows filtered", "The SQL drops them before anything counts them."),
     ("rows in the quarantine", "Its table has to be read: `freshet quarantine show`."),
+    (
+        "which check failed a run",
+        "Nothing was committed that could tell it; `freshet history --failed` shows the error, which does.",
+    ),
     ("completeness", "Nothing counts yet which rows of each source commit reached the target."),
     ("estimated cost", "There is no estimate yet."),
     ("bytes that a compaction would take in", "Commits do not tell how much of each log is new."),
