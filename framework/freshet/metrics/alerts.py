@@ -11,6 +11,7 @@ from freshet.metrics.registry import BY_NAME
 from freshet.metrics.slo import in_words
 from freshet.metrics.troubles import LATE_SECONDS
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.secrets import redact
 
 #: Who answers for a pipeline that names nobody.
 NOBODY = "nobody"
@@ -105,7 +106,7 @@ class _Rules:
         return f"{_worst(self.metric('freshet_slo_result', kind=kind, result=result))} == 1"
 
     def rule(self, name: str, expr: str, severity: str, summary: str, command: str, after: str = "") -> Rule:
-        labels = {"severity": severity, "owner": self.spec.owner or NOBODY, "env": self.env, "pipeline": self.spec.name}
+        labels = {"severity": severity, "owner": _owner(self.spec), "env": self.env, "pipeline": self.spec.name}
         return {
             "alert": name,
             "expr": expr,
@@ -113,6 +114,11 @@ class _Rules:
             "labels": labels,
             "annotations": {"summary": f"{self.spec.name} ({self.env}): {summary}", "next": command},
         }
+
+
+def _owner(spec: PipelineSpec) -> str:
+    # A file may have read it from env, and these texts are kept and sent elsewhere.
+    return redact(spec.owner) or NOBODY
 
 
 def _worst(inner: str, of: str = "env, pipeline") -> str:
@@ -131,7 +137,7 @@ def routes_of(project: Project) -> dict[str, Any]:
     Args:
         project: The pipelines.
     """
-    owners = sorted({spec.owner or NOBODY for spec in project.pipelines})
+    owners = sorted({_owner(spec) for spec in project.pipelines})
     receivers = _receivers(owners)
     matched = f"env={_quoted(project.env)}"
     return {

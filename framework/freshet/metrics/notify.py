@@ -12,6 +12,7 @@ from freshet.metrics.measured import Measured
 from freshet.metrics.troubles import News
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import MetricsOut
+from freshet.secrets import redact_tree
 from freshet.storage.files import local_path, storage_for
 
 VERSION = 1
@@ -27,7 +28,7 @@ def message_of(found: Measured, env: str, news: News) -> dict[str, Any]:
         env: The environment's name.
         news: What there is to tell.
     """
-    return {
+    message: dict[str, Any] = {
         "version": VERSION,
         "env": env,
         "pipeline": found.spec.name,
@@ -38,6 +39,7 @@ def message_of(found: Measured, env: str, news: News) -> dict[str, Any]:
         "time": round(found.now, 3),
         "next": f"freshet status {found.spec.name} --env {env}",
     }
+    return {**redact_tree(message), "time": message["time"]}
 
 
 def slack_of(message: Mapping[str, Any]) -> dict[str, str]:
