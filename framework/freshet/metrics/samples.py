@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from freshet.credentials import tree_without_credentials
 from freshet.hudi.checkpoint import CHECKS_KEY, PIPELINE_KEY
 from freshet.hudi.instants import timestamp_of
 from freshet.hudi.options import commits_since_compaction
-from freshet.hudi.table import CommitInfo, Instant
+from freshet.hudi.table import CommitInfo
 from freshet.metrics.measured import Measured
 from freshet.metrics.registry import BY_NAME, CHECK_RESULTS, ENV, METRICS, RUN_RESULTS, SLO_RESULTS
 from freshet.metrics.slo import objectives_of
@@ -114,8 +114,8 @@ def _commit(found: Measured) -> Iterator[Value]:
     if completed is not None:
         yield "freshet_last_commit_timestamp_seconds", (), completed
     counts = vars(row_counts(found.spec, info))
-    told = _told_by_checks(found, instant, info)
-    rows = {word: counts[kind] for kind, word in _ROWS.items()} | {"quarantined": int(told.get("quarantined") or 0)}
+    quarantined, checks = _told_by_checks(found, info)
+    rows = {word: counts[kind] for kind, word in _ROWS.items()} | {"quarantined": quarantined}
     committed = found.runs.committed if found.runs else None
     if committed is not None and instant.completed in committed.commits and "read" in committed.rows:
         rows["read"] = committed.rows["read"]
@@ -124,19 +124,21 @@ def _commit(found: Measured) -> Iterator[Value]:
     for kind, files, size in (("base", info.base_files, info.base_bytes), ("log", len(logs), sum(logs))):
         yield "freshet_last_commit_files", (kind,), files
         yield "freshet_last_commit_size_bytes", (kind,), size
-    for name, check in (told.get("checks") or {}).items():
-        yield from _one_of("freshet_check_result", (name,), str(check["status"]), CHECK_RESULTS)
-        yield "freshet_check_rows", (name,), check["rows"]
+    for name, status, bad in checks:
+        yield from _one_of("freshet_check_result", (name,), status, CHECK_RESULTS)
+        yield "freshet_check_rows", (name,), bad
 
 
-def _told_by_checks(found: Measured, instant: Instant, info: CommitInfo) -> Mapping[str, Any]:
+def _told_by_checks(found: Measured, info: CommitInfo) -> tuple[int, list[tuple[str, str, int]]]:
+    """Return how many rows went to the quarantine, and what each check said; what is no record of checks tells nothing."""
     if info.extra.get(PIPELINE_KEY, found.spec.name) != found.spec.name:
-        return {}
+        return 0, []
     try:
         told = tree_without_credentials(json.loads(info.extra.get(CHECKS_KEY) or "{}"))
-    except ValueError:
-        return {}
-    return told if isinstance(told, Mapping) else {}
+        checks = [(name, str(one["status"]), int(one["rows"])) for name, one in (told.get("checks") or {}).items()]
+        return int(told.get("quarantined") or 0), checks
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return 0, []
 
 
 def _sources(found: Measured) -> Iterator[Value]:

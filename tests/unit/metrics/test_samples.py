@@ -109,6 +109,16 @@ def test_the_last_commit() -> None:
     assert values(seen, "freshet_last_commit_timestamp_seconds") == {(): BEGIN + 0.015}
 
 
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"checks": {"a": 3}}', '{"checks": {"a": {"status": "passed"}}}', '{"quarantined": "x"}']
+)
+def test_what_is_no_record_of_checks_tells_nothing(text: str) -> None:
+    target = a_target((15, a_checkpoint(10)), extra={CHECKS_KEY: text, PIPELINE_KEY: "earnings"})
+    found = looked_at(a_table_state([a_commit(10)]), target)
+    assert values(found, "freshet_check_rows") == {}
+    assert values(found, "freshet_last_commit_rows")[("quarantined",)] == 0
+
+
 def test_the_last_run() -> None:
     found = looked_at(a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10))))
     failed = a_run(
