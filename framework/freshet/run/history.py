@@ -33,8 +33,8 @@ class Entry:
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
         seconds: Wall time as ``total``, and by phase where that was recorded; empty of a commit that no record tells of, and of
             a run that was killed.
-        rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a
-            backfill the rows ``written``.
+        rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); ``read``
+            where that is known; of a backfill the rows ``written``.
         checks: Name, status and bad rows of each check.
         error: Code, and the first line of what it says; None where nothing failed.
         reason: Why it was idle, skipped or killed.
@@ -81,7 +81,7 @@ def read_history(
         failed: Only those that did not end well.
     """
     records, unreadable = _records(spec, limit, since, failed)
-    entries = [_of_record(_without_older(record, spec)) for record in records]
+    entries = [entry_of(_without_older(record, spec)) for record in records]
     target = None if failed else _table(spec, state, bool(records))
     if target is not None:
         told = {commit for entry in entries for commit in entry.commits}
@@ -135,10 +135,11 @@ def _without_older(record: dict[str, Any], spec: PipelineSpec) -> dict[str, Any]
     return {**record, **({"error": error} if error else {}), **({"reason": reason} if reason else {})}
 
 
-def _of_record(record: Mapping[str, Any]) -> Entry:
+def entry_of(record: Mapping[str, Any]) -> Entry:
+    """Return what a record tells of a run."""
     known = {key: record[key] for key in ("begun", "what", "outcome")}
     given = {key: record[key] for key in ("seconds", "rows", "error", "reason", "run_id", "count", "last") if record.get(key)}
-    told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended")
+    told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended", "source_commits", "waited_seconds")
     more = {key: record[key] for key in told if key in record}
     if not given.get("seconds"):
         # Of one that failed, or was interrupted, nobody has timed the phases.

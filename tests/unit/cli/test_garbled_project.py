@@ -64,6 +64,8 @@ _WORDS = [
     ("plan",),
     ("compile",),
     ("status",),
+    ("status", "--metrics"),
+    ("alerts",),
     ("checkpoint", "show", "payments"),
     ("run", "--all", "--dry-run"),
     ("backfill", "payments", "--start", "2026-01-01", "--end", "2026-01-03", "--dry-run"),

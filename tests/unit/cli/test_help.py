@@ -40,6 +40,7 @@ def test_all_the_commands_are_there() -> None:
         ("backfill",),
         ("service",),
         ("status",),
+        ("alerts",),
         ("history",),
         ("dag",),
         ("checkpoint", "show"),

@@ -33,6 +33,7 @@ OLD, NEW = "violet.kumquat.77", "n3w-s3cr3t-t0ken"
 _COMMANDS = (
     ("plan",),
     ("status",),
+    ("status", "--metrics"),
     ("run", "payments"),
     ("run", "payments", "--dry-run"),
     ("run", "payments", "--full-refresh", "--dry-run"),
