@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from freshet.cli.dev_registry import registry
 from freshet.cli.output import Output, message, reporting
 from freshet.dev.hbase.files import ZNODE
 from freshet.dev.hbase.look import QUORUM, HBase, look
@@ -22,7 +23,7 @@ _directory = click.option(
 )
 
 
-@click.group(short_help="Start what a developer's machine lacks: a real HBase.")
+@click.group(short_help="Start what a developer's machine lacks: a real HBase, a stub of a schema registry.")
 def dev() -> None:
     """Start what a developer's machine lacks, without Docker.
 
@@ -30,7 +31,11 @@ def dev() -> None:
     Examples:
       freshet dev hbase up
       freshet dev hbase down
+      freshet dev registry up
     """
+
+
+dev.add_command(registry)
 
 
 @dev.group()
