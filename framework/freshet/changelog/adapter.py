@@ -30,8 +30,8 @@ class Adapter:
         refused: Over those: why the message holds no change, or null. ``SKIPPED`` where it is meant to hold none.
         changes: Over those: an array of the message's changes, each of which becomes ``CHANGE``.
         columns: Over all of these: the table's columns, by name.
-        event: The struct ``_event``.
-        reason: Why a change goes aside though its message was read, or null.
+        event: Over the columns and all of these: the struct ``_event``.
+        reason: Over the same: why a change goes aside though its message was read, or null.
     """
 
     reads: Mapping[str, str]
@@ -179,12 +179,12 @@ def build(
         for n, value in values.items()
     }
     checked = [
-        (c, raws[c.name] if c.name in layout.key else f"({_guarded(c, raws, left)})", values[c.name]) for c in layout.columns
+        (c, raws[c.name] if c.name in layout.key else f"({_guarded(c, raws, left)})", name(c.name)) for c in layout.columns
     ]
     parts = {"offset": f"{FROM}.offset", "within": f"CAST({CHANGE}.within AS STRING)", **parts}
     if isinstance(source.reference, Columns):
         parts = {**parts, **{c.name: values[c.name] for c in layout.columns}}
-    keys = [f"({values[key]})" for key in layout.key]
+    keys = [name(key) for key in layout.key]
     event = {field.name: f"CAST(NULL AS {field.type})" for field in FIELDS} | {
         "row_key": f"CAST({keys[0]} AS STRING)" if len(keys) == 1 else f"to_json({struct(zip(layout.key, keys, strict=True))})",
         "ref_key": expression(source.reference, parts),

@@ -16,6 +16,7 @@ REASONS = {
     "no_change": "the message is of a kind that says nothing of one row",
     "truncated": "the source's table was emptied: every row of the table is meant, which no merge of rows can do",
     "unavailable_key": "a key column has no value in the message",
+    "unavailable_value": "the message leaves out a value as unchanged, and its row is a new one",
     "value": "a value does not fit its column without a loss",
     "missing": "the message lacks a column of the table",
     "error_at_source": "the producer says that it could not make the event",

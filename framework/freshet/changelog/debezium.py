@@ -86,10 +86,12 @@ def debezium(source: Source, how: Debezium) -> Adapter:
         is_delete = f"coalesce({op} = 'd', false)"
     gone = of_key if how.identity == "key" else raw_row(source, before or row)
     changes = f"array({change('false', raw_row(source, row))})"
+    is_moved = ""
     if how.identity == "full" and not how.unwrapped:
         # A connector with keys of its own (message.key.columns) may leave such an update whole.
         both = f"array({change('true', raw_row(source, before))}, {change('false', raw_row(source, row))})"
-        changes = f"CASE WHEN {before} IS NOT NULL AND ({moved(source, before, row)}) THEN {both} ELSE {changes} END"
+        is_moved = f"coalesce({before} IS NOT NULL AND ({moved(source, before, row)}), false)"
+        changes = f"CASE WHEN {is_moved} THEN {both} ELSE {changes} END"
     is_tombstone = f"{FROM}.value IS NULL"
     gone = f"CASE WHEN {is_tombstone} THEN {of_key} ELSE {gone} END" if how.tombstones == "delete" else gone
     deletes = f"{is_delete} OR {is_tombstone}" if how.tombstones == "delete" else is_delete
@@ -108,6 +110,10 @@ def debezium(source: Source, how: Debezium) -> Adapter:
         path = ("$.payload" if how.with_schema else "$") + ("" if how.unwrapped else ".after")
         lacks = lacks_columns(source, f"{FROM}.value", path)
         refused.append(("'missing'", f"NOT ({deletes}) AND ({lacks})"))
+    left = _unavailable(source, how, row)
+    if left:
+        is_new = f"{op} <> 'u'" + (f" OR {is_moved}" if is_moved else "")
+        refused.append(("'unavailable_value'", f"NOT ({deletes}) AND ({is_new}) AND ({any_of(left.values())})"))
     is_read = f"coalesce({meta['snapshot']}, 'false') NOT IN ('false', 'incremental')"
     created = f"try_cast({meta['ts_ms']} AS BIGINT)"
     return build(
@@ -127,7 +133,7 @@ def debezium(source: Source, how: Debezium) -> Adapter:
             SNAPSHOT: f"({is_read})",
             "snapshot_has_position": "true",
         },
-        unavailable=_unavailable(source, how),
+        unavailable=_unavailable(source, how, f"{CHANGE}.row"),
     )
 
 
@@ -161,13 +167,13 @@ def _is_no_change(how: Debezium, op: str, is_delete: str, row: str, before: str)
     return f"(NOT {known} OR NOT {is_delete} AND {row} IS NULL{lacks_before})"
 
 
-def _unavailable(source: Source, how: Debezium) -> dict[str, str]:
+def _unavailable(source: Source, how: Debezium, row: str) -> dict[str, str]:
     """Return for each column that can be large the condition that the message left it out."""
     if not how.unavailable:
         return {}
     found = {}
     for column in source.layout.columns:
-        raw = f"{CHANGE}.row.{name(column.name)}"
+        raw = f"{row}.{name(column.name)}"
         if column.name in source.layout.key:
             continue
         match column.type:

@@ -41,8 +41,10 @@ def adapt(adapter: Adapter, layout: Layout, messages: DataFrame) -> DataFrame:
     read = messages.select(of_message).select("*", *_columns(adapter.reads))
     told = read.select("*", F.expr(adapter.refused).alias(_REFUSED))
     each = told.select("*", F.expr(f"explode_outer(CASE WHEN {_REFUSED} IS NULL THEN {adapter.changes} END)").alias(CHANGE))
-    changes = each.select(
-        *_columns(adapter.columns),
+    # The columns first: what a value is made of is then computed once, though it is looked at several times.
+    valued = each.select(*_columns(adapter.columns), *adapter.reads, CHANGE, _REFUSED, FROM)
+    changes = valued.select(
+        *(F.col(name(c.name)) for c in layout.columns),
         F.expr(adapter.event).alias(EVENT),
         F.expr(f"coalesce({_REFUSED}, {adapter.reason})").alias(_REFUSED),
         FROM,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from freshet.changelog.fields import EVENT
 from freshet.types.columns import Array, Atomic, Column, DataType, Map, Struct
 
 #: The group of all columns that no other group names; it is there only where such columns are.
@@ -104,7 +105,7 @@ def _faults(layout: Layout) -> list[str]:
         faults.append("a group has columns")
     if ROW in layout.groups:
         faults.append(f"'{ROW}' is the group of all other columns")
-    taken = {STATE, DELETED} & {name.lower() for name in names}
+    taken = {STATE, DELETED, EVENT, "_event_reason"} & {name.lower() for name in names}
     if taken:
         faults.append(f"freshet keeps {', '.join(sorted(taken))} itself")
     required = [c.name for c in layout.columns if not c.nullable and c.name not in layout.key]

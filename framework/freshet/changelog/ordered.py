@@ -19,7 +19,8 @@ _INTEGRAL = ("tinyint", "smallint", "int", "bigint")
 
 def digits(text: str, width: int = DIGITS) -> str:
     """Return a whole number that is not negative, written as a text of digits, in a fixed width."""
-    return f"CASE WHEN {text} RLIKE '^[0-9]{{1,{width}}}$' THEN lpad({text}, {width}, '0') END"
+    only = f"length({text}) BETWEEN 1 AND {width} AND translate({text}, '0123456789', '') = ''"
+    return f"CASE WHEN {only} THEN lpad({text}, {width}, '0') END"
 
 
 def signed(number: str) -> str:

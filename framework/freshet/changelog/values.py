@@ -164,19 +164,18 @@ def _decimal(coding: Coding, kind: Decimal, raw: str) -> str:
 
 def _unscaled(raw: str, scale: int) -> str:
     """Return a text of the number whose big-endian two's complement the base64 is, up to 16 bytes."""
-    digits = f"hex(try_to_binary({raw}, 'base64'))"
-    sign = f"CASE WHEN {digits} >= '8' THEN 'F' ELSE '0' END"
-    padded = f"CASE WHEN length({digits}) BETWEEN 2 AND 32 THEN lpad({digits}, 32, {sign}) END"
-    high = f"CAST(conv(left({padded}, 16), 16, 10) AS DECIMAL(20,0))"
-    high = f"({high} - CASE WHEN {padded} >= '8' THEN {_TWO_64} ELSE 0BD END)"
-    low = f"CAST(conv(right({padded}, 16), 16, 10) AS DECIMAL(20,0))"
+    padded = "CASE WHEN length(h) BETWEEN 2 AND 32 THEN lpad(h, 32, CASE WHEN h >= '8' THEN 'F' ELSE '0' END) END"
+    high = f"CAST(conv(left(h, 16), 16, 10) AS DECIMAL(20,0)) - CASE WHEN h >= '8' THEN {_TWO_64} ELSE 0BD END"
+    low = "CAST(conv(right(h, 16), 16, 10) AS DECIMAL(20,0))"
     number = f"try_add(try_multiply(CAST({high} AS DECIMAL(20,0)), {_TWO_64}), {low})"
-    if not scale:
-        return f"CAST({number} AS STRING)"
-    figures = f"lpad(CAST(abs({number}) AS STRING), {_MOST_DIGITS + 1}, '0')"
-    minus = f"CASE WHEN {number} < 0 THEN '-' ELSE '' END"
-    whole = _MOST_DIGITS + 1 - scale
-    return f"concat({minus}, left({figures}, {whole}), '.', right({figures}, {scale}))"
+    figures, whole = f"lpad(CAST(abs(h) AS STRING), {_MOST_DIGITS + 1}, '0')", _MOST_DIGITS + 1 - scale
+    minus = "CASE WHEN h < 0 THEN '-' ELSE '' END"
+    pointed = f"concat({minus}, left({figures}, {whole}), '.', right({figures}, {scale}))"
+    found = f"hex(try_to_binary({raw}, 'base64'))"
+    for step in (padded, number, pointed if scale else "CAST(h AS STRING)"):
+        # Each step reads the one before it several times, and it is computed once.
+        found = f"transform(array({found}), h -> {step})[0]"
+    return found
 
 
 def _check_nested(name: str, kind: DataType) -> None:

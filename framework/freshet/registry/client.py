@@ -73,10 +73,13 @@ class Registry:
         Raises:
             FreshetError: As ``ask``.
         """
-        for one in sorted(set(ids) - self._by_id.keys()):
+        wanted = sorted(set(ids))
+        for one in wanted:
+            if one in self._by_id:
+                continue
             found = ask(self._address, f"/schemas/ids/{one}") if 0 < one < 1 << 31 else Absent(40403)
             self._by_id[one] = None if isinstance(found, Absent) else self._schema(one, found)
-        return {one: self._by_id[one] for one in ids}
+        return {one: self._by_id[one] for one in wanted}
 
     def schema(self, schema_id: int) -> Schema:
         """Return a schema by its id.
