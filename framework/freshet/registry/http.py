@@ -6,11 +6,13 @@ import base64
 import http.client
 import json
 import ssl
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -106,7 +108,7 @@ def ask(address: Address, path: str, body: object = None) -> Any | Absent:
         if left <= 0:
             break
         try:
-            return _told(url, *_answer(address, url + path, body, deadline))
+            return _told(url, *_in_time(partial(_answer, address, url + path, body, deadline), deadline))
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             reasons.append(f"{url}: {getattr(reason, 'strerror', None) or reason}")
@@ -117,6 +119,26 @@ def ask(address: Address, path: str, body: object = None) -> Any | Absent:
         "Repeat the command when it is up, or correct its address.",
         urls=list(address.urls),
     )
+
+
+def _in_time(question: Callable[[], tuple[int, bytes]], deadline: float) -> tuple[int, bytes]:
+    # A time-out of the socket bounds neither the look-up of a name nor headers that come byte by byte.
+    told: list[tuple[int, bytes] | BaseException] = []
+
+    def run() -> None:
+        try:
+            told.append(question())
+        except BaseException as error:
+            told.append(error)
+
+    thread = threading.Thread(target=run, name="registry", daemon=True)
+    thread.start()
+    thread.join(max(deadline - time.monotonic(), 0.0))
+    if not told:
+        raise TimeoutError("no answer in time")
+    if isinstance(told[0], BaseException):
+        raise told[0]
+    return told[0]
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

@@ -166,11 +166,12 @@ def test_what_a_server_answers_that_is_none_has_a_code(reply: bytes, code: str) 
         assert code_of(lambda: registry(url).schema(1), FreshetError) == code
 
 
-def test_an_answer_that_does_not_end_is_given_up() -> None:
+@pytest.mark.parametrize("begin", [b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "])
+def test_an_answer_that_does_not_end_is_given_up(begin: bytes) -> None:
     ended = threading.Event()
 
     def drip(connection: socket.socket) -> None:
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+        connection.sendall(begin)
         while not ended.wait(0.02):
             try:
                 connection.sendall(b" ")
