@@ -78,21 +78,29 @@ class Source:
 
 
 def read_json(value: str, fields: str) -> str:
-    """Return a JSON text's fields as a struct; see ``is_malformed`` for what is none.
+    """Return what Spark reads of a JSON text: ``object_of`` is its one object, and ``is_malformed`` says whether it is one.
+
+    Alone, Spark would take the first object of several that stand behind each other, the first element of an array, and no
+    notice of what follows. So the text is the one element of an array, with something behind it that has to be read, too.
 
     Args:
         value: The text, as bytes.
         fields: The fields with their types.
     """
+    kind = text(f"STRUCT<v: ARRAY<STRUCT<{fields}>>, `end`: INT, {_CORRUPT}: STRING>")
     options = f"map('mode', 'PERMISSIVE', 'columnNameOfCorruptRecord', '{_CORRUPT}')"
-    return f"from_json(CAST({value} AS STRING), {text(f'STRUCT<{fields}, {_CORRUPT}: STRING>')}, {options})"
+    return f"""from_json(concat('{{"v":[', CAST({value} AS STRING), '],"end":1}}'), {kind}, {options})"""
 
 
-def is_malformed(value: str, parsed: str) -> str:
-    """Return whether bytes are no JSON text of the form that was read, as SQL; Java would replace bytes that are no UTF-8."""
-    return any_of(
-        (f"{parsed} IS NULL", f"{parsed}.{_CORRUPT} IS NOT NULL", f"encode(decode({value}, 'UTF-8'), 'UTF-8') <> {value}")
-    )
+def object_of(read: str) -> str:
+    """Return the object of a text that was read."""
+    return f"{read}.v[0]"
+
+
+def is_malformed(value: str, read: str) -> str:
+    """Return whether bytes are no JSON object of the form that was read; Java would replace bytes that are no UTF-8."""
+    whole = f"{read}.{_CORRUPT} IS NULL AND {read}.`end` = 1 AND size({read}.v) = 1 AND {object_of(read)} IS NOT NULL"
+    return f"NOT coalesce({whole}, false) OR encode(decode({value}, 'UTF-8'), 'UTF-8') <> {value}"
 
 
 def lacks_columns(source: Source, value: str, path: str) -> str:

@@ -20,6 +20,7 @@ from freshet.changelog.adapter import (
     key_row,
     lacks_columns,
     moved,
+    object_of,
     raw_row,
     read_json,
     words,
@@ -43,8 +44,9 @@ def canal(source: Source) -> Adapter:
     source = replace(source, codings=codings)
     row = source.raw_fields()
     fields = f"type: STRING, es: STRING, isDdl: STRING, data: ARRAY<STRUCT<{row}>>, old: ARRAY<STRUCT<{row}>>"
-    value, kind, data = f"{FROM}.value", f"{MESSAGE}.type", f"{MESSAGE}.data"
-    old = f"{MESSAGE}.old[i]"
+    message = object_of(MESSAGE)
+    value, kind, data = f"{FROM}.value", f"{message}.type", f"{message}.data"
+    old = f"{message}.old[i]"
     both = f"array({change('true', key_row(source, old, 'd'), 'i')}, {change('false', raw_row(source, 'd'), 'i')})"
     is_delete = f"{kind} = 'DELETE'"
     one = f"array({change(is_delete, raw_row(source, 'd'), 'i')})"
@@ -53,7 +55,7 @@ def canal(source: Source) -> Adapter:
         (text(SKIPPED), f"{value} IS NULL"),
         ("'malformed'", is_malformed(value, MESSAGE)),
         ("'truncated'", f"{kind} IN ({words(_EMPTIED)})"),
-        (text(SKIPPED), f"{MESSAGE}.isDdl = 'true'"),
+        (text(SKIPPED), f"{message}.isDdl = 'true'"),
         ("'no_change'", f"coalesce({kind} NOT IN ({words(_CHANGES)}), true) OR coalesce(size({data}), 0) < 1"),
     ]
     if source.strict:
@@ -63,6 +65,6 @@ def canal(source: Source) -> Adapter:
         reads={MESSAGE: read_json(value, fields)},
         refused=first_reason(refused),
         changes=f"flatten(transform({data}, (d, i) -> CASE WHEN {is_moved} THEN {both} ELSE {one} END))",
-        fields={"source": "'mysql'", "timestamp": f"try_cast({MESSAGE}.es AS BIGINT)"},
+        fields={"source": "'mysql'", "timestamp": f"try_cast({message}.es AS BIGINT)"},
         parts={},
     )

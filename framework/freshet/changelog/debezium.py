@@ -25,6 +25,7 @@ from freshet.changelog.adapter import (
     key_row,
     lacks_columns,
     moved,
+    object_of,
     raw_row,
     read_json,
 )
@@ -70,13 +71,13 @@ def debezium(source: Source, how: Debezium) -> Adapter:
     Raises:
         ValueError: When the table or the order needs what the messages do not tell.
     """
-    inside = f"{MESSAGE}.payload" if how.with_schema else MESSAGE
+    inside, of_key = (f"{object_of(read)}.payload" if how.with_schema else object_of(read) for read in (MESSAGE, KEY))
     fields = _flat(source) if how.unwrapped else _envelope(source)
     reads = {MESSAGE: read_json(f"{FROM}.value", _nested(how, fields))}
     needs_key = how.identity == "key" or how.tombstones == "delete"
     if needs_key:
         reads[KEY] = read_json(f"{FROM}.key", _nested(how, source.raw_fields(source.key_columns)))
-    of_key = key_row(source, f"{KEY}.payload" if how.with_schema else KEY)
+    only_key = key_row(source, of_key)
     meta = {one: f"{inside}.`__source_{one}`" if how.unwrapped else f"{inside}.source.{one}" for one in _SOURCE}
     if how.unwrapped:
         row, before, op = inside, "", f"{inside}.`__op`"
@@ -84,7 +85,7 @@ def debezium(source: Source, how: Debezium) -> Adapter:
     else:
         row, before, op = f"{inside}.after", f"{inside}.before", f"{inside}.op"
         is_delete = f"coalesce({op} = 'd', false)"
-    gone = of_key if how.identity == "key" else raw_row(source, before or row)
+    gone = only_key if how.identity == "key" else raw_row(source, before or row)
     changes = f"array({change('false', raw_row(source, row))})"
     is_moved = ""
     if how.identity == "full" and not how.unwrapped:
@@ -93,7 +94,7 @@ def debezium(source: Source, how: Debezium) -> Adapter:
         is_moved = f"coalesce({before} IS NOT NULL AND ({moved(source, before, row)}), false)"
         changes = f"CASE WHEN {is_moved} THEN {both} ELSE {changes} END"
     is_tombstone = f"{FROM}.value IS NULL"
-    gone = f"CASE WHEN {is_tombstone} THEN {of_key} ELSE {gone} END" if how.tombstones == "delete" else gone
+    gone = f"CASE WHEN {is_tombstone} THEN {only_key} ELSE {gone} END" if how.tombstones == "delete" else gone
     deletes = f"{is_delete} OR {is_tombstone}" if how.tombstones == "delete" else is_delete
     changes = f"CASE WHEN {deletes} THEN array({change('true', gone)}) ELSE {changes} END"
     refused = [

@@ -17,6 +17,7 @@ from freshet.changelog.adapter import (
     key_row,
     lacks_columns,
     moved,
+    object_of,
     raw_row,
     read_json,
     words,
@@ -43,7 +44,8 @@ def maxwell(source: Source) -> Adapter:
     row = source.raw_fields()
     texts = ", ".join(f"{name(one)}: STRING" for one in ("type", "ts", "position", "gtid", "xoffset", "commit"))
     value = f"{FROM}.value"
-    kind, data, old = f"{MESSAGE}.type", f"{MESSAGE}.data", f"{MESSAGE}.old"
+    message = object_of(MESSAGE)
+    kind, data, old = f"{message}.type", f"{message}.data", f"{message}.old"
     # Where a part of the key stays, ``old`` does not have it.
     was = key_row(source, old, data)
     both = f"array({change('true', was)}, {change('false', raw_row(source, data))})"
@@ -65,13 +67,13 @@ def maxwell(source: Source) -> Adapter:
         reads={MESSAGE: read_json(value, f"{texts}, data: STRUCT<{row}>, old: STRUCT<{row}>")},
         refused=first_reason(refused),
         changes=f"CASE WHEN {is_moved} THEN {both} ELSE {one} END",
-        fields={"source": "'mysql'", "timestamp": f"try_cast({MESSAGE}.ts AS BIGINT) * 1000"},
+        fields={"source": "'mysql'", "timestamp": f"try_cast({message}.ts AS BIGINT) * 1000"},
         parts={
-            "file": f"substring_index({MESSAGE}.position, ':', 1)",
-            "pos": f"substring_index({MESSAGE}.position, ':', -1)",
+            "file": f"substring_index({message}.position, ':', 1)",
+            "pos": f"substring_index({message}.position, ':', -1)",
             # The last row of a transaction has no offset within it, and says that it commits.
-            "row": f"CASE WHEN {MESSAGE}.commit = 'true' THEN '{_LAST}' ELSE {MESSAGE}.xoffset END",
-            "gtid": f"{MESSAGE}.gtid",
+            "row": f"CASE WHEN {message}.commit = 'true' THEN '{_LAST}' ELSE {message}.xoffset END",
+            "gtid": f"{message}.gtid",
             SNAPSHOT: is_read,
             # A table is read while its log goes on, and no message says from where.
             "snapshot_has_position": "false",

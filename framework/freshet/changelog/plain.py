@@ -16,6 +16,7 @@ from freshet.changelog.adapter import (
     is_malformed,
     key_row,
     lacks_columns,
+    object_of,
     raw_row,
     read_json,
 )
@@ -38,10 +39,10 @@ def plain(source: Source, tombstones: Literal["delete", "skip", "aside"] = "dele
     value, key = f"{FROM}.value", f"{FROM}.key"
     is_tombstone = f"{value} IS NULL"
     reads = {MESSAGE: read_json(value, source.raw_fields())}
-    row, refused = raw_row(source, MESSAGE), []
+    row, refused = raw_row(source, object_of(MESSAGE)), []
     if tombstones == "delete":
         reads[KEY] = read_json(key, source.raw_fields(source.key_columns))
-        row = f"CASE WHEN {is_tombstone} THEN {key_row(source, KEY)} ELSE {row} END"
+        row = f"CASE WHEN {is_tombstone} THEN {key_row(source, object_of(KEY))} ELSE {row} END"
         refused.append(("'unavailable_key'", f"{is_tombstone} AND ({key} IS NULL OR ({is_malformed(key, KEY)}))"))
     else:
         refused.append((text(SKIPPED) if tombstones == "skip" else "'no_change'", is_tombstone))
@@ -69,7 +70,7 @@ def changelog(source: Source) -> Adapter:
     """
     if not isinstance(source.reference, Given):
         raise ValueError("events of the changelog format have a reference key: declare it as given")
-    value, event = f"{FROM}.value", f"{MESSAGE}.{EVENT}"
+    value, event = f"{FROM}.value", f"{object_of(MESSAGE)}.{EVENT}"
     kinds = ", ".join(f"{field.name}: {'STRING' if field.type == Atomic('bigint') else str(field.type)}" for field in FIELDS)
     # Values of an event that the producer could not make need not fit: it goes aside anyway.
     refused = [
@@ -93,7 +94,7 @@ def changelog(source: Source) -> Adapter:
         source,
         reads={MESSAGE: read_json(value, f"{source.raw_fields()}, {EVENT}: STRUCT<{kinds}>")},
         refused=first_reason([*refused, *strict]),
-        changes=f"array({change(f'coalesce({event}.is_deleted, false)', raw_row(source, MESSAGE))})",
+        changes=f"array({change(f'coalesce({event}.is_deleted, false)', raw_row(source, object_of(MESSAGE)))})",
         fields={**_as_written(source.reference, event), "timestamp": f"try_cast({event}.timestamp AS BIGINT)"},
         parts={"ref_key": f"{event}.ref_key"},
     )

@@ -36,7 +36,8 @@ class Coding:
         times: Dates and times: as a text, as days, or as a number of milli-, micro- or nanoseconds since 1970; empty where it
             is not declared.
         zone: The zone of texts that name none, such as ``UTC`` or ``Europe/Oslo``; empty where texts name theirs.
-        decimals: As a text, as a number, or as the base64 of the unscaled number, with the scale of the column.
+        decimals: As a text, as a number, or as the base64 of the unscaled number.
+        scale: Digits behind the point of the source's column, where a value is unscaled; nothing in it says so.
         binary: As base64 or hexadecimal.
         unsigned: True where a number beyond 63 bits comes as a negative one.
         texts: True where every value is a text, numbers too.
@@ -45,6 +46,7 @@ class Coding:
     times: Times | Literal[""] = ""
     zone: str = ""
     decimals: Literal["text", "number", "base64"] = "text"
+    scale: int = -1
     binary: Literal["base64", "hex"] = "base64"
     unsigned: bool = False
     texts: bool = False
@@ -71,6 +73,8 @@ def raw_type(column: Column, coding: Coding) -> str:
                     f"'{column.name}' has more digits than a JSON number is read with: let the source write a text"
                 )
             return _wide(column.type)
+        case Decimal() if coding.decimals == "base64" and not 0 <= coding.scale <= _MOST_DIGITS:
+            raise ValueError(f"say how many digits behind the point '{column.name}' has in its source")
         case Atomic("float" | "double") if not coding.texts:
             return "DOUBLE"
         case Array() | Map() | Struct():
@@ -93,7 +97,9 @@ def converted(column: Column, coding: Coding, raw: str) -> str:
         case Atomic(name) if name in _INTEGRAL:
             return f"try_cast({raw} AS {name.upper()})"
         case Atomic("float" | "double" as name):
-            return f"try_cast({raw} AS {name.upper()})"
+            # A number that is too large is read as infinity.
+            number = f"try_cast({raw} AS {name.upper()})"
+            return f"CASE WHEN abs({number}) < double('Infinity') OR isnan({number}) THEN {number} END"
         case Atomic("boolean"):
             return f"CASE WHEN lower({raw}) IN ('true', '1') THEN true WHEN lower({raw}) IN ('false', '0') THEN false END"
         case Atomic("binary"):
@@ -146,11 +152,12 @@ def _wide(kind: Decimal) -> str:
 
 
 def _decimal(coding: Coding, kind: Decimal, raw: str) -> str:
+    # More digits behind the point than the column has, other than zeros, would be rounded away.
+    digits = f"^[ ]*[+-]?[0-9]+([.][0-9]{{0,{kind.scale}}}0*)?[ ]*$"
     if coding.decimals == "base64":
-        return f"try_cast({_unscaled(raw, kind.scale)} AS {kind})"
+        fits = f"CASE WHEN h RLIKE {text(digits)} THEN try_cast(h AS {kind}) END"
+        return f"transform(array({_unscaled(raw, coding.scale)}), h -> {fits})[0]"
     if coding.decimals == "text" or coding.texts:
-        # More digits behind the point than the column has, other than zeros, would be rounded away.
-        digits = f"^[ ]*[+-]?[0-9]+([.][0-9]{{0,{kind.scale}}}0*)?[ ]*$"
         number = f"CASE WHEN {raw} RLIKE {text(digits)} THEN {raw} END"
         if not coding.unsigned:
             return f"try_cast({number} AS {kind})"

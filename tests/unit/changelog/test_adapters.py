@@ -52,6 +52,12 @@ def test_a_json_number_has_few_enough_digits_to_see_more() -> None:
         plain(source("decimal(29,2)", Coding(decimals="number")))
 
 
+def test_an_unscaled_number_needs_its_scale() -> None:
+    plain(source("decimal(10,2)", Coding(decimals="base64", scale=0)))
+    with pytest.raises(ValueError, match="how many digits behind the point"):
+        plain(source("decimal(10,2)", Coding(decimals="base64")))
+
+
 def test_an_order_that_the_messages_do_not_tell_is_refused() -> None:
     with pytest.raises(ValueError, match="needs what this source does not tell"):
         canal(source(reference=BinlogPosition(("mysql-bin",))))

@@ -41,7 +41,7 @@ CODINGS = {
     "at": Coding(times="micros"),
     "local": Coding(times="millis"),
     "day": Coding(times="days"),
-    "a `b`": Coding(decimals="base64"),
+    "a `b`": Coding(decimals="base64", scale=2),
 }
 
 

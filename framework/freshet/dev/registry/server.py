@@ -5,13 +5,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,6 +24,9 @@ from freshet.errors import FreshetError, RetryableError
 _STATE, _LOG, _LOCK = "registry.json", "registry.log", "registry.lock"
 _OURS = (_STATE, _LOG, _LOCK, SCHEMAS)
 _POLL_SECONDS = 0.05
+# Below the ports that outgoing connections are given (Linux from 32768, macOS from 49152), so that none of them takes a
+# port between two starts.
+_PORTS = range(20_000, 32_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +157,16 @@ def _answers(port: int) -> bool:
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind((HOST, 0))
-        return int(found.getsockname()[1])
+    for port in random.sample(_PORTS, 100):
+        with socket.socket() as found, suppress(OSError):
+            found.bind((HOST, port))
+            return port
+    raise FreshetError(
+        "DEV_REGISTRY_NOT_STARTED",
+        f"a hundred ports of {HOST} between {_PORTS.start} and {_PORTS.stop} are taken.",
+        "Nothing was started.",
+        "Look who listens on them: ss -ltnp",
+    )
 
 
 def _launch(place: Path, state: Process) -> Process:
