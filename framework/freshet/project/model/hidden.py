@@ -92,9 +92,8 @@ def without_older(text: str, hidden: Mapping[str, str]) -> str:
         if len(parts) > 1 and len(parts[0]) >= _TELLING:
             pattern = r"(?!\$\{env\.|\.\.\.)[^\s'\"]{1,999}?".join(map(re.escape, parts))
             # What ends in a secret ends where the path does.
-            text = re.sub(
-                pattern if parts[-1] else rf"{pattern}(?![^\s'\"])", lambda _, parts=parts: NOT_SHOWN.join(parts), text
-            )  # type: ignore[misc]
+            replaced = NOT_SHOWN.join(parts).replace("\\", r"\\")
+            text = re.sub(pattern if parts[-1] else rf"{pattern}(?![^\s'\"])", replaced, text)
     return text
 
 

@@ -49,7 +49,7 @@ class ConfigFile(Shared):
         default_factory=dict, description="Folder or URI of each database, by its name: raw.trips lies in <raw>/trips."
     )
     metrics: Metrics = Field(
-        Metrics(repeat_after="1d", timeout="5s"), description="Where metrics go after each run of a pipeline."
+        default_factory=lambda: Metrics.model_validate({}), description="Where metrics go after each run of a pipeline."
     )
 
 
@@ -113,7 +113,7 @@ class Settings(PipelineFile):
     """A pipeline after its configs were laid below it."""
 
     warehouse: dict[str, str] = Field(default_factory=dict, description="Folder or URI of each database.")
-    metrics: Metrics = Field(Metrics(repeat_after="1d", timeout="5s"), description="Where metrics go.")
+    metrics: Metrics = Field(default_factory=lambda: Metrics.model_validate({}), description="Where metrics go.")
 
 
 PlaceOf = Callable[[tuple[str, ...]], Place]
