@@ -152,6 +152,7 @@ def test_what_can_be_decoded(spark: SparkSession, value: str) -> None:
         # A field that is no value of its column, at the top and within.
         *('{"n":"ten"}', '{"n":1.5}', '{"n":2147483648}', '{"n":true}', '{"at":"yesterday"}', '{"tags":"p"}', '{"x":"much"}'),
         *('{"t":200}', '{"t":-129}', '{"at":1700000000}', '{"at":1700000000000}', '{"d":"soon"}', '{"d":20000}', '{"at":""}'),
+        *('{"at":20000}', '{"at":"10:15"}', '{"d":"2026-08-01 soon"}', '{"at":"2026-13-01"}', '{"d":"2026-02-30"}'),
         *(
             '{"x":"NaN"}',
             '{"x":NaN}',

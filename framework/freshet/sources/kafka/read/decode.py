@@ -18,6 +18,9 @@ WHY = "__freshet_why"
 _TEXT, _PARSED = "__freshet_text", "__freshet_parsed"
 _NO_OBJECT = "it is no JSON object, or a field of it does not fit its column"
 _MOST_DIGITS = 38
+# By a cast alone 20000 would be a year, 10:15 today, and anything may stand behind a date.
+_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_FORMS = {"timestamp": _DAY, "timestamp_ntz": _DAY, "date": f"{_DAY}$"}
 _JSON = {
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": "corrupt",
@@ -134,7 +137,11 @@ def _exact(kind: DataType) -> str:
 
 def _value(column: Column) -> SparkColumn:
     place = f"{_PARSED}.v[0].`{column.name.replace('`', '``')}`"
-    return F.expr(place if _exact(column.type) == str(column.type) else f"try_cast({place} AS {column.type})")
+    if _exact(column.type) == str(column.type):
+        return F.expr(place)
+    cast = f"try_cast({place} AS {column.type})"
+    form = _FORMS.get(str(column.type))
+    return F.expr(f"CASE WHEN {place} RLIKE '{form}' THEN {cast} END" if form else cast)
 
 
 def _misfits(found: SparkColumn, columns: Sequence[Column]) -> list[tuple[str, DataType, SparkColumn]]:
