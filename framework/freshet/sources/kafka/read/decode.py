@@ -115,7 +115,7 @@ def _element() -> tuple[SparkColumn, SparkColumn]:
     """Return the one object of a value, and the condition that it is none."""
     parsed = F.col(_PARSED)
     objects = parsed.getField("v")
-    found = objects.getItem(0)
+    found = F.get(objects, 0)
     whole = parsed.getField("corrupt").isNull() & (parsed.getField("end") == 1) & (F.size(objects) == 1) & found.isNotNull()
     return found, F.col("value").isNotNull() & ~F.coalesce(whole, F.lit(False))
 
@@ -136,7 +136,7 @@ def _exact(kind: DataType) -> str:
 
 
 def _value(column: Column) -> SparkColumn:
-    place = f"{_PARSED}.v[0].`{column.name.replace('`', '``')}`"
+    place = f"get({_PARSED}.v, 0).`{column.name.replace('`', '``')}`"
     if _exact(column.type) == str(column.type):
         return F.expr(place)
     cast = f"try_cast({place} AS {column.type})"
