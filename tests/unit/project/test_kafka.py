@@ -125,6 +125,9 @@ def test_the_cluster_and_how_much_at_a_time_are_no_part_of_the_fingerprint(tmp_p
         (SERVERS + TOPIC, "source: {columns: {_kafka: string}}\n", (7, "BAD_NAME")),
         (SERVERS + TOPIC, "source: {columns: {a: string, A: string}}\n", (7, "BAD_NAME")),
         (SERVERS + TOPIC, "source: {columns: {a: 'array<decimal(10,2)>'}}\n", (7, "NOT_SUPPORTED")),
+        (SERVERS + TOPIC, "source: {columns: {a: 'decimal(38,2)'}}\n", (7, "NOT_SUPPORTED")),
+        (SERVERS + TOPIC, "source: {columns: {a: 'struct<b:array<timestamp>>'}}\n", (7, "NOT_SUPPORTED")),
+        (SERVERS + TOPIC, "source: {columns: {a: 'map<string,date>'}}\n", (7, "NOT_SUPPORTED")),
         (SERVERS + TOPIC, "source: {tombstones: delete}\n", (7, "CONFLICTING_SETTING")),
         (SERVERS + TOPIC, "backfill: {event_time: sent_at}\n", (7, "UNKNOWN_COLUMN")),
         (

@@ -12,10 +12,13 @@ from freshet.project.model.steps import TransformSpec, WriteSpec
 from freshet.project.shape.source import Source
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.statements import INSTANT_PLACE
-from freshet.types.columns import Array, Column, DataType, Decimal, Map, Struct
+from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
 
 _IS_DELETED = "_hoodie_is_deleted"
 _TIMESTAMP = f"{ORIGIN}.timestamp"
+_MOST_DIGITS = 28
+# Of a column of its own each value is compared with what JSON has; Spark's parser alone changes some in silence.
+_CHECKED = (Atomic("tinyint"), Atomic("timestamp"), Atomic("timestamp_ntz"), Atomic("date"))
 PlaceOf = Callable[..., Place]
 
 
@@ -51,10 +54,10 @@ def with_columns(spec: KafkaSpec, declared: Source | None, table: TableSpec, pla
             problems.add(
                 file, line, "BAD_NAME", f"'{column.name[:80]}' cannot be a column of a record: the name is taken.", hint
             )
-        if not isinstance(column.type, Decimal) and any(_decimals(column.type)):
-            # Spark rounds them to their scale, in silence; those of a record's own columns are compared.
+        wrong = _inexact(column.type)
+        if wrong:
             hint = "Declare it in 'source: {columns: ...}' as string, and cast it in the SQL."
-            said = f"'{column.name[:80]}' holds a decimal within {column.type}, of which JSON's digits could be lost."
+            said = f"'{column.name[:80]}' is {column.type}: {wrong}."
             problems.add(file, line, "NOT_SUPPORTED", said, hint)
     return replace(spec, columns=columns)
 
@@ -120,15 +123,23 @@ def _declared(columns: dict[str, str], place: PlaceOf, problems: Problems) -> It
             problems.add(at.file, at.line, "UNSUPPORTED_TYPE", f"source.columns.{name}: {wrong}", wrong.hint)
 
 
-def _decimals(kind: DataType) -> Iterator[bool]:
+def _inexact(kind: DataType) -> str:
+    """Return in words why JSON cannot be read as a type without losing something in silence; empty where it can."""
+    if isinstance(kind, Decimal):
+        # Numbers are read with ten digits more behind the point, and compared.
+        return "" if kind.precision <= _MOST_DIGITS else f"JSON's digits could be lost beyond {_MOST_DIGITS}"
+    found = next((one for one in _parts(kind) if one != kind and (isinstance(one, Decimal) or one in _CHECKED)), None)
+    return f"of {found} within it JSON's values could be changed" if found is not None else ""
+
+
+def _parts(kind: DataType) -> Iterator[DataType]:
+    yield kind
     match kind:
-        case Decimal():
-            yield True
         case Array(element):
-            yield from _decimals(element)
+            yield from _parts(element)
         case Map(key, value):
-            yield from _decimals(key)
-            yield from _decimals(value)
+            yield from _parts(key)
+            yield from _parts(value)
         case Struct(fields):
             for _, field in fields:
-                yield from _decimals(field)
+                yield from _parts(field)

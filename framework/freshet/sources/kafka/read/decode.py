@@ -17,8 +17,19 @@ from freshet.types.columns import Atomic, Column, DataType, Decimal
 WHY = "__freshet_why"
 _TEXT, _PARSED = "__freshet_text", "__freshet_parsed"
 _NO_OBJECT = "it is no JSON object, or a field of it does not fit its column"
-# Digits that a wider type keeps on both sides of the point, so that what does not fit is seen, and not rounded.
 _MOST_DIGITS = 38
+# By a cast alone 20000 would be a year, 10:15 today, and anything may stand behind a date.
+_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_FORMS = {"timestamp": _DAY, "timestamp_ntz": _DAY, "date": f"{_DAY}$"}
+_JSON = {
+    "mode": "PERMISSIVE",
+    "columnNameOfCorruptRecord": "corrupt",
+    # Else 'NaN' and 'Infinity' are numbers, and 'a' is as good as "a".
+    "allowNonNumericNumbers": "false",
+    "allowSingleQuotes": "false",
+    # By the default, that of the United States, the text "1,50" is a hundred and fifty; here a comma is no part of a number.
+    "locale": "de-CH",
+}
 #: The columns that Spark's source has, and their types.
 RAW = (
     ("key", "binary"),
@@ -50,7 +61,7 @@ def decode(raw: DataFrame, stage: ReadTopics, also: tuple[str, ...] = ()) -> Dat
     if stage.format == "json":
         raw = raw.withColumn(_PARSED, _parsed(stage.columns))
         found, not_json = _element()
-        values = [_value(found, column).alias(column.name) for column in stage.columns]
+        values = [_value(column).alias(column.name) for column in stage.columns]
         why.append(F.when(not_json, _NO_OBJECT))
         why += [F.when(bad, f"{name} does not fit {kind}") for name, kind, bad in _misfits(found, stage.columns)]
         if stage.is_strict:
@@ -95,44 +106,55 @@ def _origin() -> SparkColumn:
 def _parsed(columns: Sequence[Column]) -> SparkColumn:
     # Alone, Spark would take the first object of several that stand behind each other, the first element of an array, and no
     # notice of what follows. So the value is the one element of an array, with something behind it that must be read, too.
-    fields = ",".join(f"`{c.name}`:{_wide(c.type)}" for c in columns)
+    fields = ",".join(f"`{c.name}`:{_exact(c.type)}" for c in columns)
     schema = f"struct<v:array<struct<{fields}>>,end:int,corrupt:string>"
-    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "corrupt"}
-    return F.from_json(F.concat(F.lit('{"v":['), F.col(_TEXT), F.lit('],"end":1}')), schema, options)
+    return F.from_json(F.concat(F.lit('{"v":['), F.col(_TEXT), F.lit('],"end":1}')), schema, _JSON)
 
 
 def _element() -> tuple[SparkColumn, SparkColumn]:
     """Return the one object of a value, and the condition that it is none."""
     parsed = F.col(_PARSED)
     objects = parsed.getField("v")
-    found = objects.getItem(0)
+    found = F.get(objects, 0)
     whole = parsed.getField("corrupt").isNull() & (parsed.getField("end") == 1) & (F.size(objects) == 1) & found.isNotNull()
     return found, F.col("value").isNotNull() & ~F.coalesce(whole, F.lit(False))
 
 
-def _wide(kind: DataType) -> str:
-    if not isinstance(kind, Decimal):
-        return str(kind)
-    before = kind.precision - kind.scale
-    return str(Decimal(_MOST_DIGITS, max(kind.scale, min(_MOST_DIGITS - before - 1, _MOST_DIGITS // 2))))
+def _exact(kind: DataType) -> str:
+    """Return the type by which a field is read, where its own would take more than it holds: what does not fit is seen then."""
+    match kind:
+        case Decimal():
+            # All digits behind the point that there is room for: by its own type they would be rounded.
+            return str(Decimal(_MOST_DIGITS, _MOST_DIGITS - kind.precision + kind.scale))
+        case Atomic("tinyint"):
+            # 200 would be -56.
+            return "int"
+        case Atomic("timestamp" | "timestamp_ntz" | "date"):
+            # A number would be seconds since 1970, and a text nearly anything.
+            return "string"
+    return str(kind)
 
 
-def _value(found: SparkColumn, column: Column) -> SparkColumn:
-    value = found.getField(column.name)
-    return value.cast(str(column.type)) if isinstance(column.type, Decimal) else value
+def _value(column: Column) -> SparkColumn:
+    place = f"get({_PARSED}.v, 0).`{column.name.replace('`', '``')}`"
+    if _exact(column.type) == str(column.type):
+        return F.expr(place)
+    cast = f"try_cast({place} AS {column.type})"
+    form = _FORMS.get(str(column.type))
+    return F.expr(f"CASE WHEN {place} RLIKE '{form}' THEN {cast} END" if form else cast)
 
 
 def _misfits(found: SparkColumn, columns: Sequence[Column]) -> list[tuple[str, DataType, SparkColumn]]:
     result: list[tuple[str, DataType, SparkColumn]] = []
     for column in columns:
-        value = found.getField(column.name)
-        if isinstance(column.type, Decimal):
-            # A cast rounds, or gives null for what is too large; either is another number.
-            narrow = value.cast(str(column.type))
-            result.append((column.name, column.type, value.isNotNull() & ~F.coalesce(narrow == value, F.lit(False))))
+        read, value = found.getField(column.name), _value(column)
+        if isinstance(column.type, Decimal) or column.type == Atomic("tinyint"):
+            result.append((column.name, column.type, read.isNotNull() & ~F.coalesce(value == read, F.lit(False))))
+        elif _exact(column.type) != str(column.type):
+            result.append((column.name, column.type, read.isNotNull() & value.isNull()))
         elif column.type in (Atomic("float"), Atomic("double")):
             # Parsers give infinity for 1e999.
-            result.append((column.name, column.type, F.abs(value) == float("inf")))
+            result.append((column.name, column.type, F.abs(read) == float("inf")))
     return result
 
 
