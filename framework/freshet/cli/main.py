@@ -47,6 +47,7 @@ _COMMANDS = {
     "status": "freshet.cli.status",
     "alerts": "freshet.cli.alerts",
     "history": "freshet.cli.history",
+    "dag": "freshet.cli.dag",
     "checkpoint": "freshet.cli.state",
     "jars": "freshet.cli.jars",
     "dev": "freshet.cli.dev",

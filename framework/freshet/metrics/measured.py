@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from freshet.hudi.instants import seconds_since, timestamp_of, zone_of
 from freshet.hudi.table import StateReader
@@ -141,7 +141,7 @@ def _overdue(found: Measured) -> float | None:
         last = max(last or 0.0, found.running[1])
     if schedule is None or last is None:
         return None
-    due = schedule.next_after(datetime.fromtimestamp(last, UTC) + _EARLY)
+    due = schedule.next_after(datetime.fromtimestamp(last, timezone.utc) + _EARLY)
     return None if due is None else round(max(0.0, found.now - due.timestamp()), 3)
 
 

@@ -12,7 +12,7 @@ NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
     ("rows in the quarantine", "Its table has to be read: `freshet quarantine show`."),
     (
         "which check failed a run",
-        "Nothing was committed that could tell it; `freshet history --failed` shows the error, which does.",
+        "Nothing was committed that could tell it; `freshet history NAME --failed` shows the error, which does.",
     ),
     ("completeness", "Nothing counts yet which rows of each source commit reached the target."),
     ("estimated cost", "There is no estimate yet."),

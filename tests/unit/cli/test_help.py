@@ -42,6 +42,7 @@ def test_all_the_commands_are_there() -> None:
         ("status",),
         ("alerts",),
         ("history",),
+        ("dag",),
         ("checkpoint", "show"),
         ("checkpoint", "set"),
         ("checkpoint", "reset"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from freshet.hudi.table import MemoryState, TableState
@@ -17,7 +17,7 @@ from freshet.status.status import Looked, look_at
 from tests.kit.memory import a_spec, at
 
 #: The tests' one minute begins here; ``at(0)`` in seconds since 1970.
-BEGIN = datetime(2026, 8, 1, 10, 15, tzinfo=UTC).timestamp()
+BEGIN = datetime(2026, 8, 1, 10, 15, tzinfo=timezone.utc).timestamp()
 
 
 def looked_at(*tables: TableState, now: float = BEGIN + 60, spec: PipelineSpec | None = None, **changes: Any) -> Measured:

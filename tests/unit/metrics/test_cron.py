@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import pytest
 
 from freshet.metrics.cron import schedule_of
 
 # A Saturday.
-NOW = datetime(2026, 8, 1, 10, 15, 30, tzinfo=UTC)
+NOW = datetime(2026, 8, 1, 10, 15, 30, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ NOW = datetime(2026, 8, 1, 10, 15, 30, tzinfo=UTC)
 def test_the_next_time(text: str, due: str) -> None:
     schedule = schedule_of(text)
     assert schedule is not None
-    assert schedule.next_after(NOW) == datetime.fromisoformat(due).replace(tzinfo=UTC)
+    assert schedule.next_after(NOW) == datetime.fromisoformat(due).replace(tzinfo=timezone.utc)
 
 
 def test_a_day_that_never_comes() -> None:
