@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,15 @@ class TopicLake(Lake):
 @pytest.fixture
 def klake(spark: SparkSession, tmp_path: Path, topics: Topics) -> TopicLake:
     return TopicLake(spark, tmp_path, topics)
+
+
+def a_while_ago() -> datetime:
+    """Return a whole hour of yesterday: a broker takes no record of tomorrow, and keeps those of a week."""
+    return datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0) - timedelta(days=1)
+
+
+def in_ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
 
 
 def orders(ids: Iterable[str], amount: str = "1.00") -> list[dict[str, Any]]:
@@ -222,9 +232,11 @@ def test_a_record_that_cannot_be_decoded_fails_the_run_or_goes_to_the_quarantine
 def test_a_checkpoint_is_set_by_a_time(klake: TopicLake, topics: Topics) -> None:
     topic = topics.create("orders")
     klake.orders(topic)
+    first = a_while_ago()
     for number, one in enumerate("abc"):
-        topics.send(topic, orders(one), timestamp=1_800_000_000_000 + number * 60_000)
-    freshet(klake, "checkpoint", "set", "orders", "2027-01-15T08:01:00Z", "--create")
+        topics.send(topic, orders(one), timestamp=in_ms(first) + number * 60_000)
+    wanted = f"{first + timedelta(minutes=1):%Y-%m-%dT%H:%M}:00Z"
+    freshet(klake, "checkpoint", "set", "orders", wanted, "--create")
     klake.ran()
     assert [row[0] for row in klake.rows()] == ["b", "c"]
 
@@ -252,11 +264,14 @@ def test_a_backfill_reads_records_of_its_time_again(klake: TopicLake, topics: To
         "  hoodie.write.concurrency.mode: OPTIMISTIC_CONCURRENCY_CONTROL\n",
         top="backfill: {event_time: _kafka.timestamp}\n",
     )
-    # At 8:00, and an hour later.
+    first = a_while_ago()
     for number, one in enumerate("ab"):
-        topics.send(topic, orders(one), timestamp=1_800_000_000_000 + number * 3_600_000)
+        topics.send(topic, orders(one), timestamp=in_ms(first) + number * 3_600_000)
     klake.ran()
+    start, end = first + timedelta(minutes=30), first + timedelta(minutes=90)
     klake.write_file("transformers/orders.sql", SQL.format(more="").replace("amount,", "amount * 10 AS amount,"))
-    freshet(klake, "backfill", "orders", "--start", "2027-01-15T08:30", "--end", "2027-01-15T09:30", "--chunk", "1h")
+    freshet(
+        klake, "backfill", "orders", "--start", f"{start:%Y-%m-%dT%H:%M}", "--end", f"{end:%Y-%m-%dT%H:%M}", "--chunk", "1h"
+    )
     assert klake.rows() == [("a", "1.00"), ("b", "10.00")]
     assert klake.ran()["outcome"] == "idle"

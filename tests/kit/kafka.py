@@ -44,12 +44,15 @@ class Topics:
         self._done(self.admin.delete_topics([name]))
         while name in self.admin.list_topics(timeout=SECONDS).topics:
             time.sleep(0.02)
+        self._producer = None
 
     def grow(self, name: str, partitions: int) -> None:
         """Give a topic more partitions."""
         self._done(self.admin.create_partitions([NewPartitions(name, partitions)]))
         while len(self.admin.list_topics(name, timeout=SECONDS).topics[name].partitions) < partitions:
             time.sleep(0.02)
+        # It knows the partitions that there were, and asks again in minutes.
+        self._producer = None
 
     def trim(self, name: str, partition: int, upto: int) -> None:
         """Let retention have taken what is before an offset."""
@@ -84,6 +87,10 @@ class Topics:
 
 
 def _produce(producer: Any, name: str, values: Iterable[object], partition: int, more: Mapping[str, Any]) -> None:
+    def told(error: Any, message: Any) -> None:
+        # Else a record that the broker refuses, such as one of tomorrow, would only not be there.
+        assert error is None, error.str()
+
     for value in values:
         given = json.dumps(value) if isinstance(value, dict) else value
-        producer.produce(name, value=given, partition=partition, **more)
+        producer.produce(name, value=given, partition=partition, on_delivery=told, **more)
