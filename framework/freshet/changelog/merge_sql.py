@@ -111,7 +111,7 @@ def _is_touched(group: str) -> str:
 
 
 def _entry(group: str) -> str:
-    return f"filter({EVENT}.changelog_columns, x -> x.name = {text(group)})[0]"
+    return f"get(filter({EVENT}.changelog_columns, x -> x.name = {text(group)}), 0)"
 
 
 def _change_parts(group: str, columns: Sequence[Column]) -> dict[str, str]:
