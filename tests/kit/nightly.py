@@ -93,8 +93,6 @@ NIGHTLY = frozenset(
         "test_commits_that_were_read_and_taken_back_are_refused[kind3-savepoint]",
         "test_one_that_fails_leaves_the_others_whole",
         "test_rows_that_move",
-        # Changelogs: over a table of MERGE_ON_READ; that of COPY_ON_WRITE differs in nothing that a merge sees.
-        "test_the_merge_over_a_table_of_hudi[COPY_ON_WRITE]",
         # Landing: COPY_ON_WRITE and the refusals stay.
         "test_every_way_in_which_a_row_is_refused",
         "test_any_files_in_any_order",
