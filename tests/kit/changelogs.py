@@ -112,7 +112,10 @@ def merge(sizes: Mapping[str, int], equal: str, stands: Mapping[int, Row], event
 def _changes(sizes: Mapping[str, int], event: Event) -> dict[str, Change]:
     if event.is_deleted:
         nothing = {group: (None,) * size for group, size in sizes.items()}
-        return {group: Change(event.ref_key, event.timestamp, True, values) for group, values in nothing.items()}
+        return {
+            group: Change(event.references.get(group, event.ref_key), event.timestamp, True, values)
+            for group, values in nothing.items()
+        }
     return {
         group: Change(event.references.get(group, event.ref_key), event.timestamp, False, values)
         for group, values in event.values.items()

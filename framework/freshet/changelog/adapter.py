@@ -94,7 +94,7 @@ def read_json(value: str, fields: str) -> str:
 
 def object_of(read: str) -> str:
     """Return the object of a text that was read."""
-    return f"{read}.v[0]"
+    return f"get({read}.v, 0)"
 
 
 def is_malformed(value: str, read: str) -> str:

@@ -46,7 +46,7 @@ def canal(source: Source) -> Adapter:
     fields = f"type: STRING, es: STRING, isDdl: STRING, data: ARRAY<STRUCT<{row}>>, old: ARRAY<STRUCT<{row}>>"
     message = object_of(MESSAGE)
     value, kind, data = f"{FROM}.value", f"{message}.type", f"{message}.data"
-    old = f"{message}.old[i]"
+    old = f"get({message}.old, i)"
     both = f"array({change('true', key_row(source, old, 'd'), 'i')}, {change('false', raw_row(source, 'd'), 'i')})"
     is_delete = f"{kind} = 'DELETE'"
     one = f"array({change(is_delete, raw_row(source, 'd'), 'i')})"

@@ -75,7 +75,7 @@ def _groups(layout: Layout) -> list[tuple[str, str]]:
         (text("unknown_group"), f"NOT ({whole}) AND ({unknown} OR {twice})"),
         (
             text("no_reference"),
-            f"NOT ({whole}) AND exists({changed}, x -> nullif(coalesce(x.ref_key, {reference}), '') IS NULL)",
+            f"exists({changed}, x -> nullif(coalesce(x.ref_key, {reference}), '') IS NULL)",
         ),
         (
             text("partial_group"),

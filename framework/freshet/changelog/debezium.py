@@ -129,7 +129,8 @@ def debezium(source: Source, how: Debezium) -> Adapter:
         parts={
             **{one: meta[one] for one in ("file", "pos", "row", "gtid")},
             "total_order": f"{inside}.`__transaction_total_order`" if how.unwrapped else f"{inside}.transaction.total_order",
-            "commit_lsn": f"get_json_object({meta['sequence']}, '$[0]')",
+            # Of the first transaction after a snapshot it is null, of which Spark makes the word.
+            "commit_lsn": f"nullif(get_json_object({meta['sequence']}, '$[0]'), 'null')",
             "lsn": f"get_json_object({meta['sequence']}, '$[1]')",
             SNAPSHOT: f"({is_read})",
             "snapshot_has_position": "true",

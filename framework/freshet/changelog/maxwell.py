@@ -67,7 +67,7 @@ def maxwell(source: Source) -> Adapter:
         reads={MESSAGE: read_json(value, f"{texts}, data: STRUCT<{row}>, old: STRUCT<{row}>")},
         refused=first_reason(refused),
         changes=f"CASE WHEN {is_moved} THEN {both} ELSE {one} END",
-        fields={"source": "'mysql'", "timestamp": f"try_cast({message}.ts AS BIGINT) * 1000"},
+        fields={"source": "'mysql'", "timestamp": f"try_multiply(try_cast({message}.ts AS BIGINT), 1000L)"},
         parts={
             "file": f"substring_index({message}.position, ':', 1)",
             "pos": f"substring_index({message}.position, ':', -1)",

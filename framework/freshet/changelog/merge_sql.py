@@ -111,11 +111,11 @@ def _is_touched(group: str) -> str:
 
 
 def _entry(group: str) -> str:
-    return f"filter({EVENT}.changelog_columns, x -> x.name = {text(group)})[0]"
+    return f"get(filter({EVENT}.changelog_columns, x -> x.name = {text(group)}), 0)"
 
 
 def _change_parts(group: str, columns: Sequence[Column]) -> dict[str, str]:
-    own = f"CASE WHEN {_IS_DELETED} THEN {EVENT}.ref_key ELSE coalesce({_entry(group)}.ref_key, {EVENT}.ref_key) END"
+    own = f"coalesce({_entry(group)}.ref_key, {EVENT}.ref_key)"
     return {
         "ref_key": own,
         "timestamp": f"{EVENT}.timestamp",

@@ -25,7 +25,7 @@ def events(draw: st.DrawFn) -> Event:
         is_deleted=is_deleted,
         force_update=draw(st.integers(0, 4)) == 0,
         values={group: tuple(draw(_VALUE) for _ in range(SIZES[group])) for group in touched},
-        references={group: draw(_TEXT) for group in touched if draw(st.booleans())},
+        references={group: draw(_TEXT) for group in (touched or SIZES) if draw(st.booleans())},
     )
 
 
