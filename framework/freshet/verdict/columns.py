@@ -13,6 +13,10 @@ UNKNOWN = "?"
 ROWS = "*"
 #: Stands for a column in ``Base`` where a value follows from a row of a list of constants.
 LIST = "list"
+#: What stands for <SRC_INSTANT> in the text that is parsed, lower case; and for its table in ``Base``.
+INSTANT = "src_instant"
+#: Marks a row that the source deleted, or that the target shall.
+FLAG = "_hoodie_is_deleted"
 #: Column of a table: the table's name in the SQL and the column's, lower case.
 Base = tuple[str, str]
 
@@ -23,8 +27,8 @@ class Col:
 
     Args:
         of: Columns of tables from which the value is computed.
-        same: Columns of tables: whichever row of such a table has a part in a row of the relation, holds this value there. By
-            these a result falls into pieces.
+        same: Columns of tables, or expressions over them: whichever row of such a table has a part in a row of the relation,
+            holds this value there. By these a result falls into pieces.
         text: The value as an expression over the main source's row, in one spelling; empty where it is none.
         keeps: Columns of tables of which two values never become one value here.
         rises: Column of a table in the order of which the value rises; None where it is not known.
@@ -94,6 +98,11 @@ def computed(parts: Iterable[Col], text: str = "") -> Col:
     found = list(parts)
     known = all(part.text or part.constant for part in found)
     return Col(of=frozenset().union(*(part.of for part in found)), text=text if known and found else "")
+
+
+def instant() -> Col:
+    """Return <SRC_INSTANT>, which is another one in each run."""
+    return Col(of=frozenset([(INSTANT, ROWS)]), instant=True)
 
 
 def unknown(name: str) -> Col:

@@ -8,11 +8,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict import says, says_joins, says_target
-from freshet.verdict.columns import LIST, SRC, Base, Col, lists_in
+from freshet.verdict.columns import INSTANT, LIST, SRC, Base, Col, lists_in
 from freshet.verdict.predicates import values_for
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site
+from freshet.verdict.texts import tells_live
 
 _FLAG = (SRC, "_hoodie_is_deleted")
 
@@ -38,7 +39,10 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
                 rel, only_dead=True, twice=False, kept_by=rel.kept_by | col.of, conditions=rel.conditions | {col.text}
             )
         said = says_target.deletes_stay("this condition drops the rows that are marked as deleted")
-        return replace(rel, dead=False, pending=(*rel.pending, said.at(site, condition)))
+        return replace(rel, dead=rel.dead and not tells_live(col.text), pending=(*rel.pending, said.at(site, condition)))
+    if any(table == INSTANT for table, _ in col.of):
+        said = says.not_deterministic(says.SHOWN_INSTANT)
+        return replace(rel, pending=(*rel.pending, said.at(site, condition)), kept_by=rel.kept_by | col.of)
     if of := depends_on(col, rel):
         words = " ".join(condition.sql("spark", comments=False).replace("`SRC`", "<SRC>").split())
         real = [table for table, _ in of if table == SRC or table in rel.tables]
@@ -47,6 +51,8 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         # What identifies a row does not change.
         both = before and after and all(before[name] == after[name] for name in set(before) & rel.unit)
         said = says.rows_filtered(clause, words, table, before if both else {}, after if both else {})
+        # A row that is deleted does not change.
+        said = replace(said, example=None) if rel.only_dead else said
         return replace(rel, pending=(*rel.pending, said.at(site, condition)))
     # Two conditions of which it is not known what they ask are never the same.
     asked = col.text or f"{site.file} {site.place(condition)}"
@@ -127,7 +133,10 @@ def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct
     several = rel.several & {number for col in told for number in (col.fixed, *lists_in(col.of))}
     still = {table for col in told for table, _ in col.of} & rel.many
     apart = whole and not still
-    pending = rel.pending if still or not whole else tuple(one for one in rel.pending if one.code != "FAN_OUT")
+    pending = rel.pending
+    if whole and not still:
+        pending = (*(one for one in pending if one.code != "FAN_OUT"), *rel.emptied)
+        result = replace(result, emptied=())
     # With its partition among the groups a row that moved is in two of them.
     distinct = distinct or (bool(rel.places) and rel.places <= {col.text for col in told})
     if rel.twice and not distinct:

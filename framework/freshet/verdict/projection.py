@@ -24,7 +24,9 @@ def starred(item: exp.Expr, star: exp.Star, rel: Rel) -> Iterator[tuple[str, exp
         swallowed = {
             key for key in rel.cols for name, kept in rel.merged.items() if key.rpartition(".")[2] == name and key != kept
         }
-    for key in rel.cols:
+    # These come first.
+    first = [key for key in rel.merged.values() if key in rel.cols] if only is None else []
+    for key in dict.fromkeys([*first, *rel.cols]):
         alias, _, name = key.rpartition(".")
         shown = only is None or alias == only
         if shown and name not in left_out and key not in swallowed and not alias.startswith("\2"):

@@ -10,6 +10,8 @@ from sqlglot import exp
 from freshet.verdict import says, says_joins
 from freshet.verdict.columns import SRC, Col, of_list, of_table
 from freshet.verdict.facts import Question
+from freshet.verdict.functions import volatile_in
+from freshet.verdict.literals import all_apart
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.site import Site
 from freshet.verdict.texts import text_of
@@ -99,11 +101,13 @@ def listed(node: exp.Values, site: Site) -> Rel:
     rows = [one.expressions if isinstance(one, exp.Tuple) else [one] for one in node.expressions]
     if len({len(row) for row in rows}) != 1 or any(value.find(exp.Column, exp.Query) for row in rows for value in row):
         return not_known(node, "this list of values", site)
+    for value, name in (found for row in rows for one in row for found in volatile_in(one)):
+        site.found.append(says.not_deterministic(name).at(site, value))
     names = names or [f"col{number}" for number in range(1, len(rows[0]) + 1)]
     cols, unique, number = {}, set(), new_list()
     for at, name in enumerate(names[: len(rows[0])]):
         values = frozenset(row[at].sql("spark") for row in rows)
-        apart = len(values) == len(rows)
+        apart = len(values) == len(rows) and (len(rows) == 1 or all_apart(values))
         of = frozenset([of_list(number)])
         cols[name] = Col(of=of, fixed=number if apart else 0, among=values if apart else frozenset())
         unique |= {frozenset([name])} if apart else set()

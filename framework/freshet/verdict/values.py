@@ -7,13 +7,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from freshet.verdict.columns import Col, computed, unknown
+from freshet.verdict.columns import INSTANT, ROWS, Base, Col, computed, instant, unknown
 from freshet.verdict.functions import aggregates, makes_rows
 from freshet.verdict.relation import Rel
 from freshet.verdict.texts import spelled
-
-#: What stands for <SRC_INSTANT> in the text that is parsed, lower case.
-INSTANT = "src_instant"
 
 _SAME_FLAG = (exp.Max, exp.Min, exp.LogicalOr, exp.LogicalAnd, exp.AnyValue, exp.First, exp.Last)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
@@ -56,7 +53,7 @@ def value_of(node: exp.Expr, rel: Rel, inner: Inner) -> Col:
         return _aggregate(node, parts, rel)
     if makes_rows(node):
         return Col(of=computed(parts).of | computed([unknown("rows")]).of)
-    found = computed(parts, _text(node, rel))
+    found = replace(computed(parts, _text(node, rel)), same=_same(node, rel))
     if parts and all(part.constant for part in parts):
         return Col(constant=node.sql("spark"))
     return _of_row(node, parts, found)
@@ -69,13 +66,13 @@ def _window(node: exp.Window, rel: Rel, inner: Inner) -> Col:
     if alone and isinstance(node.this, _RANKS):
         # One row of one.
         return Col()
-    return Col(of=computed(parts).of | rel.of_rows)
+    return Col(of=computed(parts).of | rel.of_rows | rel.of_many)
 
 
 def _aggregate(node: exp.Expr, parts: list[Col], rel: Rel) -> Col:
     flags = isinstance(node, _SAME_FLAG) and any(part.flags for part in parts)
     rises = parts[0].rises if isinstance(node, _ONE_OF_ONE) and parts else None
-    return Col(of=computed(parts).of | rel.of_rows, flags=flags, rises=rises)
+    return Col(of=computed(parts).of | rel.of_rows | rel.of_many, flags=flags, rises=rises)
 
 
 def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
@@ -95,7 +92,13 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
             )
         case exp.Concat() | exp.DPipe():
             told = [part for part in parts if not part.constant]
-            return replace(found, keeps=told[0].keeps if len(told) == 1 else frozenset())
+            # One NULL makes all of it NULL, and a separator is not always there.
+            nulls = any("NULL" in part.constant.upper() for part in parts)
+            one = len(told) == 1 and not nulls and not (isinstance(node, exp.ConcatWs) and told[0] is first)
+            return replace(found, keeps=told[0].keeps if one else frozenset())
+        case exp.JSONFormat() if len(parts) > 1:
+            # What its options say of how a date is written may leave out a part of it.
+            return found
         case exp.Or():
             absent = frozenset().union(*(part.absent for part in parts))
             return replace(found, flags=any(part.flags for part in parts), absent=absent)
@@ -144,7 +147,7 @@ def is_instant(node: exp.Expr) -> bool:
 def column_of(node: exp.Column, rel: Rel) -> Col:
     """Return what is known of a column that an expression names."""
     if is_instant(node):
-        return Col(instant=True)
+        return instant()
     keys = resolve(node, rel)
     found = [col for key in keys if (col := rel.get(key)) is not None]
     if not found:
@@ -178,6 +181,22 @@ def _text(node: exp.Expr, rel: Rel) -> str:
     if not texts or node.find(exp.Query, exp.AggFunc, exp.Window):
         return ""
     return spelled(node, texts)
+
+
+def _same(node: exp.Expr, rel: Rel) -> frozenset[Base]:
+    """Return an expression over the columns of one table as that table's, for each of whose rows it has this value."""
+    cols = {id(column): column_of(column, rel) for column in node.find_all(exp.Column)}
+    tables = {table for col in cols.values() for table, _ in col.of}
+    if len(tables) != 1 or node.find(exp.Query, exp.Window) or any(aggregates(one) or makes_rows(one) for one in node.walk()):
+        return frozenset()
+    texts = {}
+    for key, col in cols.items():
+        # Where an outer join found nothing its columns are null, and no row of the table holds that.
+        held = sorted(name for table, name in col.same if table in tables)
+        if not held or col.present or any(name == ROWS for _, name in col.of):
+            return frozenset()
+        texts[key] = held[0]
+    return frozenset([(tables.pop(), spelled(node, texts))])
 
 
 def _below(node: exp.Expr) -> Iterator[exp.Expr]:
