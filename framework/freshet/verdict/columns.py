@@ -40,6 +40,9 @@ class Col:
         flags: True where it is true of every row that the source deleted.
         present: The outer join that makes it null where it finds nothing; 0 for none.
         absent: Outer joins of which it is true that they found nothing.
+        zero: The outer join that makes it 0 where it finds nothing; 0 for none.
+        number: True for the number of a row within its window.
+        sure: True where it is never null.
     """
 
     of: frozenset[Base] = frozenset()
@@ -55,6 +58,9 @@ class Col:
     flags: bool = False
     present: int = 0
     absent: frozenset[int] = frozenset()
+    zero: int = 0
+    number: bool = False
+    sure: bool = False
 
 
 def of_list(number: int) -> Base:
@@ -67,13 +73,14 @@ def lists_in(bases: Iterable[Base]) -> frozenset[int]:
     return frozenset(int(table.removesuffix("()")) for table, column in bases if column == LIST)
 
 
-def of_table(table: str, column: str, *, image_of_source: bool = False) -> Col:
+def of_table(table: str, column: str, *, image_of_source: bool = False, sure: bool = False) -> Col:
     """Return the column of a table as it is read.
 
     Args:
         table: The table's name in the SQL.
         column: The column.
         image_of_source: True for the source as it was before.
+        sure: True where it is never null.
     """
     base = (table, column)
     source = table == SRC or image_of_source
@@ -84,7 +91,8 @@ def of_table(table: str, column: str, *, image_of_source: bool = False) -> Col:
         keeps=frozenset([(SRC, column) if image_of_source else base]),
         rises=base,
         bare=base,
-        flags=table == SRC and column == "_hoodie_is_deleted",
+        flags=table == SRC and column == FLAG,
+        sure=sure,
     )
 
 

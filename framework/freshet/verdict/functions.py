@@ -168,5 +168,7 @@ def open_order_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         if not aggregates(one):
             continue
         name = name_of(one)
-        if name in _OPEN_ORDER and not isinstance(one.parent, _SORTED):
+        # A comparison of one's own may take two values for one.
+        sorted_ = isinstance(one.parent, _SORTED) and not one.parent.args.get("expression")
+        if name in _OPEN_ORDER and not (sorted_ or isinstance(one.parent, exp.ArrayContains)):
             yield one, _SHOWN.get(name, name)

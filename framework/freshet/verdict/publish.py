@@ -208,7 +208,7 @@ class Published:
             return
         for part in rel.parts or (rel,):
             col = part.get(column)
-            if col is not None and (col.instant or (col.constant and col.constant != "NULL")):
+            if col is not None and (col.instant or (col.constant and "NULL" not in col.constant.upper())):
                 continue
             known = self.question.of(SRC).ordering.lower()
             of_rows = set(self.question.key_of(SRC)) <= part.unit and part.kind == "delta"

@@ -105,6 +105,7 @@ class Rel:
         dead: ``delta``: True where rows that the source deleted are among them.
         only_dead: ``delta``: True where no others are.
         twice: ``delta``: True where a row that went to another partition is here as it was, too.
+        doubled: ``delta``: The finding where one unit has as many rows as a union gave it, and they are put together.
         perhaps: ``delta``: True where nobody says whether rows go to other partitions.
         assumed: True where the result is right only if none does.
         pending: What is wrong where these rows are published.
@@ -140,6 +141,7 @@ class Rel:
     dead: bool = False
     only_dead: bool = False
     twice: bool = False
+    doubled: tuple[Finding, ...] = ()
     perhaps: bool = False
     assumed: bool = False
     pending: tuple[Finding, ...] = ()

@@ -42,7 +42,8 @@ def table(node: exp.Table, views: Mapping[str, Rel], question: Question, site: S
         return not_known(node, f"the table {name}, which is no input,", site)
     facts, image = question.of(name), one.as_of == "checkpoint" and question.is_source(name)
     key = question.key_of(name)
-    cols = {column.lower(): of_table(name, column.lower(), image_of_source=image) for column in facts.columns}
+    sure = {column.lower() for column in (*key, *(facts.never_null or ()))}
+    cols = {c: of_table(name, c, image_of_source=image, sure=c in sure) for c in (column.lower() for column in facts.columns)}
     held: tuple[Held, ...] = ()
     if one.read == "affected_partitions":
         texts = tuple(frozenset(text_of(text) for text in texts) for _, texts in one.on)
@@ -76,7 +77,8 @@ def source(question: Question) -> Rel:
     """Return what is known of the main source's increment."""
     key = question.key_of(SRC)
     columns = question.of(SRC).columns
-    cols = {column.lower(): of_table(SRC, column.lower()) for column in columns}
+    sure = {column.lower() for column in (*key, *(question.of(SRC).never_null or ()))}
+    cols = {c: of_table(SRC, c, sure=c in sure) for c in (column.lower() for column in columns)}
     if cols and question.deletes_pass_on:
         cols.setdefault("_hoodie_is_deleted", of_table(SRC, "_hoodie_is_deleted"))
     return Rel(

@@ -13,7 +13,7 @@ from freshet.verdict.columns import ROWS, SRC, Col, computed, unknown
 from freshet.verdict.facts import Question
 from freshet.verdict.functions import unknown_in, volatile_in
 from freshet.verdict.joins import join
-from freshet.verdict.lookups import equal, fixed_key, pairs_of, partner_of, subqueries, tied
+from freshet.verdict.lookups import equal, fixed_key, never_null, pairs_of, partner_of, subqueries, tied
 from freshet.verdict.pairs import Joining, Pair
 from freshet.verdict.predicates import always, conjuncts
 from freshet.verdict.relation import Rel
@@ -153,7 +153,7 @@ class Steps(ABC):
         select = inner.this if isinstance(inner, exp.Subquery) else inner
         found = self.query(select, views, rel)
         pairs, more = pairs_of(condition, rel, found, self.inner)
-        if side == "anti" and isinstance(condition.find(exp.In, exp.Exists), exp.In):
+        if side == "anti" and isinstance(condition.find(exp.In, exp.Exists), exp.In) and not never_null(pairs):
             # One NULL in it, and no row is left: every row hangs on every row.
             pairs = []
         return join(rel, found.aliased("\0"), self.joining(side, pairs, more or found.open_ties, condition))
@@ -167,8 +167,12 @@ class Steps(ABC):
             told, pairs = computed(found.cols.values()).of | found.of_rows, tied(found)
             if found.tables <= {SRC}:
                 # What it finds of a list of constants, or of the changed rows, follows from the row around it.
-                told = told.union(*(pair.left.of for pair in pairs), {(SRC, ROWS)} if found.open_ties else ())
+                told = told.union(*(pair.left.of for pair in pairs), {(SRC, ROWS)} if found.open_ties or found.tables else ())
             self.inners[id(one)] = Col(of=told) if told else unknown("subquery")
+            if isinstance(one.parent, exp.In):
+                asked, more = pairs_of(one.parent, rel, found, self.inner)
+                # Where a value may be null it hangs on every row.
+                pairs = pairs if more or not never_null(asked) else asked
             keys = frozenset(p.right_key for p in pairs if p.right_key is not None)
             # It finds one row, or none.
             single = replace(found.aliased("\0"), cols={}, wide={}, unique=frozenset([keys]))

@@ -15,6 +15,8 @@ from freshet.verdict.texts import spelled
 _SAME_FLAG = (exp.Max, exp.Min, exp.LogicalOr, exp.LogicalAnd, exp.AnyValue, exp.First, exp.Last)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 _ONE_OF_ONE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last)
+# Of nulls alone they are null.
+_NULL_OF_NULLS = (exp.Max, exp.Min, exp.Sum, exp.Avg, exp.AnyValue)
 # Two values that differ never give one of these.
 _APART = (exp.MD5, exp.SHA2, exp.JSONFormat, exp.Struct, exp.PropertyEQ)
 _RISING = {
@@ -66,13 +68,20 @@ def _window(node: exp.Window, rel: Rel, inner: Inner) -> Col:
     if alone and isinstance(node.this, _RANKS):
         # One row of one.
         return Col()
-    return Col(of=computed(parts).of | rel.of_rows | rel.of_many)
+    return Col(of=computed(parts).of | rel.of_rows | rel.of_many, number=isinstance(node.this, exp.RowNumber))
 
 
 def _aggregate(node: exp.Expr, parts: list[Col], rel: Rel) -> Col:
     flags = isinstance(node, _SAME_FLAG) and any(part.flags for part in parts)
     rises = parts[0].rises if isinstance(node, _ONE_OF_ONE) and parts else None
-    return Col(of=computed(parts).of | rel.of_rows | rel.of_many, flags=flags, rises=rises)
+    found = parts[0].present if parts else 0
+    return Col(
+        of=computed(parts).of | rel.of_rows | rel.of_many,
+        flags=flags,
+        rises=rises,
+        present=found if isinstance(node, _NULL_OF_NULLS) else 0,
+        zero=found if isinstance(node, exp.Count) else 0,
+    )
 
 
 def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
@@ -105,8 +114,14 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
         case exp.And():
             absent = frozenset[int].intersection(*(part.absent for part in parts))
             return replace(found, flags=all(part.flags for part in parts), absent=absent)
+        case exp.Coalesce() if first.sure:
+            return first
         case exp.Coalesce():
-            return replace(found, flags=first.flags, absent=first.absent)
+            zero = first.present if len(parts) == 2 and parts[1].constant == "0" else 0
+            return replace(found, flags=first.flags, absent=first.absent, zero=zero)
+        case exp.EQ() if len(parts) == 2 and "0" in (parts[0].constant, parts[1].constant):
+            zero = parts[0].zero or parts[1].zero
+            return replace(found, absent=frozenset([zero]) if zero else frozenset())
         case exp.Is() if isinstance(node.expression, exp.Null):
             return replace(found, absent=frozenset([first.present]) if first.present else frozenset())
         case exp.EQ() | exp.Is() | exp.NullSafeEQ() if isinstance(node.expression, exp.Boolean) and node.expression.this:
@@ -114,10 +129,20 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
         case exp.If() if isinstance(node.args["true"], exp.Boolean) and node.args["true"].this:
             return replace(found, flags=first.flags, absent=first.absent)
         case exp.Case() if node.this is None and isinstance(next(_below(node)), exp.If):
-            return replace(found, flags=first.flags, absent=first.absent)
+            return replace(found, flags=first.flags or _marks_each(node, parts), absent=first.absent)
         case _ if isinstance(node, _APART):
             return replace(found, keeps=frozenset().union(*(part.keeps for part in parts)))
     return found
+
+
+def _marks_each(node: exp.Case, parts: list[Col]) -> bool:
+    """Say whether whatever holds, the value is true of a row that the source deleted."""
+    ways = [one.args["true"] for one in node.args.get("ifs") or ()]
+    if node.args.get("default") is None:
+        return False
+    other = parts[-1]
+    told = [isinstance(one, exp.Boolean) and bool(one.this) for one in ways]
+    return bool(told) and all(told) and other.flags
 
 
 def resolve(node: exp.Column, rel: Rel) -> list[str]:
@@ -154,10 +179,7 @@ def column_of(node: exp.Column, rel: Rel) -> Col:
         return unknown(node.name.lower())
     if len(found) > 1:
         return computed(found)
-    name = keys[0].rpartition(".")[2]
-    parts = [part.name.lower() for part in node.parts]
-    # What stands behind the column's name is a field of a struct.
-    field = parts[parts.index(name) + 1 :] if name in parts and parts[-1] != name else []
+    field = _field(node, keys[0])
     return computed(found, ".".join([found[0].text, *field]) if found[0].text else "") if field else found[0]
 
 
@@ -168,7 +190,17 @@ def key_of(node: exp.Expr, rel: Rel) -> str | None:
     if not isinstance(node, exp.Column) or is_instant(node):
         return None
     found = [key for key in resolve(node, rel) if rel.get(key) is not None]
-    return found[0] if len(found) == 1 and found[0].rpartition(".")[2] == node.parts[-1].name.lower() else None
+    return found[0] if len(found) == 1 and not _field(node, found[0]) else None
+
+
+def _field(node: exp.Column, key: str) -> list[str]:
+    """Return what stands behind a column's name: a field of a struct."""
+    parts = [part.name.lower() for part in node.parts]
+    alias, _, name = key.rpartition(".")
+    for at in range(len(parts) - 1):
+        if parts[at : at + 2] == [alias, name]:
+            return parts[at + 2 :]
+    return parts[parts.index(name) + 1 :] if name in parts else []
 
 
 def _text(node: exp.Expr, rel: Rel) -> str:
