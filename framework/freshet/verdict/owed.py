@@ -37,7 +37,9 @@ def drives_missing(rel: Rel, question: Question, site: Site, node: exp.Expr) -> 
                 for text in texts
                 if base[0] == table
             }
-            owed.append(Owed(table=table, links=frozenset(links), file=site.file, line=line, column=column))
+            owed.append(
+                Owed(table=table, links=frozenset(links), within=frozenset(links), file=site.file, line=line, column=column)
+            )
     told = set()
     for one in owed:
         if one.table in told or _covered(one, rel, question):
@@ -61,7 +63,7 @@ def _covered(owed: Owed, rel: Rel, question: Question) -> bool:
         return True
     if question.is_source(owed.table):
         units = rel.unit or {text for held in rel.held for text in held.told}
-        if rel.one_group or (units and all((text, text) in owed.links for text in units)):
+        if rel.one_group or (units and all((text, text) in owed.within for text in units)):
             return True
     one = question.inputs.get(owed.table)
     if one is None:

@@ -26,6 +26,13 @@ def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
         yield node
 
 
+def always(condition: exp.Expr) -> bool:
+    """Say whether a condition is no condition: ``TRUE``, or a constant that equals itself."""
+    if isinstance(condition, exp.EQ):
+        return isinstance(condition.left, exp.Literal) and condition.left == condition.right
+    return isinstance(condition, exp.Boolean) and bool(condition.this)
+
+
 def values_for(node: exp.Expr, rel: Rel, holds: bool) -> Mapping[str, str]:
     """Return a value for each column of a simple condition that makes it true, or not true.
 

@@ -9,13 +9,14 @@ from sqlglot import exp
 
 from freshet.project.model.kafka import KafkaSpec
 from freshet.verdict import says, says_target
-from freshet.verdict.columns import SRC, Col
+from freshet.verdict.columns import INSTANT, ROWS, SRC, Col
 from freshet.verdict.facts import Question
 from freshet.verdict.groups import depends_on
 from freshet.verdict.owed import drives_missing
 from freshet.verdict.relation import Looked, Rel
 from freshet.verdict.result import Finding, Granted, Scope, ScopeColumn
 from freshet.verdict.site import Site
+from freshet.verdict.texts import is_name
 from freshet.verdict.topics import orders_records
 from freshet.verdict.versions import of_versions
 
@@ -73,6 +74,17 @@ class Published:
                 yield replace(found, example=None) if shared else found
         if not overwrites:
             yield from self._ordering(rel)
+        yield from self._instants(rel)
+
+    def _instants(self, rel: Rel) -> Iterator[Finding]:
+        """Yield what a run's time decides; a column that is that time alone says when its row was computed."""
+        ordering = (self.question.spec.write.ordering or self.question.spec.target.ordering_field).lower()
+        named = {column.name.lower() for column in self.question.spec.target.columns}
+        for name, col in rel.cols.items():
+            asked = {base for base in col.of if base[0] == INSTANT}
+            more = {base for base in col.of - asked if base[1] != ROWS}
+            if asked and name in named and name != ordering and (more or name == _DELETED):
+                yield self._at(replace(says.not_deterministic(says.SHOWN_INSTANT), subject=name, example=None))
 
     def _as_published(self, found: Finding) -> Finding:
         """Return a finding; of rows that one row finds without an example where all of them write one row of the target."""
@@ -102,7 +114,7 @@ class Published:
         found = []
         for column in self._target_key():
             col = self.rel.get(column)
-            carried = dict(sorted(col.same)) if col is not None else {}
+            carried = {table: name for table, name in sorted(col.same) if is_name(name)} if col is not None else {}
             if carried:
                 found.append(ScopeColumn(name=column, carried={("SRC" if t == SRC else t): c for t, c in carried.items()}))
         if not found:
@@ -209,11 +221,16 @@ class Published:
         column = (spec.write.ordering or spec.target.ordering_field).lower()
         if not column:
             return
+        told = [col for part in rel.parts if (col := part.get(column)) is not None]
+        if len({(col.instant, col.constant) for col in told}) > 1:
+            # Rows of one key that come from two sides of the union are not ordered by what happened.
+            yield self._at(replace(says_target.ordering_may_go_back(column, None, "", of_rows=False), example=None))
+            return
         for part in rel.parts or (rel,):
             col = part.get(column)
             # Of a table one row has each key; of records several may have it in one run, and one value orders none of them.
             one_row = not isinstance(spec.source, KafkaSpec)
-            if one_row and col is not None and (col.instant or (col.constant and col.constant != "NULL")):
+            if one_row and col is not None and (col.instant or (col.constant and "NULL" not in col.constant.upper())):
                 continue
             known = self.question.of(SRC).ordering.lower()
             of_rows = set(self.question.key_of(SRC)) <= part.unit and part.kind == "delta"

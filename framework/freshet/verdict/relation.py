@@ -42,12 +42,14 @@ class Owed:
 
     Args:
         table: The table, by its name in the SQL.
-        links: Pairs of its column and of what the main source's rows have there, which say what rows.
+        links: Pairs of its column and of what the main source's rows have there, which say what rows; never null.
+        within: The same, and those of null too.
         line, column: Where the SQL names it.
     """
 
     table: str
     links: frozenset[tuple[str, str]]
+    within: frozenset[tuple[str, str]]
     file: str
     line: int
     column: int
@@ -103,9 +105,11 @@ class Rel:
         dead: ``delta``: True where rows that the source deleted are among them.
         only_dead: ``delta``: True where no others are.
         twice: ``delta``: True where a row that went to another partition is here as it was, too.
+        doubled: ``delta``: The finding where one unit has as many rows as a union gave it, and they are put together.
         perhaps: ``delta``: True where nobody says whether rows go to other partitions.
         assumed: True where the result is right only if none does.
         pending: What is wrong where these rows are published.
+        emptied: What is wrong even where the rows of one unit are put together: a unit may have none.
         owed: See ``Owed``.
         outer: What outer joins look up, by the joins' numbers.
         parts: ``mixed``: what the union is of.
@@ -137,9 +141,11 @@ class Rel:
     dead: bool = False
     only_dead: bool = False
     twice: bool = False
+    doubled: tuple[Finding, ...] = ()
     perhaps: bool = False
     assumed: bool = False
     pending: tuple[Finding, ...] = ()
+    emptied: tuple[Finding, ...] = ()
     owed: tuple[Owed, ...] = ()
     outer: Mapping[int, Looked] = field(default_factory=dict)
     parts: tuple[Rel, ...] = ()
@@ -169,6 +175,11 @@ class Rel:
     def of_rows(self) -> frozenset[Base]:
         """Return what a value follows from that tells which rows the other tables have."""
         return frozenset((table, ROWS) for table in self.tables if table != SRC)
+
+    @property
+    def of_many(self) -> frozenset[Base]:
+        """Return what a value follows from that tells how many rows one unit has."""
+        return frozenset((name, ROWS) for name in self.many)
 
     def keys_of(self, name: str) -> list[str]:
         """Return the keys that an unqualified name may mean."""

@@ -162,6 +162,17 @@ def deletes_not_read(not_recorded: bool) -> Said:
     )
 
 
+def named_twice() -> Said:
+    """Groups that a union names more than once."""
+    return Said(
+        code="FAN_OUT",
+        message="UNION ALL names a group once for each of its rows that changed: what is put together of the group's rows "
+        "takes each of them as often.",
+        hint="Write UNION, which names each group once.",
+        subject="union",
+    )
+
+
 def moved_row_is_here_twice(what: str) -> Said:
     """Rows of one key that are put together, one of them as it was in another partition."""
     return Said(

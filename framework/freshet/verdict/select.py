@@ -13,7 +13,7 @@ from freshet.verdict.functions import aggregates, makes_rows, open_order_in, wit
 from freshet.verdict.groups import alone, filtered, grouped
 from freshet.verdict.lookups import is_tied, tie
 from freshet.verdict.predicates import conjuncts
-from freshet.verdict.projection import group_keys, projected, starred
+from freshet.verdict.projection import group_keys, numbered, projected, starred
 from freshet.verdict.relation import Rel, is_unique
 from freshet.verdict.rows import rows_of
 from freshet.verdict.scan import not_known
@@ -137,7 +137,11 @@ class Selection:
         asks = [one for one in (having, qualify) if one is not None]
         parts = [*(one for _, one in self.items), *asks]
         aggregated = group is not None or any(aggregates(one) for part in parts for one in within(part))
-        result = self._grouped(rel, seen, cols, group) if aggregated else projected(rel, cols, keys, self.node)
+        result = (
+            self._grouped(rel, seen, cols, group)
+            if aggregated
+            else numbered(projected(rel, cols, keys, self.node), rel, self.items, keys)
+        )
         for clause, told in (("HAVING", having), ("QUALIFY", qualify)):
             for condition in conjuncts(told.this if told is not None else None):
                 col = replace(walk.value(condition, seen), flags=False)
@@ -164,6 +168,8 @@ class Selection:
                 instant=col.instant,
                 rises=col.rises if by_unit else None,
                 absent=col.absent if by_unit else frozenset(),
+                present=col.present if by_unit else 0,
+                zero=col.zero if by_unit else 0,
             )
             for name, col in cols.items()
         }
