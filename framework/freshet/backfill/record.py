@@ -108,7 +108,7 @@ def _decode(text: str) -> ChunkRecord:
         if version != VERSION:
             raise ValueError(f"version {version}")
         return ChunkRecord(**raw)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         shown = without_credentials(text[:2000])[:200]
         raise StateError(
             "BACKFILL_UNREADABLE",

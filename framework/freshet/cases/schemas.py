@@ -10,6 +10,7 @@ from pathlib import Path
 
 from freshet.cases.case import SOURCE, Shape, tables_of
 from freshet.errors import SpecError
+from freshet.hudi.kept_texts import columns_in
 from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import StateReader
@@ -18,7 +19,6 @@ from freshet.project.model.kafka import KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef, TableSpec
 from freshet.types.columns import Atomic, Column
-from freshet.types.from_json import from_avro
 
 
 def declared_tables(project: Project, overrides: Sequence[str]) -> dict[str, TableSpec]:
@@ -106,7 +106,7 @@ def _of_table(ref: TableRef, state: StateReader) -> Shape | None:
     if found is None or not schema:
         return None
     return Shape(
-        columns=from_avro(schema),
+        columns=columns_in(ref, schema),
         record_key=found.config.record_key,
         partition_by=found.config.partition_by,
         ordering=found.config.ordering_field,

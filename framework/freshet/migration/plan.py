@@ -8,6 +8,7 @@ from dataclasses import replace
 from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COMPARED_KEY, MAIN, MIGRATION_KEY
+from freshet.hudi.kept_texts import NO_COLUMNS, columns_in
 from freshet.hudi.options import IS_DELETED, bulk_insert_options
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.checks import OF_NOW
@@ -25,7 +26,6 @@ from freshet.project.syntax.statements import Statement
 from freshet.sources.hudi.look.versions import version_at_end
 from freshet.sources.hudi.reads import ReadSnapshot, Window
 from freshet.types.columns import Column
-from freshet.types.from_json import from_avro
 
 _UNTOUCHED = "Nothing was read or written."
 
@@ -110,7 +110,7 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
         evolution="nothing",
         write=replace(spec.write, strategy="rows", columns=tuple(c.name for c in columns)),
     )
-    stands = {c.name.lower(): c.name for c in from_avro(old.latest_extra("schema") or '{"type": "record", "fields": []}')}
+    stands = {c.name.lower(): c.name for c in columns_in(old.ref, old.latest_extra("schema") or NO_COLUMNS)}
     check_renames(spec, stands, renames)
     origin = origins(columns, stands.values(), renames)
     empty = {c.name: f"CAST({'false' if c.name == IS_DELETED else 'NULL'} AS {c.type})" for c in columns}

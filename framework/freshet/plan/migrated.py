@@ -224,7 +224,7 @@ def _decoded(kind: type[_T], text: str | None) -> _T | None:
         if raw.pop("version") not in (1, VERSION):
             raise ValueError
         return kind(**raw)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         shown = without_paths(text)[:200]
         raise StateError(
             "MIGRATION_UNREADABLE",

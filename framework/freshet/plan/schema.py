@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from freshet.credentials import without_credentials
 from freshet.hudi.checkpoint import COLUMNS_KEY
+from freshet.hudi.kept_texts import columns_in
 from freshet.hudi.table import TableState
 from freshet.plan.stages import SchemaChange
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.types.columns import DataType, Fit, fit, may_widen, stored
-from freshet.types.from_json import from_avro
 
 
 def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
@@ -25,7 +25,7 @@ def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
     schema = target.latest_extra("schema") if target is not None and spec.evolution != "nothing" else None
     if not schema:
         return spec
-    stands = {c.name.lower(): c for c in from_avro(schema)}
+    stands = {c.name.lower(): c for c in columns_in(target.ref, schema)}
     columns = []
     for column in spec.target.columns:
         now = stands.pop(column.name.lower(), column)
@@ -49,9 +49,13 @@ def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
     if before == str(now):
         return True
     # sqlglot costs 0.15 s to import; a type that has changed is rare.
-    from freshet.types.from_sql import parse_type
+    from freshet.types.from_sql import TypeProblem, parse_type
 
-    return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
+    try:
+        return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
+    except TypeProblem:
+        # A garbled one; what it was nobody knows.
+        return False
 
 
 def _shown(kind: DataType | str) -> str:
@@ -66,7 +70,7 @@ def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[Sc
         return (), []
     narrow = _narrow(spec, target)
     declared = {c.name.lower(): c for c in spec.target.columns}
-    stands = {c.name.lower(): c for c in from_avro(schema)}
+    stands = {c.name.lower(): c for c in columns_in(target.ref, schema)}
     changes: list[SchemaChange] = []
     refused: list[str] = []
     for name, column in stands.items():

@@ -155,6 +155,15 @@ def _between(begun: str, ended: str) -> dict[str, float]:
     return {"total": round(max(0.0, (last - first).total_seconds()), 3)}
 
 
+def _chunk(text: str) -> dict[str, Any]:
+    try:
+        found = tree_without_credentials(json.loads(text))
+    except (ValueError, RecursionError):
+        # ``freshet backfill`` refuses it by BACKFILL_UNREADABLE; here the commit is one like others.
+        found = {}
+    return found if isinstance(found, dict) else {}
+
+
 def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     service = _OF_HUDI.get(info.operation)
     own = PIPELINE_KEY in info.extra or ORIGIN_KEY in info.extra
@@ -168,11 +177,13 @@ def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     found = tree_without_credentials(json.loads(info.extra.get(CHECKS_KEY) or "{}")) if own else {}
     rows |= {"quarantined": found["quarantined"]} if found.get("quarantined") else {}
     checks = tuple(
-        {"name": name, "status": one["status"], "rows": one["rows"]} for name, one in found.get("checks", {}).items()
+        {"name": name, "status": one.get("status", ""), "rows": one.get("rows", 0)}
+        for name, one in found.get("checks", {}).items()
     )
-    chunk = tree_without_credentials(json.loads(info.extra.get(BACKFILL_KEY) or "{}"))
+    chunk = _chunk(info.extra.get(BACKFILL_KEY) or "{}")
     failed = chunk.get("state") == "failed"
-    error = {"code": chunk["error"], "message": f"chunk {chunk['start']} to {chunk['end']}"} if failed else None
+    words = f"chunk {chunk.get('start', '?')} to {chunk.get('end', '?')}"
+    error = {"code": str(chunk.get("error", "")), "message": words} if failed else None
     return Entry(
         begun=instant.requested,
         what=what,

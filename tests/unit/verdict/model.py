@@ -319,7 +319,7 @@ def _kept(spec: PipelineSpec, rows: Sequence[Row]) -> list[Row]:
     base = sqlite3.connect(":memory:")
     _create(base, "batch", list(rows[0]) if rows else [FLAG], rows)
     dropped: dict[int, bool] = {}
-    for check in spec.checks:
+    for check in (one for one in spec.checks if one.severity == "drop"):
         match check.rule:
             case RowRule(where):
                 condition = sqlglot.transpile(where, read="spark", write="sqlite")[0]

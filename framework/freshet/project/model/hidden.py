@@ -91,9 +91,9 @@ def without_older(text: str, hidden: Mapping[str, str]) -> str:
         # By a path that is hardly more than the secret, everything would be one.
         if len(parts) > 1 and len(parts[0]) >= _TELLING:
             pattern = r"(?!\$\{env\.|\.\.\.)[^\s'\"]{1,999}?".join(map(re.escape, parts))
-            # What ends in a secret ends where the path does.
-            replaced = NOT_SHOWN.join(parts).replace("\\", r"\\")
-            text = re.sub(pattern if parts[-1] else rf"{pattern}(?![^\s'\"])", replaced, text)
+            # A path that ends in a secret ends where a word does.
+            end = "" if parts[-1] else r"(?![^\s'\"])"
+            text = re.sub(f"{pattern}{end}", NOT_SHOWN.join(parts).replace("\\", r"\\"), text)
     return text
 
 
