@@ -22,7 +22,9 @@ def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
         spec: The pipeline.
         target: Its target's state; None before the first run.
     """
-    schema = target.latest_extra("schema") if target is not None and spec.evolution != "nothing" else None
+    if target is None or spec.evolution == "nothing":
+        return spec
+    schema = target.latest_extra("schema")
     if not schema:
         return spec
     stands = {c.name.lower(): c for c in columns_in(target.ref, schema)}

@@ -60,6 +60,7 @@ def test_all_the_commands_are_there() -> None:
         ("dev", "hbase", "up"),
         ("dev", "hbase", "down"),
         ("dev", "hbase", "status"),
+        *(("dev", server, what) for server in ("kafka", "registry") for what in ("up", "down", "status")),
     }
 
 
