@@ -127,3 +127,10 @@ def test_garbage_is_refused(text: str) -> None:
 
 def test_garbage_is_not_answered_by_hoodie_streamers_key_beside_it() -> None:
     assert code_of({CHECKPOINT_KEY: "junk", STREAMER_V2_KEY: at(5)}) == "CHECKPOINT_UNREADABLE"
+
+
+@pytest.mark.parametrize("key", [STREAMER_V1_KEY, STREAMER_V2_KEY])
+def test_a_checkpoint_of_another_kind_of_source_is_refused(key: str) -> None:
+    with pytest.raises(StateError) as caught:
+        decode({key: "a.csv,5"})
+    assert caught.value.code == "CHECKPOINT_UNREADABLE"

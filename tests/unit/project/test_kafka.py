@@ -107,7 +107,7 @@ def test_the_cluster_and_how_much_at_a_time_are_no_part_of_the_fingerprint(tmp_p
         (SERVERS, "source: {topics: [a], pattern: b}\n", (6, "CONFLICTING_SETTING")),
         (SERVERS, "source: {pattern: '('}\n", (6, "BAD_VALUE")),
         (SERVERS + TOPIC.replace("orders", "or ders"), "", (6, "BAD_VALUE")),
-        (SERVERS + TOPIC + "  hoodie.streamer.source.hoodieincr.path: data/raw/x\n", "", (7, "CONFLICTING_SETTING")),
+        (SERVERS + TOPIC + "  hoodie.streamer.source.hoodieincr.path: data/raw/x\n", "", (6, "CONFLICTING_SETTING")),
         (SERVERS + TOPIC + "  hoodie.datasource.query.incremental.format: cdc\n", "", (7, "CONFLICTING_SETTING")),
         (SERVERS + TOPIC + "  hoodie.streamer.kafka.source.maxEvents: 0\n", "", (7, "BAD_VALUE")),
         (SERVERS + TOPIC + "  auto.offset.reset: group\n", "", (7, "BAD_VALUE")),

@@ -18,7 +18,6 @@ from freshet.secrets import Redactor
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _OF_TABLES = (
-    options.SOURCE_PATH,
     options.MAX_COMMITS,
     options.MISSING_CHECKPOINT,
     options.FULL_SCAN,
@@ -35,8 +34,8 @@ def reads_topics(settings: Settings, declared: Source | None) -> bool:
 
 def read_topics(
     settings: Settings, declared: Source | None, place: PlaceOf, secrets: Redactor, problems: Problems
-) -> KafkaSpec:
-    """Read which topics are read, and how; the columns of their values are not known yet.
+) -> KafkaSpec | None:
+    """Read which topics are read, and how; the columns of their values are not known yet. None where a table is read, too.
 
     Args:
         settings: One value per key.
@@ -48,6 +47,12 @@ def read_topics(
     """
     declared = declared or NOT_SAID
     named = settings.get(options.KAFKA_TOPIC)
+    table = settings.get(options.SOURCE_PATH)
+    if table is not None:
+        at = Place(named.file, named.line) if named else place("source")
+        said = f"Topics are named here, and a Hudi table in {table.file}:{table.line}: a pipeline has one main source."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, f"Remove it, or '{options.SOURCE_PATH}'.")
+        return None
     ways = [bool(named), bool(declared.topics), bool(declared.pattern)]
     if sum(ways) > 1:
         at = place("source")
