@@ -171,3 +171,7 @@ class Metrics(Model):
             repeat_seconds=seconds_of(self.repeat_after) or 0,
             timeout_seconds=seconds_of(self.timeout) or 0,
         )
+
+
+#: Of an environment that names no place.
+NOWHERE = Metrics.model_validate({})
