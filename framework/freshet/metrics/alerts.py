@@ -57,7 +57,7 @@ class _Rules:
         refused = f"{_worst(self.metric('freshet_pipeline_refused'))} == 1"
         yield self.rule("FreshetRefused", refused, _CRITICAL, "the tables forbid its next run", self.status, "10m")
         failed = f"{_worst(self.metric('freshet_consecutive_failed_runs'))} > 0"
-        yield self.rule("FreshetRunsFail", failed, _WARNING, "{{ $value }} runs in a row failed", self.history)
+        yield self.rule("FreshetRunsFail", failed, _WARNING, "runs that failed in a row: {{ $value }}", self.history)
         yield from self.of_schedule()
         lag, left = self.metric("freshet_source_lag_seconds"), self.metric("freshet_source_retention_left_seconds")
         yield self.rule(
@@ -69,7 +69,10 @@ class _Rules:
             "5m",
         )
         dropped = f"{_worst(self.metric('freshet_last_commit_rows', kind='quarantined'))} > 0"
-        words, command = "its last commit sent {{ $value }} rows to the quarantine", f"freshet quarantine show {spec.name}"
+        words, command = (
+            "rows that its last commit sent to the quarantine: {{ $value }}",
+            f"freshet quarantine show {spec.name}",
+        )
         yield self.rule("FreshetRowsQuarantined", dropped, _WARNING, words, f"{command} --env {self.env}")
         yield from self.of_promises()
 

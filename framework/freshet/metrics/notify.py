@@ -9,7 +9,7 @@ from typing import Any
 
 from freshet.metrics.http import host_of, send
 from freshet.metrics.measured import Measured
-from freshet.metrics.troubles import News
+from freshet.metrics.troubles import News, news_of
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import MetricsOut
 from freshet.secrets import redact_tree
@@ -82,36 +82,52 @@ def notifiers_of(out: MetricsOut) -> tuple[Notifier, ...]:
     return tuple(one for one, url in ((slack, out.slack), (webhook, out.webhook)) if url)
 
 
-def told_before(spec: PipelineSpec) -> dict[str, Any]:
-    """Return what was told of a pipeline, by the kind of who was told; nothing where that is no record of it.
+def notify(found: Measured, env: str, notifier: Notifier) -> None:
+    """Tell somebody what there is to tell of a pipeline, and keep that it was told.
+
+    Args:
+        found: What was measured.
+        env: The environment's name.
+        notifier: Who is told; what others were told does not count.
+
+    Raises:
+        OSError: It was not taken, or cannot be kept; then it is told again the next time.
+    """
+    news = news_of(found, told_before(found.spec, notifier.kind), found.spec.metrics.repeat_seconds)
+    if news.is_any:
+        notifier.tell(message_of(found, env, news))
+        keep_told(found.spec, notifier.kind, news.told)
+
+
+def told_before(spec: PipelineSpec, kind: str) -> dict[str, Any]:
+    """Return what a kind of notifier was told of a pipeline; nothing where that is no record of it.
 
     Args:
         spec: The pipeline.
+        kind: Who was told.
 
     Raises:
         OSError: The store does not answer.
     """
     try:
-        raw = json.loads(storage_for(spec.target.ref.path).read(_file(spec)))
-        return {
-            kind: {key: {"at": float(one["at"]), "message": str(one["message"])} for key, one in told.items()}
-            for kind, told in raw["told"].items()
-        }
+        told = json.loads(storage_for(spec.target.ref.path).read(_file(spec, kind)))["told"]
+        return {key: {"at": float(one["at"]), "message": str(one["message"])} for key, one in told.items()}
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def keep_told(spec: PipelineSpec, told: Mapping[str, Any]) -> None:
-    """Keep what was told of a pipeline, beside its target.
+def keep_told(spec: PipelineSpec, kind: str, told: Mapping[str, Any]) -> None:
+    """Keep what a kind of notifier was told of a pipeline, beside its target.
 
     Args:
         spec: The pipeline.
-        told: By the kind of who was told, see ``news_of``.
+        kind: Who was told.
+        told: See ``news_of``.
     """
     data = json.dumps({"version": VERSION, "told": told}, sort_keys=True).encode()
-    storage_for(spec.target.ref.path).put(_file(spec), data)
+    storage_for(spec.target.ref.path).put(_file(spec, kind), data)
 
 
-def _file(spec: PipelineSpec) -> str:
+def _file(spec: PipelineSpec, kind: str) -> str:
     parent, _, name = local_path(spec.target.ref.path).rstrip("/").rpartition("/")
-    return f"{parent}/.freshet/{name}.told/{spec.name}.json"
+    return f"{parent}/.freshet/{name}.told/{spec.name}.{kind}.json"

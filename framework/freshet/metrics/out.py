@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from freshet.credentials import without_credentials
 from freshet.events.event import Listener
 from freshet.events.kinds import Notice
 from freshet.project.model.pipeline import PipelineSpec, Project
-
-if TYPE_CHECKING:
-    from freshet.metrics.measured import Measured
 
 Made = TypeVar("Made")
 # A way that failed would fail again, and each of a hundred pipelines would wait for it.
@@ -43,56 +40,38 @@ class Sender:
         """
         if not spec.metrics.is_any:
             return
+        try:
+            self._send(spec)
+        except Exception as error:  # whatever it is, the run goes on
+            self._tell(spec, "they could not be made", error)
+
+    def _send(self, spec: PipelineSpec) -> None:
         # An environment without a way out must not pay for these imports.
         from freshet.metrics.collect import measure_all
+        from freshet.metrics.notify import notifiers_of, notify
         from freshet.metrics.samples import samples_of
         from freshet.metrics.ways import ways_of
 
-        begun = time.monotonic()
+        begun, env = time.monotonic(), self._project.env
         deadline = begun + spec.metrics.timeout_seconds
         ways = {name: way for name, way in ways_of(spec.metrics, os.environ).items() if self._is_due(name, begun)}
-        if not ways and not spec.metrics.notifies:
+        notifiers = [one for one in notifiers_of(spec.metrics) if self._is_due(one.name, begun)]
+        if not ways and not notifiers:
             return
         made = _Work(lambda: measure_all(self._project, self._more, (spec,)))
         made.wait(deadline)
         if made.error is not None or made.result is None:
             self._tell(spec, "they could not be made", made.error)
             return
-        samples, env = samples_of(made.result, self._project.env), self._project.env
-        self._do({name: partial(way, env, spec.name, samples) for name, way in ways.items()}, spec, deadline)
-        if spec.metrics.notifies:
-            self._notify(made.result[0], deadline)
-
-    def _do(self, tasks: Mapping[str, Callable[[], None]], spec: PipelineSpec, deadline: float) -> set[str]:
-        """Do several things at once; returns the names of those that were done."""
-        at_work = {name: _Work(task) for name, task in tasks.items()}
-        for work in at_work.values():
+        samples = samples_of(made.result, env)
+        # All at once: one that does not answer must not keep the others from being told.
+        at_work = {name: _Work(partial(way, env, spec.name, samples)) for name, way in ways.items()}
+        at_work |= {one.name: _Work(partial(notify, made.result[0], env, one)) for one in notifiers}
+        for name, work in at_work.items():
             work.wait(deadline)
-        lost = {name: work for name, work in at_work.items() if not work.is_done or work.error is not None}
-        for name, work in lost.items():
-            self._failed[name] = time.monotonic()
-            self._tell(spec, f"{name} did not take them", work.error)
-        return at_work.keys() - lost.keys()
-
-    def _notify(self, found: Measured, deadline: float) -> None:
-        from freshet.metrics.notify import keep_told, message_of, notifiers_of, told_before
-        from freshet.metrics.troubles import news_of
-
-        spec, env, now = found.spec, self._project.env, time.monotonic()
-        due = [one for one in notifiers_of(spec.metrics) if self._is_due(one.name, now)]
-        before = _Work(partial(told_before, spec))
-        before.wait(deadline)
-        if before.result is None:
-            self._tell(spec, "what was told before is not known", before.error)
-            return
-        told = before.result
-        # Each by itself: one that cannot be reached must not make the other tell it again and again.
-        news = {one.name: news_of(found, told.get(one.kind, {}), spec.metrics.repeat_seconds) for one in due}
-        tasks = {one.name: partial(one.tell, message_of(found, env, news[one.name])) for one in due if news[one.name].is_any}
-        done = self._do(tasks, spec, deadline)
-        if done:
-            kept = {**told, **{one.kind: news[one.name].told for one in due if one.name in done}}
-            self._do({"the folder beside the target": partial(keep_told, spec, kept)}, spec, deadline)
+            if not work.is_done or work.error is not None:
+                self._failed[name] = time.monotonic()
+                self._tell(spec, f"{name} did not take them", work.error)
 
     def _is_due(self, name: str, now: float) -> bool:
         failed = self._failed.get(name)

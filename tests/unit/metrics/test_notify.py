@@ -114,13 +114,15 @@ def test_the_messages() -> None:
 
 
 def test_what_was_told_is_kept_and_a_file_that_is_none_is_nothing(tmp_path: Path) -> None:
+    """For each who is told by itself."""
     spec = pipeline(tmp_path)
-    assert told_before(spec) == {}
-    told = {"slack": {"run_failed:X": {"at": 1.5, "message": "x"}}}
-    keep_told(spec, told)
-    assert told_before(spec) == told
-    Path(notify._file(spec)).write_text('{"told": {"slack": 3')
-    assert told_before(spec) == {}
+    assert told_before(spec, "slack") == {}
+    told = {"run_failed:X": {"at": 1.5, "message": "x"}}
+    keep_told(spec, "slack", told)
+    assert (told_before(spec, "slack"), told_before(spec, "webhook")) == (told, {})
+    for broken in ('{"told": {"slack": 3', '{"told": 3}', "[]", '{"told": {"a": {"at": "x"}}}'):
+        Path(notify._file(spec, "slack")).write_text(broken)
+        assert told_before(spec, "slack") == {}
 
 
 def test_who_is_told_is_named_without_a_secret() -> None:
@@ -154,8 +156,8 @@ def test_two_commands_tell_a_trouble_once(tmp_path: Path, heard: list[tuple[str,
     events: list[Event] = []
     for _ in range(2):
         send_all(spec, events)
-    assert [url for url, _ in heard] == ["https://slack", "https://hook"]
-    assert heard[1][1]["troubles"][0]["code"] == "SOURCE_MISSING"
+    assert sorted(url for url, _ in heard) == ["https://hook", "https://slack"]
+    assert dict(heard)["https://hook"]["troubles"][0]["code"] == "SOURCE_MISSING"
     assert events == []
 
 

@@ -92,6 +92,40 @@ def test_one_that_does_not_answer_is_left_alone(tmp_path: Path, monkeypatch: pyt
     ]
 
 
+def test_one_that_hangs_does_not_keep_another_from_being_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is posted is heard while the gate has not answered."""
+    answers, heard = threading.Event(), threading.Event()
+
+    def hangs(*_: object) -> None:
+        answers.wait(60)
+
+    monkeypatch.setattr("freshet.metrics.ways.ways_of", lambda out, environ: {"the gate": hangs})
+    monkeypatch.setattr("freshet.metrics.notify.send", lambda *_: heard.set())
+
+    def once_heard(self: out_module._Work[object], deadline: float) -> None:
+        while not (self.is_done or heard.is_set()):
+            time.sleep(0.001)
+
+    monkeypatch.setattr(out_module._Work, "wait", once_heard)
+    spec = pipeline(tmp_path, webhook="https://hook")
+    send, events = sender(spec)
+    send(spec)
+    answers.set()
+    assert heard.is_set()
+    assert "the gate did not take them" in events[0].message
+
+
+def test_whatever_goes_wrong_harms_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("Invalid IPv6 URL")
+
+    monkeypatch.setattr("freshet.metrics.ways.ways_of", broken)
+    spec = pipeline(tmp_path, textfile=str(tmp_path))
+    send, events = sender(spec)
+    send(spec)
+    assert [one.message for one in events] == ["METRICS_NOT_SENT: earnings: they could not be made: Invalid IPv6 URL"]
+
+
 def test_a_store_that_breaks_harms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("no store at https://u:pw@s3/x")

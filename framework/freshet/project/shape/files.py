@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
-from freshet.project.shape.running import Lease, Metrics, Objectives, Run
+from freshet.project.shape.running import NOWHERE, Lease, Metrics, Objectives, Run
 from freshet.project.shape.source import Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list, refused
 from freshet.project.syntax.files import Place
@@ -48,9 +48,7 @@ class ConfigFile(Shared):
     warehouse: dict[str, str] = Field(
         default_factory=dict, description="Folder or URI of each database, by its name: raw.trips lies in <raw>/trips."
     )
-    metrics: Metrics = Field(
-        default_factory=lambda: Metrics.model_validate({}), description="Where metrics go after each run of a pipeline."
-    )
+    metrics: Metrics = Field(NOWHERE, description="Where metrics go after each run of a pipeline.")
 
 
 class PipelineFile(Shared):
@@ -113,7 +111,7 @@ class Settings(PipelineFile):
     """A pipeline after its configs were laid below it."""
 
     warehouse: dict[str, str] = Field(default_factory=dict, description="Folder or URI of each database.")
-    metrics: Metrics = Field(default_factory=lambda: Metrics.model_validate({}), description="Where metrics go.")
+    metrics: Metrics = Field(NOWHERE, description="Where metrics go.")
 
 
 PlaceOf = Callable[[tuple[str, ...]], Place]

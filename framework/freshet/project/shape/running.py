@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -19,12 +20,21 @@ _HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
 _LONGEST_TIMEOUT = 60
 
 
+def _has_a_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        # Of half an address in brackets, or a port that is no number.
+        return False
+
+
 def _url(value: str) -> str:
     if "{{" in value:
         # A template as its file has it; rendered it comes here once more.
         return value
     # A host must be there, and no sign that a request would be refused for, in words that hold the URL.
-    if not re.fullmatch(r"https?://[^/\s][!-~]*", value):
+    if not re.fullmatch(r"https?://[^/\s][!-~]*", value) or not _has_a_host(value):
         raise refused("this is no URL of HTTP.", "Write for instance http://pushgateway:9091.")
     return value
 
@@ -161,3 +171,7 @@ class Metrics(Model):
             repeat_seconds=seconds_of(self.repeat_after) or 0,
             timeout_seconds=seconds_of(self.timeout) or 0,
         )
+
+
+#: Of an environment that names no place.
+NOWHERE = Metrics.model_validate({})
