@@ -117,7 +117,7 @@ def _project(folder: Path) -> Path:
     target = a_target(root, (15, 10))
     seen = {"rows": 1, "quarantined": 0, "checks": {"s": {"kind": "suite", "severity": "warn", "status": "warned", "rows": 2}}}
     chunk = ChunkRecord(
-        backfill="b",
+        backfill="2026-01-01T00:00:00/2026-01-03T00:00:00/day",
         start="2026-01-01T00:00:00",
         end="2026-01-02T00:00:00",
         chunks=2,

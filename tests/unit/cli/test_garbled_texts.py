@@ -36,7 +36,7 @@ from tests.unit.cli.test_garbled_project import _codes, _codes_in, _said
 _CHECK = {"kind": "where", "severity": "drop", "status": "dropped", "rows": 2, "seen": "x"}
 _CHECKS = {"quarantined": 2, "checks": {"a": _CHECK}}
 _CHUNK = ChunkRecord(
-    backfill="b",
+    backfill="2026-01-01T00:00:00/2026-01-03T00:00:00/day",
     start="2026-01-01T00:00:00",
     end="2026-01-02T00:00:00",
     chunks=2,
@@ -79,6 +79,7 @@ def _broken(text: str) -> list[str]:
         text.replace('"', "'", 1),
         text.replace(":", ";", 1),
         *("[]", '"x"', "3", "null", "{}", '{"type": 3, "parameters": [], "checks": [1], "fields": [{}]}', "[" * 5_000),
+        text.replace("/", "-"),
         text.replace("record", "recorl").replace("int", "ant").replace("decimal", "decimel"),
     ]
 
