@@ -52,6 +52,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         unique=frozenset(),
         merged={},
         plain="",
+        bound=frozenset(),
         always=False,
         filtered=left.filtered or right.filtered,
         loose=left.loose | right.loose,
