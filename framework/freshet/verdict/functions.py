@@ -156,10 +156,18 @@ def volatile_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         name = name_of(one) if isinstance(one, exp.Func) else ""
         if isinstance(one, _VOLATILE_NODES) or name in _VOLATILE_NAMES:
             yield one, name
+        elif isinstance(one, exp.Anonymous) and one.name.lower() == "aes_encrypt" and not _is_fixed(one):
+            yield one, "aes_encrypt"
         elif isinstance(one, exp.Cast) and isinstance(one.this, exp.Literal) and one.this.name.strip().lower() in _DAYS:
             yield one, one.this.name.strip().lower()
         elif isinstance(one, exp.Column) and not one.table and one.name.lower() in _BARE:
             yield one, one.name.lower()
+
+
+def _is_fixed(call: exp.Anonymous) -> bool:
+    """Say whether an encryption has no vector of chance: it is given, or the mode takes none."""
+    mode = call.expressions[2].name.upper() if len(call.expressions) > 2 else ""
+    return len(call.expressions) > 4 or mode == "ECB"
 
 
 def open_order_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:

@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from freshet.verdict import says, says_joins, says_target
 from freshet.verdict.columns import INSTANT, LIST, SRC, Base, Col, lists_in
+from freshet.verdict.names import key_of
 from freshet.verdict.predicates import values_for
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site
 from freshet.verdict.texts import tells_live
-from freshet.verdict.values import key_of
 
 _FLAG = (SRC, "_hoodie_is_deleted")
 
@@ -29,6 +29,9 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         clause: ``WHERE``, ``HAVING`` or ``QUALIFY``.
         site: Its statement.
     """
+    if rel.kind != "delta" and any(table == INSTANT for table, _ in col.of):
+        # Rows come and go with the time, and nothing that changes says so.
+        site.found.append(says.not_deterministic(says.SHOWN_INSTANT).at(site, condition))
     if rel.kind in ("full", "before") or rel.broken:
         return replace(rel, filtered=True, always=False, unique=rel.unique | _fixed(rel, condition))
     if rel.kind == "mixed":
@@ -180,7 +183,7 @@ def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: S
     explicit = {**{key: col for key in keys if (col := rel.get(key)) is not None}, **rel.cols}
     # What lies outside of a row's partition has no part in it; what lies within has.
     cols = {key: col if key in keys else replace(col, same=frozenset()) for key, col in explicit.items()}
-    result = replace(rel, cols=cols, loose=rel.loose | rel.tables)
+    result = replace(rel, cols=cols, loose=rel.loose | rel.tables, bound=frozenset())
     if rel.kind == "full":
         cut = [one for one in rel.held if not set(one.columns) <= keys]
         said = [says_joins.partitions_in_part(one, rel).at(site, node) for one in cut]

@@ -47,7 +47,7 @@ def together(left: Rel, right: Rel, how: Joining, *, keep_right: bool) -> Rel:
     if how.side == "left" and not right.always:
         number = next(_NUMBERS)
         links = frozenset((base, pair.left.text) for pair in how.pairs for base in _bases(pair.right) if pair.left.text)
-        outer[number] = Looked(tables=right.tables, links=links)
+        outer[number] = Looked(tables=right.tables, links=links, nulls=any(pair.null_safe for pair in how.pairs))
     decides = frozenset[Base]()
     if not right.tables:
         # What of a list of constants a row finds follows from the row alone.

@@ -10,7 +10,7 @@ from freshet.verdict.groups import depends_on, named_by_some
 from freshet.verdict.joined import broken, together
 from freshet.verdict.own import of_each, own, with_before
 from freshet.verdict.pairs import Joining, lefts
-from freshet.verdict.relation import Held, Owed, Rel, is_unique
+from freshet.verdict.relation import Bound, Held, Owed, Rel, is_unique
 
 
 def join(left: Rel, right: Rel, how: Joining) -> Rel:
@@ -53,17 +53,26 @@ def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
         how.finding(says_joins.partitions_in_part(held, right)) for held in right.held if not _whole_for(held, left, how)
     ]
     line, column = how.site.place(how.node)
+    # What drives leaves out what is null.
+    nulls = {pair.left.text for pair in how.pairs if pair.null_safe}
+    beside = frozenset((b[0], (b[1], pair.left.text)) for pair in how.pairs for b in pair.right.same if pair.left.text)
     for table in sorted(right.tables):
         if table == SRC or table in right.images:
             # These only narrowed it to the groups that are looked up here.
             continue
-        links = frozenset(
-            (base[1], pair.left.text) for pair in how.pairs for base in pair.right.same if base[0] == table and pair.left.text
+        links = frozenset(link for of, link in beside if of == table)
+        owed.append(
+            Owed(
+                table=table,
+                links=frozenset(link for link in links if link[1] not in nulls),
+                within=links,
+                beside=beside,
+                bound=right.bound,
+                file=how.site.file,
+                line=line,
+                column=column,
+            )
         )
-        # What drives leaves out what is null.
-        nulls = frozenset(pair.left.text for pair in how.pairs if pair.null_safe)
-        driven = frozenset((column, text) for column, text in links if text not in nulls)
-        owed.append(Owed(table=table, links=driven, within=links, file=how.site.file, line=line, column=column))
     owed += right.owed
     key = set(how.question.key_of(SRC))
     itself = bool(right.plain) and how.question.is_source(right.plain) and not right.filtered
@@ -147,6 +156,7 @@ def _full(left: Rel, right: Rel, how: Joining) -> Rel:
     return replace(
         found,
         kind="full",
+        bound=_bound(left, right, how, found),
         held=tuple(dict.fromkeys(held)),
         filtered=left.filtered or right.filtered or how.side in ("inner", "semi", "anti"),
         pending=tuple(pending),
@@ -162,3 +172,14 @@ def _whole_for(held: Held, left: Rel, how: Joining) -> bool:
         column is not None and column in by_right and by_right[column].left.text in texts
         for column, texts in zip(held.columns, held.texts, strict=True)
     )
+
+
+def _bound(left: Rel, right: Rel, how: Joining, found: Rel) -> frozenset[Bound]:
+    """Return which tables of a join stand with which rows of the source's own table."""
+    own = how.question.is_source
+    new = set[Bound]()
+    for pair in how.pairs if how.side != "full" else ():
+        for one, other in ((pair.left, pair.right), *([(pair.right, pair.left)] if how.side == "inner" else [])):
+            new |= {(b, a) for a in one.same if own(a[0]) for b in other.same if not own(b[0]) and not pair.null_safe}
+    # Of a table that is there twice over it is not known which of the two is meant.
+    return frozenset(two for two in new | left.bound | right.bound if not {base[0] for base in two} & found.loose)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from sqlglot import exp
 
 from freshet.verdict.columns import Col
+from freshet.verdict.names import is_of, key_of, resolve
 from freshet.verdict.pairs import Pair
 from freshet.verdict.relation import Rel, Tie
-from freshet.verdict.values import is_of, key_of, resolve, value_of
+from freshet.verdict.values import value_of
 
 
 def equal(condition: exp.Expr, rel: Rel, other: Rel) -> Pair | None:

@@ -36,7 +36,8 @@ def own(left: Rel, right: Rel, how: Joining) -> Rel:
         found = replace(found, cols={**found.cols, **{k: replace(found.cols[k], rises=c.rises) for k, c in right.cols.items()}})
     elif how.side == "left":
         # Whether they are null follows from what else the row holds; of those that are not listed nothing is known.
-        rows = {key: replace(found.cols[key], of=found.cols[key].of | {(SRC, ROWS)}) for key in right.cols}
+        keys = {*right.cols, *(pair.right_key for pair in how.pairs if pair.right_key is not None)}
+        rows = {key: replace(found.cols[key], of=found.cols[key].of | {(SRC, ROWS)}) for key in keys}
         found = replace(found, cols={**found.cols, **rows}, wide=left.wide)
     if how.side in ("inner", "left") and not is_unique(right, [p.right_key for p in how.pairs]):
         pending.append(how.finding(says_joins.fan_out_of_join(right, left, how.pairs)))

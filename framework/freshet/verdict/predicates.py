@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from freshet.verdict.columns import Col
+from freshet.verdict.names import column_of
 from freshet.verdict.relation import Rel
-from freshet.verdict.values import column_of
 
 _Kinds = dict[type[exp.Expr], type[exp.Expr]]
 _OPPOSITE: _Kinds = {exp.GT: exp.LTE, exp.GTE: exp.LT, exp.LT: exp.GTE, exp.LTE: exp.GT, exp.EQ: exp.NEQ, exp.NEQ: exp.EQ}

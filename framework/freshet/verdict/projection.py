@@ -8,8 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict.columns import Col
+from freshet.verdict.names import is_of, key_of
 from freshet.verdict.relation import Rel
-from freshet.verdict.values import is_of, key_of
 
 Items = Sequence[tuple[str, exp.Expr]]
 

@@ -198,7 +198,9 @@ class Published:
     def _tells_of_group(self, one: Looked) -> bool:
         """Say whether a join finds something exactly where the source has a row of the group."""
         linked = {text for (table, column), text in one.links if self.question.is_source(table) and column == text}
+        # A value of the source's own column that is found is one of its rows', whatever else has a part in it.
         own = all(self.question.is_source(table) for table in one.tables)
+        own = own or (not one.nulls and all(is_name(column) for (_, column), _ in one.links))
         return bool(one.tables) and own and linked == self.rel.unit and len(one.links) == len(linked)
 
     def _overwritten(self) -> Iterator[Finding]:

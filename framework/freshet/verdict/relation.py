@@ -36,6 +36,11 @@ class Held:
         return {text for texts in self.texts for text in texts}
 
 
+#: A column of a table, and one of an input over the source's own table: whatever of the first table a row of a relation
+#: hangs on stands in it with a row of the second that holds the same.
+Bound = tuple[Base, Base]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Owed:
     """A change in a table changes rows of a relation: something must bring them into the run.
@@ -44,12 +49,16 @@ class Owed:
         table: The table, by its name in the SQL.
         links: Pairs of its column and of what the main source's rows have there, which say what rows; never null.
         within: The same, and those of null too.
+        beside: Of all tables of the join the same pairs, with the tables' names.
+        bound: See ``Bound``.
         line, column: Where the SQL names it.
     """
 
     table: str
     links: frozenset[tuple[str, str]]
     within: frozenset[tuple[str, str]]
+    beside: frozenset[tuple[str, tuple[str, str]]] = frozenset()
+    bound: frozenset[Bound] = frozenset()
     file: str
     line: int
     column: int
@@ -62,10 +71,12 @@ class Looked:
     Args:
         tables: The tables that have a part in it.
         links: Pairs of a table's column and of what the main source's rows have there, by which it finds rows.
+        nulls: True where null finds null.
     """
 
     tables: frozenset[str]
     links: frozenset[tuple[Base, str]]
+    nulls: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +126,7 @@ class Rel:
         parts: ``mixed``: what the union is of.
         ties: By what a subquery hangs on the query around it.
         open_ties: True where it hangs on it by more than these.
+        bound: ``full``: see ``Bound``.
         plain: The table that it is, row by row; empty where it is more or less than a table.
         loose: Tables that have a part in it twice, so that one column of them says nothing of the other rows.
         broken: True where something is wrong already, so that nothing more is to be said of it.
@@ -151,6 +163,7 @@ class Rel:
     parts: tuple[Rel, ...] = ()
     ties: tuple[Tie, ...] = ()
     open_ties: bool = False
+    bound: frozenset[Bound] = frozenset()
     plain: str = ""
     loose: frozenset[str] = frozenset()
     broken: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
+from freshet.verdict.columns import FLAG, ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
 from freshet.verdict.says import Said, shown, simple
 
@@ -70,7 +70,7 @@ def key_may_change(column: str, of: Sequence[Base], keys: Iterable[Base]) -> Sai
         f"the rows of {shown(table)}" if name == ROWS else f"{shown(table)}.{name}" for table, name in of if table != UNKNOWN
     ]
     real = [(table, name) for table, name in of if table != UNKNOWN and not table.endswith("()") and name != ROWS]
-    changing = [name for table, name in real if table == real[0][0]]
+    changing = [name for table, name in real if table == real[0][0] and name != FLAG]
     # A row's key does not change: the row goes.
     stays = bool(real) and {(real[0][0], name) for name in changing} <= set(keys)
     return Said(

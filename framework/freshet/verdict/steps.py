@@ -9,18 +9,19 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from freshet.verdict import says
-from freshet.verdict.columns import ROWS, SRC, Col, computed, unknown
+from freshet.verdict.columns import INSTANT, ROWS, SRC, Col, computed, unknown
 from freshet.verdict.facts import Question
 from freshet.verdict.functions import unknown_in, volatile_in
 from freshet.verdict.joins import join
 from freshet.verdict.lookups import equal, fixed_key, never_null, pairs_of, partner_of, subqueries, tied
+from freshet.verdict.names import is_of
 from freshet.verdict.pairs import Joining, Pair
 from freshet.verdict.predicates import always, conjuncts
 from freshet.verdict.relation import Rel
 from freshet.verdict.result import Granted
 from freshet.verdict.scan import not_known, renamed
 from freshet.verdict.site import Site
-from freshet.verdict.values import is_of, value_of
+from freshet.verdict.values import value_of
 
 _SIDES = {"LEFT": "left", "RIGHT": "right", "FULL": "full"}
 _OF_JOIN = {"this", "on", "using", "side", "kind", "method", "hint"}
@@ -119,6 +120,9 @@ class Steps(ABC):
             self.look_at(condition)
             if always(condition):
                 continue
+            both = replace(rel, cols={**rel.cols, **other.cols}, wide={**rel.wide, **other.wide})
+            if any(table == INSTANT for table, _ in self.value(condition, both).of):
+                self.site.found.append(says.not_deterministic(says.SHOWN_INSTANT).at(self.site, condition))
             pair = equal(condition, rel, other) or (fixed_key(condition, other) if _tells(condition, other, rel) else None)
             if pair is None and subqueries(condition):
                 return not_known(node, "a join by a subquery", self.site)

@@ -52,6 +52,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         unique=frozenset(),
         merged={},
         plain="",
+        bound=frozenset(),
         always=False,
         filtered=left.filtered or right.filtered,
         loose=left.loose | right.loose,
@@ -143,11 +144,13 @@ def _one_of_two(left: Rel, right: Rel) -> bool:
 def _live_and_dead(left: Rel, right: Rel, together: Rel) -> Rel:
     dead, live = (left, right) if left.only_dead else (right, left)
     names = dict(zip(dead.cols, together.cols, strict=True))
-    # Of the rows that are marked here only the deleted ones are those of the source that it deleted.
-    cols = {
-        name: replace(together.cols[name], flags=col.flags or col.constant.upper() == "TRUE")
-        for col, name in ((col, names[key]) for key, col in dead.cols.items())
-    }
+    cols = dict(together.cols)
+    for col, name in ((col, names[key]) for key, col in dead.cols.items()):
+        # Of the rows that are marked here only the deleted ones are those of the source that it deleted.
+        flags = cols[name].flags or col.flags or col.constant.upper() == "TRUE"
+        same = cols[name].text or cols[name].constant or cols[name].instant
+        # What the two sides say differently follows from whether the row was deleted.
+        cols[name] = replace(cols[name], flags=flags, of=cols[name].of | (frozenset() if same else {(SRC, FLAG)}))
     passed = not any(one.code == "DELETES_STAY" for one in dead.pending)
     pending = (*(one for one in live.pending if not (passed and one.code == "DELETES_STAY")), *dead.pending)
     return replace(

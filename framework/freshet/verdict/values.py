@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from freshet.verdict.columns import INSTANT, ROWS, Base, Col, computed, instant, unknown
+from freshet.verdict.columns import ROWS, Base, Col, computed, unknown
 from freshet.verdict.functions import aggregates, makes_rows
+from freshet.verdict.names import column_of
 from freshet.verdict.relation import Rel
 from freshet.verdict.texts import spelled
 
@@ -21,7 +22,18 @@ _NULL_OF_NULLS = (exp.Max, exp.Min, exp.Sum, exp.Avg, exp.AnyValue)
 _APART = (exp.MD5, exp.SHA2, exp.JSONFormat, exp.Struct, exp.PropertyEQ)
 _RISING = {
     *(exp.DataType.Type.BIGINT, exp.DataType.Type.DOUBLE, exp.DataType.Type.DECIMAL),
-    *(exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPLTZ, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATE),
+    *(
+        exp.DataType.Type.TIMESTAMP,
+        exp.DataType.Type.TIMESTAMPTZ,
+        exp.DataType.Type.TIMESTAMPLTZ,
+        exp.DataType.Type.TIMESTAMPNTZ,
+        exp.DataType.Type.DATE,
+    ),
+}
+
+# The time of a number of seconds and the like, and the other way around; too large a number fails.
+_TIMES = {
+    *("timestamp_seconds", "timestamp_millis", "timestamp_micros", "unix_seconds", "unix_millis", "unix_micros"),
 }
 
 Inner = Callable[[exp.Expr], Col]
@@ -99,6 +111,12 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
                 flags=first.flags,
                 instant=first.instant and node.to.this == exp.DataType.Type.BIGINT,
             )
+        case exp.Div() if isinstance(node.expression, exp.Literal) and node.expression.is_int and int(node.expression.name):
+            return replace(found, rises=first.rises)
+        case exp.TimestampTrunc():
+            return replace(found, rises=first.rises)
+        case exp.Anonymous() if node.name.lower() in _TIMES:
+            return replace(found, rises=first.rises)
         case exp.Concat() | exp.DPipe():
             told = [part for part in parts if not part.constant]
             # One NULL makes all of it NULL, and a separator is not always there.
@@ -143,64 +161,6 @@ def _marks_each(node: exp.Case, parts: list[Col]) -> bool:
     other = parts[-1]
     told = [isinstance(one, exp.Boolean) and bool(one.this) for one in ways]
     return bool(told) and all(told) and other.flags
-
-
-def resolve(node: exp.Column, rel: Rel) -> list[str]:
-    """Return the keys of a relation's columns that a name may mean; one where it is clear."""
-    name = node.name.lower()
-    parts = [part.name.lower() for part in node.parts]
-    if len(parts) > 1:
-        # A field of a struct is written as a column of a table is.
-        for at in range(len(parts) - 1):
-            key = f"{parts[at]}.{parts[at + 1]}"
-            if rel.get(key) is not None:
-                return [key]
-        return rel.keys_of(parts[0])
-    return rel.keys_of(name)
-
-
-def is_of(node: exp.Column, rel: Rel) -> bool:
-    """Say whether a name means a column of a relation."""
-    return is_instant(node) or any(rel.get(key) is not None for key in resolve(node, rel))
-
-
-def is_instant(node: exp.Expr) -> bool:
-    """Say whether a node is ``<SRC_INSTANT>``."""
-    return isinstance(node, exp.Column) and node.name.lower() == INSTANT and not node.table
-
-
-def column_of(node: exp.Column, rel: Rel) -> Col:
-    """Return what is known of a column that an expression names."""
-    if is_instant(node):
-        return instant()
-    keys = resolve(node, rel)
-    found = [col for key in keys if (col := rel.get(key)) is not None]
-    if not found:
-        return unknown(node.name.lower())
-    if len(found) > 1:
-        return computed(found)
-    field = _field(node, keys[0])
-    return computed(found, ".".join([found[0].text, *field]) if found[0].text else "") if field else found[0]
-
-
-def key_of(node: exp.Expr, rel: Rel) -> str | None:
-    """Return the key of the column that an expression is, or None for one that is more."""
-    while isinstance(node, exp.Alias | exp.Paren):
-        node = node.this
-    if not isinstance(node, exp.Column) or is_instant(node):
-        return None
-    found = [key for key in resolve(node, rel) if rel.get(key) is not None]
-    return found[0] if len(found) == 1 and not _field(node, found[0]) else None
-
-
-def _field(node: exp.Column, key: str) -> list[str]:
-    """Return what stands behind a column's name: a field of a struct."""
-    parts = [part.name.lower() for part in node.parts]
-    alias, _, name = key.rpartition(".")
-    for at in range(len(parts) - 1):
-        if parts[at : at + 2] == [alias, name]:
-            return parts[at + 2 :]
-    return parts[parts.index(name) + 1 :] if name in parts else []
 
 
 def _text(node: exp.Expr, rel: Rel) -> str:

@@ -105,6 +105,20 @@ def _listed(draw: st.DrawFn) -> str:
     return f"{how} {rows}" if how == "CROSS JOIN" else f"{how} {rows} ON l.code = s.{'id' if 'SRC' in rows else by}"
 
 
+def _beside_rows(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
+    """Draw what the rows of a group are joined with, and what of it is summed."""
+    if draw(st.sampled_from((True, False, False))):
+        column, other = draw(st.sampled_from((("a", "g"), ("v", "a"))))
+        inputs["d"] = {"columns": "id* g x updated_at^"}
+        drives = _mostly(draw, (column,), ("", other))
+        if drives:
+            inputs["d_new"] = {"of": "d", "drives": {"id": drives}}
+        how = _mostly(draw, ("LEFT JOIN", "JOIN"), ("LEFT ANTI JOIN", "LEFT SEMI JOIN"))
+        again = _mostly(draw, ("",), (f" LEFT JOIN d e ON e.id = r.{other}", f" LEFT JOIN rows p ON p.id = r.{other}"))
+        return f"{how} d ON d.id = r.{column}{again}", "d.x" if "SEMI" not in how and "ANTI" not in how else "r.v"
+    return "", "r.v"
+
+
 def _of_groups(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
     group = draw(st.sampled_from((("g",), ("g", "day"), ("day",), ("a",), ("id",))))
     on: dict[str, Any] = draw(st.sampled_from(({}, {}, {"on": {"day": "day"}} if "day" in group else {})))
@@ -122,6 +136,7 @@ def _of_groups(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
     old = _mostly(draw, (old,), ("",))
     narrow = draw(st.sampled_from(("", f"LEFT SEMI JOIN t ON {' AND '.join(f't.{one} = r.{one}' for one in group)}")))
     counted = draw(st.sampled_from(("", "", "WHERE r.v > 1", "WHERE r.id > 1")))
+    looked_up, summed = _beside_rows(draw, inputs)
     joined = " AND ".join(f"s.{one} = t.{one}" for one in _mostly(draw, (group,), (group[:1],)))
     how = _mostly(draw, ("LEFT JOIN",), ("JOIN", "FULL JOIN", "RIGHT JOIN"))
     flag = _mostly(
@@ -133,7 +148,8 @@ def _of_groups(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
     sql = "\n".join(
         (
             f"WITH t AS (\n  SELECT {'' if old else 'DISTINCT '}{', '.join(group)} FROM <SRC>{condition}{old}\n), s AS (",
-            f"  SELECT {of_rows}, count(*) AS n, sum(r.v) AS total FROM rows r {narrow} {counted}\n  GROUP BY {of_rows}\n)",
+            f"  SELECT {of_rows}, count(*) AS n, sum({summed}) AS total",
+            f"  FROM rows r {narrow} {looked_up} {counted}\n  GROUP BY {of_rows}\n)",
             f"SELECT {', '.join(f't.{one}' for one in group)}, s.n, s.total, <SRC_INSTANT> AS at, {flag} AS _hoodie_is_deleted",
             f"FROM t\n{how} s ON {joined}",
         )
