@@ -173,6 +173,7 @@ LONGER: dict[str, int] = {
     "secrets.py": 258,
     "sources/hudi/reads.py": 253,
     "sources/protocol.py": 269,
+    "verdict/publish.py": 252,
 }
 
 
