@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from freshet.backfill.record import ChunkRecord, encode_chunk
 from freshet.hudi import actions, properties
 from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, encode
 from freshet.plan.migrated import Note, Verdict
-from freshet.secrets import REDACTOR
 from tests.kit.memory import a_checkpoint, at
 from tests.kit.project import ACCEPTS, BASE, DDL, PIPELINE, a_project
 from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, clean, clean_plan, commit
@@ -59,12 +57,10 @@ cases:
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "WAITS", ())
     monkeypatch.setattr(properties, "WAITS", ())
     monkeypatch.setenv("PW", SECRET)
-    yield
-    REDACTOR.__init__()  # type: ignore[misc]
 
 
 def _project(folder: Path) -> Path:
