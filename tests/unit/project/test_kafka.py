@@ -14,6 +14,8 @@ from freshet.hudi.keys.kafka_client import without_jvm
 from freshet.project.load.project import load_project
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.rules.kafka_rows import _PLAIN, _plain
+from freshet.types.from_sql import parse_type
 from tests.kit.project import ACCEPTS, BASE, a_project
 from tests.unit.project.conftest import Check, seen
 
@@ -87,6 +89,24 @@ def test_columns_of_the_json_may_be_declared(tmp_path: Path) -> None:
     found = topics(tmp_path, SERVERS + TOPIC, more)
     assert [(c.name, str(c.type)) for c in found.columns] == [("id", "string"), ("tags", "array<string>")]
     assert (found.is_strict, found.tombstones) == (True, "row")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *_PLAIN,
+        *(kind.upper() for kind in _PLAIN),
+        "decimal(10,2)",
+        "decimal(5, 0)",
+        "decimal(28,28)",
+        "decimal(2,10)",
+        "decimal",
+    ],
+)
+def test_plain_types_are_what_the_parser_of_ddls_makes_of_them(text: str) -> None:
+    found = _plain(text)
+    assert found is None or found == parse_type(text)
+    assert (found is None) == (text in ("decimal(2,10)", "decimal"))
 
 
 def test_the_cluster_and_how_much_at_a_time_are_no_part_of_the_fingerprint(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
@@ -17,6 +18,8 @@ from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map,
 _IS_DELETED = "_hoodie_is_deleted"
 _TIMESTAMP = f"{ORIGIN}.timestamp"
 _MOST_DIGITS = 28
+_PLAIN = ("string", "int", "bigint", "smallint", "tinyint", "float", "double", "boolean", "binary", "date", "timestamp")
+_DECIMAL = re.compile(r"decimal\(([1-9][0-9]?), ?([0-9][0-9]?)\)")
 # Of a column of its own each value is compared with what JSON has; Spark's parser alone changes some in silence.
 _CHECKED = (Atomic("tinyint"), Atomic("timestamp"), Atomic("timestamp_ntz"), Atomic("date"))
 PlaceOf = Callable[..., Place]
@@ -112,15 +115,27 @@ def check_topics(
 
 
 def _declared(columns: dict[str, str], place: PlaceOf, problems: Problems) -> Iterator[Column]:
-    # sqlglot costs a tenth of a second to import.
-    from freshet.types.from_sql import TypeProblem, parse_type
-
     for name, text in columns.items():
+        plain = _plain(text)
+        if plain is not None:
+            yield Column(name=name, type=plain)
+            continue
+        # sqlglot costs a tenth of a second to import, which an idle run must not pay for a few plain types.
+        from freshet.types.from_sql import TypeProblem, parse_type
+
         try:
             yield Column(name=name, type=parse_type(text))
         except TypeProblem as wrong:
             at = place("source", "columns", name)
             problems.add(at.file, at.line, "UNSUPPORTED_TYPE", f"source.columns.{name}: {wrong}", wrong.hint)
+
+
+def _plain(text: str) -> DataType | None:
+    word = text.strip().lower()
+    if word in _PLAIN:
+        return Atomic(word)
+    found = _DECIMAL.fullmatch(word)
+    return Decimal(int(found[1]), int(found[2])) if found and int(found[2]) <= int(found[1]) <= _MOST_DIGITS else None
 
 
 def _inexact(kind: DataType) -> str:
