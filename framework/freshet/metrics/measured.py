@@ -12,7 +12,7 @@ from freshet.metrics.cron import schedule_of
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.last_runs import RUNS, LastRuns, last_runs
 from freshet.sources.hudi.reads import Window
-from freshet.status.standing import More, standing_of
+from freshet.status.standing import More, standing_of, unforeseen_in
 from freshet.status.status import Looked, newest_backfill
 
 # A scheduler's clock may be a little ahead of ours.
@@ -82,7 +82,11 @@ def measure(project: Project, spec: PipelineSpec, state: StateReader, more: More
         more: Loads others of the project by their names.
         now: Seconds since 1970.
     """
-    return measured(spec, state, standing_of(project, spec, more, state, is_planned=False), now)
+    looked = standing_of(project, spec, more, state, is_planned=False)
+    try:
+        return measured(spec, state, looked, now)
+    except Exception as unknown:  # one unreadable table must not hide the others
+        return Measured(spec=spec, now=now, looked=unforeseen_in(spec, unknown), runs=None)
 
 
 def measured(spec: PipelineSpec, state: StateReader, looked: Looked, now: float) -> Measured:

@@ -55,9 +55,12 @@ def status_of(
             if spec.backfill is not None:
                 found = replace(found, backfill=unfinished_backfill(spec, state))
     except Exception as unknown:  # one unreadable table must not hide the others
-        looked = _unknown(spec, unknown, failed)
+        looked = unforeseen_in(spec, unknown, failed)
         found = looked.status
-    return replace(found, **judged(spec, looked, state))
+    try:
+        return replace(found, **judged(spec, looked, state))
+    except Exception as unknown:
+        return unforeseen_in(spec, unknown, failed).status
 
 
 def standing_of(
@@ -90,10 +93,21 @@ def standing_of(
             found = replace(found, backfill_running=leases.is_held(backfill_lease(spec.target.ref)))
         return replace(looked, status=found, is_whole=True)
     except Exception as unknown:  # one unreadable table must not hide the others
-        return _unknown(spec, unknown, failed)
+        return unforeseen_in(spec, unknown, failed)
 
 
-def _unknown(spec: PipelineSpec, unknown: Exception, failed: Callable[[FreshetError], None]) -> Looked:
+def unforeseen_in(
+    spec: PipelineSpec,
+    unknown: Exception,
+    failed: Callable[[FreshetError], None] = lambda error: None,
+) -> Looked:
+    """Return the standing of a pipeline that could not be looked at.
+
+    Args:
+        spec: The pipeline.
+        unknown: What ended the look.
+        failed: Told the error.
+    """
     error = unforeseen(unknown, spec.name)
     failed(error)
     return Looked(status=PipelineStatus(pipeline=spec.name, state=error.code, message=str(error)))

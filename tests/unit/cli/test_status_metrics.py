@@ -84,6 +84,21 @@ def test_one_pipeline_alone_and_its_last_run(freshet: Freshet, several: Path) ->
     assert found["freshet_last_commit_rows", "payments", "inserted"] == 3
 
 
+def test_one_that_breaks_hides_no_other(freshet: Freshet, several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it is: an error that nobody foresaw, in what is added to a pipeline's standing."""
+    with_slo(several, "{freshness: 30m}")
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("nobody foresaw it")
+
+    monkeypatch.setattr("freshet.metrics.measured._waiting", broken)
+    states = {labels[1]: labels[2] for labels in metrics(freshet) if labels[0] == "freshet_pipeline_state"}
+    assert set(states) == {"payments", "expired", "fresh", "lost"}
+    assert set(states.values()) == {"UNEXPECTED_ERROR"}
+    found = {one["pipeline"]: one["state"] for one in parsed(freshet("status", "--output", "json"))["pipelines"]}
+    assert (found["payments"], found["fresh"]) == ("UNEXPECTED_ERROR", "new")
+
+
 def test_no_timeline_is_read_twice(freshet: Freshet, several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the metrics none; ``status`` asks several questions of a target, and of a source once more whose files it seeks."""
     looks = Counter[str]()
