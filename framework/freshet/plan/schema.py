@@ -23,7 +23,7 @@ def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
         target: Its target's state; None before the first run.
     """
     schema = target.latest_extra("schema") if target is not None and spec.evolution != "nothing" else None
-    if not schema:
+    if not schema or target is None:
         return spec
     stands = {c.name.lower(): c for c in columns_in(target.ref, schema)}
     columns = []
