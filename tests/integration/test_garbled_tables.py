@@ -32,7 +32,7 @@ def _files(lake: Lake) -> list[Path]:
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("part", ["files", "record_index"])
-def test_a_garbled_base_file_of_the_metadata_table_loses_no_row(lake: Lake, part: str) -> None:
+def test_a_garbled_file_of_the_metadata_table_loses_no_row(lake: Lake, part: str) -> None:
     """By the list of files Hudi finds what to read, and by the record index where a key's row is: one byte, at several places.
 
     Nothing is checked before: the blocks have no checksum that Hudi verifies. Either it cannot be read, and is said, or what is
@@ -42,7 +42,9 @@ def test_a_garbled_base_file_of_the_metadata_table_loses_no_row(lake: Lake, part
     lake.land(rows(*((f"k{n}", 1, "1") for n in range(40))))
     lake.run_ok()
     folder = lake.root / "derived/copy/.hoodie/metadata" / part
-    (path, *_) = sorted(folder.glob("*.hfile"), key=lambda one: -one.stat().st_size)
+    # Of an index that was begun with no row that is a log, whose one block is such a file.
+    held = [one for one in folder.iterdir() if one.suffix != ".crc" and ("hfile" in one.suffix or ".log." in one.name)]
+    (path, *_) = sorted(held, key=lambda one: -one.stat().st_size)
     whole, crc = path.read_bytes(), path.with_name(f".{path.name}.crc")
     ts, said = 1, []
     for place in (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
