@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from freshet.changelog.conform import value_reasons
 from freshet.changelog.fields import FIELDS
 from freshet.changelog.layout import Layout
-from freshet.changelog.reference import Columns, Reference, expression
+from freshet.changelog.reference import Columns, Reference, expression, needed
 from freshet.changelog.sql import any_of, first_reason, name, struct, text
 from freshet.changelog.values import PLAIN, Coding, converted, raw_type
 from freshet.types.columns import Column
 
 #: Columns between the steps: where a message comes from, it and its key as read, and one change of it.
 FROM, MESSAGE, KEY, CHANGE = "__freshet_from", "__freshet_message", "__freshet_key", "__freshet_change"
+#: And what the source tells of the order of changes.
+PARTS = "__freshet_parts"
 #: What a message's origin has, in the names of Spark's Kafka source.
 ORIGIN = ("topic", "partition", "offset", "timestamp", "key", "value", "headers")
 SKIPPED = "skipped"
@@ -30,6 +32,7 @@ class Adapter:
         refused: Over those: why the message holds no change, or null. ``SKIPPED`` where it is meant to hold none.
         changes: Over those: an array of the message's changes, each of which becomes ``CHANGE``.
         columns: Over all of these: the table's columns, by name.
+        parts: Over all of these but the columns: ``PARTS``.
         event: Over the columns and all of these: the struct ``_event``.
         reason: Over the same: why a change goes aside though its message was read, or null.
     """
@@ -38,6 +41,7 @@ class Adapter:
     refused: str
     changes: str
     columns: Mapping[str, str]
+    parts: str
     event: str
     reason: str
 
@@ -195,7 +199,7 @@ def build(
     keys = [name(key) for key in layout.key]
     event = {field.name: f"CAST(NULL AS {field.type})" for field in FIELDS} | {
         "row_key": f"CAST({keys[0]} AS STRING)" if len(keys) == 1 else f"to_json({struct(zip(layout.key, keys, strict=True))})",
-        "ref_key": expression(source.reference, parts),
+        "ref_key": expression(source.reference, {part: f"{PARTS}.{name(part)}" for part in parts}),
         "is_deleted": f"{CHANGE}.is_deleted",
         "force_update": "false",
         "data_center": text(source.data_center) if source.data_center else "CAST(NULL AS STRING)",
@@ -207,6 +211,7 @@ def build(
         refused=refused,
         changes=changes,
         columns=columns,
+        parts=struct((part, parts[part]) for part in needed(source.reference)),
         event=struct((field.name, event[field.name]) for field in FIELDS),
         reason=first_reason(value_reasons(checked)),
     )

@@ -11,7 +11,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from freshet.changelog.adapter import CHANGE, FROM, ORIGIN, SKIPPED, Adapter
+from freshet.changelog.adapter import CHANGE, FROM, ORIGIN, PARTS, SKIPPED, Adapter
 from freshet.changelog.conform import REASON, event_reason
 from freshet.changelog.fields import EVENT
 from freshet.changelog.layout import Layout
@@ -42,7 +42,7 @@ def adapt(adapter: Adapter, layout: Layout, messages: DataFrame) -> DataFrame:
     told = read.select("*", F.expr(adapter.refused).alias(_REFUSED))
     each = told.select("*", F.expr(f"explode_outer(CASE WHEN {_REFUSED} IS NULL THEN {adapter.changes} END)").alias(CHANGE))
     # The columns first: what a value is made of is then computed once, though it is looked at several times.
-    valued = each.select(*_columns(adapter.columns), *adapter.reads, CHANGE, _REFUSED, FROM)
+    valued = each.select(*_columns(adapter.columns), F.expr(adapter.parts).alias(PARTS), *adapter.reads, CHANGE, _REFUSED, FROM)
     changes = valued.select(
         *(F.col(name(c.name)) for c in layout.columns),
         F.expr(adapter.event).alias(EVENT),

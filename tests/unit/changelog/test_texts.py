@@ -71,6 +71,7 @@ def test_an_adapter_is_sql(name: str) -> None:
         adapter.refused,
         adapter.changes,
         *adapter.columns.values(),
+        adapter.parts,
         adapter.event,
         adapter.reason,
     ):
