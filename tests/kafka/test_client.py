@@ -19,14 +19,20 @@ def broker(topics: Topics, *names: str, servers: str = "", pattern: str = "") ->
     return open_broker(a_topic_spec(*names, pattern=pattern, client={"bootstrap.servers": servers or topics.servers}))
 
 
-def test_what_there_is_of_a_topic_whatever_transactions_are_open(kafka: Kafka, topics: Topics) -> None:
+def test_what_there_is_of_a_topic(kafka: Kafka, topics: Topics) -> None:
     assert answers(kafka.port)
     name = topics.create("orders", 2)
     topics.send(name, [b"a", b"b", b"c"])
+    facts = broker(topics, name, topics.name("none")).facts()
+    assert facts.ids == {name: topics.id_of(name)}
+    assert facts.parts == {(name, 0): Extent(0, 3), (name, 1): Extent(0, 0)}
+
+
+def test_what_can_be_read_ends_before_the_first_open_transaction(topics: Topics) -> None:
+    name = topics.create("orders")
+    topics.send(name, [b"a", b"b", b"c"])
     with topics.transaction(name, [b"d"]):
-        facts = broker(topics, name, topics.name("none")).facts()
-        assert facts.ids == {name: topics.id_of(name)}
-        assert facts.parts == {(name, 0): Extent(0, 3), (name, 1): Extent(0, 0)}
+        assert broker(topics, name).facts().parts == {(name, 0): Extent(0, 3)}
     # The record, and the mark of the transaction's end.
     assert broker(topics, name).facts().parts[name, 0] == Extent(0, 5)
     with topics.transaction(name, [b"e"], commit=False):
