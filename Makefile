@@ -61,6 +61,7 @@ test: unit ## What a change must pass; of each product of cases a row for every 
 nightly: lint unit docs ## Everything: whole products, what takes long, and what could need a quiet machine three times on a busy one
 	FRESHET_FULL=1 FRESHET_EXAMPLES=3 $(TESTS) tests --ignore tests/unit $(QUEUE)
 	$(PYTHON) -m tests.kit.busy 3 $(MAKE) --no-print-directory waits
+	$(PYTHON) -m tests.kit.pythons
 
 waits: setup ## The tests of processes, kills, locks and threads
 	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/run $(QUEUE)

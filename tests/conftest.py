@@ -12,14 +12,18 @@ from freshet.jvm.session import start_session
 from tests.kit.cluster import spark_cluster
 from tests.kit.lake import Lake
 from tests.kit.session import SPARK_CONF, lighten
+from tests.kit.spared import CODEGEN, NO_CODEGEN, follow, pytest_collection_modifyitems, pytest_runtest_setup
 
 pytest_plugins = ["tests.kit.queue"]
+# Hooks, which pytest finds by their names.
+__all__ = ["pytest_collection_modifyitems", "pytest_runtest_setup"]
 
 
 @pytest.fixture(scope="session")
 def application() -> Iterator[SparkSession]:
     session = start_session(SPARK_CONF)
     lighten(session)
+    follow(session)
     yield session
     session.stop()
 
@@ -37,8 +41,7 @@ def quick(application: SparkSession) -> SparkSession:
     for key, value in {
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.shuffle.partitions": "1",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        **NO_CODEGEN,
     }.items():
         found.conf.set(key, value)
     return found
@@ -48,7 +51,7 @@ def quick(application: SparkSession) -> SparkSession:
 def compiled(application: SparkSession) -> SparkSession:
     """Return a session that compiles its queries, as a run's does, and so reads files column by column."""
     found = application.newSession()
-    for key, value in {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}.items():
+    for key, value in CODEGEN.items():
         found.conf.set(key, value)
     return found
 

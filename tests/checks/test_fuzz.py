@@ -270,6 +270,7 @@ NAMES = [
     "p",
     "t",
     "freshet_after",
+    "freshet_before_all",
 ]
 NO_NAMES = [
     "żółć",

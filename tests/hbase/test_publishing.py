@@ -13,16 +13,11 @@ from tests.kit.cells import raw, tables
 from tests.kit.hbase import HBaseLake
 from tests.kit.lake import Lake
 from tests.kit.ways import Way
-from tests.kit.whole import WHOLE
 
 __all__ = ["raw", "tables"]
 
-#: What differs with an index of which Hudi puts entries before it looks at a check: that none is left.
-SMOKE = (("upsert", "cow", "all_of_table"),)
-CELLS = [cell for cell in ways.every_cell("HBASE") if WHOLE or (cell["verb"], cell["table_type"], cell["step"]) in SMOKE]
 
-
-@pytest.mark.parametrize(("way", "step"), ways.as_parameters(CELLS))
+@pytest.mark.parametrize(("way", "step"), ways.as_parameters(ways.every_cell("HBASE")))
 def test_publishing(
     spark: SparkSession,
     hbase: HBase,

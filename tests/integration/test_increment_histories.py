@@ -49,7 +49,7 @@ def held(lake: Lake) -> list[Row]:
 def test_any_history(spark: SparkSession, data: st.DataObject, kind: str, index: str, layout: str) -> None:
     """Kind: operations after one another, of which each alone is right: services between writes, moves after deletes."""
     possible = [name for name in OPERATIONS if name != "partial_update" and not impossible(kind, index, layout, name)]
-    drawn = data.draw(st.lists(st.sampled_from(possible), min_size=3, max_size=5))
+    drawn = data.draw(st.lists(st.sampled_from(possible), min_size=2, max_size=4))
     note(f"{kind} {index} {layout}: {drawn}")
     with tempfile.TemporaryDirectory() as folder:
         lake = Lake(spark, Path(folder))

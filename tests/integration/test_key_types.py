@@ -54,9 +54,7 @@ CELLS = [(kinds, table_type, index) for kinds in (*ALONE, ALL) for table_type in
 FEW = [
     (ALL, "cow", "BUCKET"),
     (ALL, "mor", "RECORD_INDEX"),
-    (("timestamp",), "mor", "BUCKET"),
     (("date",), "cow", "BUCKET"),
-    (("binary",), "cow", "RECORD_INDEX"),
 ]
 DDL = """\
 CREATE TABLE derived.copy (

@@ -14,6 +14,9 @@ from pathlib import Path
 
 from freshet.jvm.java import find_java_home, java_command
 
+#: Of processes that end before the optimising compiler and collectors in threads earn back what they take.
+SMALL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 def free_port() -> int:
     with socket.socket() as found:
@@ -39,7 +42,7 @@ def spark_cluster(folder: Path, workers: int = 2, memory: str = "1g") -> Iterato
         memory: What each offers to executors.
     """
     port = free_port()
-    java = [str(java_command(find_java_home())), "-Xmx256m", "-cp", f"{pyspark_home()}/jars/*"]
+    java = [str(java_command(find_java_home())), "-Xmx256m", *SMALL.split(), "-cp", f"{pyspark_home()}/jars/*"]
     # What PySpark's own scripts set before they start these classes; without the Scala version no executor starts.
     environment = {
         **os.environ,
@@ -79,6 +82,7 @@ def settings(master: str) -> list[str]:
         "spark.master": master,
         "spark.executor.memory": "700m",
         "spark.executor.cores": "1",
+        "spark.executor.extraJavaOptions": SMALL,
         "spark.cores.max": "2",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

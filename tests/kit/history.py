@@ -21,7 +21,7 @@ from freshet.sources.hudi.position import HudiPosition
 from freshet.sources.hudi.read.reader import read_increment
 from freshet.sources.hudi.reads import ReadIncrement
 from tests.kit.frames import frame
-from tests.kit.whole import WHOLE
+from tests.kit.spared import spared
 
 KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
 INDEXES = ("BUCKET", "GLOBAL_SIMPLE", "keyless")
@@ -85,7 +85,7 @@ class History:
             _WRITE + "precombine.field": "ts",
             "hoodie.embed.timeline.server": "false",
             "hoodie.clean.automatic": "false",
-            **({} if WHOLE else {"hoodie.parquet.bloom.filter.enabled": "false"}),
+            **({"hoodie.parquet.bloom.filter.enabled": "false"} if spared() else {}),
             "hoodie.table.cdc.enabled": str(cdc).lower(),
             **_OF_LAYOUT[layout],
         }

@@ -27,7 +27,7 @@ from freshet.run.runner import set_checkpoint
 from freshet.run.several import run_project
 from tests.kit.frames import frame
 from tests.kit.project import ACCEPTS
-from tests.kit.whole import WHOLE
+from tests.kit.spared import NO_CODEGEN, spared
 
 Row = tuple[Any, ...]
 SCHEMA = "id string, ts bigint, amount decimal(10,2), day string"
@@ -38,32 +38,21 @@ RECORD_INDEX = {
 }
 UPTO_LATEST = "READ_UPTO_LATEST_COMMIT"
 
-# The metadata table is two fifths of a small commit's time, and compiling each query a tenth of a run's: `make test` leaves
-# both out where no test is about them, and `make nightly` has freshet's own defaults.
-_SPARED = not WHOLE
-#: As Hudi's defaults write a table: with column statistics in its metadata table. `make nightly` lands every table so.
+#: As Hudi's defaults write a table: with column statistics in its metadata table. So lands what is not spared.
 PLAIN = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
-BASE = (
-    """\
+BASE = """\
 vars: {root: %s}
 warehouse: {raw: "{{ var.root }}/raw", derived: "{{ var.root }}/derived"}
 hoodie:
   hoodie.index.type: BUCKET
   hoodie.bucket.index.num.buckets: 2
   hoodie.embed.timeline.server: false
-"""
-    + ("  hoodie.metadata.enable: false\n" if _SPARED else "")
-    + """\
-spark:
+%sspark:
   spark.master: "local[2]"
   spark.sql.shuffle.partitions: 2
-"""
-    + ("  spark.sql.codegen.wholeStage: false\n  spark.sql.codegen.factoryMode: NO_CODEGEN\n" if _SPARED else "")
-    + """\
-  # For the processes that tests start: they end before the optimising compiler earns back what it takes.
+%s  # For the processes that tests start: they end before the optimising compiler earns back what it takes.
   spark.driver.extraJavaOptions: -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m
 """
-)
 DDL = """\
 CREATE TABLE derived.{name} (
   id STRING NOT NULL,
@@ -94,8 +83,10 @@ class Lake:
         self.spark, self.root = spark, root
         self.project_root = root / "project"
         self.events: list[Event] = []
-        self.land_options = dict(PLAIN) if WHOLE else {}
-        self.write_file("configs/base.yml", BASE % root)
+        self.land_options = {} if spared() else dict(PLAIN)
+        compiled = "".join(f"  {key}: {value}\n" for key, value in NO_CODEGEN.items()) if spared() else ""
+        no_metadata = "  hoodie.metadata.enable: false\n" if spared() else ""
+        self.write_file("configs/base.yml", BASE % (root, no_metadata, compiled))
 
     # --- upstream -------------------------------------------------------------------------------------------------
 
@@ -111,11 +102,11 @@ class Lake:
         landing = frame(self.spark, batch, schema).coalesce(1)
         asked = {**self.land_options, **options}
         # In raw tables nobody needs it.
-        spared = (_SPARED or table.startswith("raw.")) and not any(
+        bare = (spared() or table.startswith("raw.")) and not any(
             "RECORD_INDEX" in v or ".metadata." in k for k, v in asked.items()
         )
         settings = {
-            "hoodie.metadata.enable": str(not spared).lower(),
+            "hoodie.metadata.enable": str(not bare).lower(),
             "hoodie.table.name": table.split(".")[1],
             "hoodie.datasource.write.recordkey.field": "id",
             "hoodie.datasource.write.precombine.field": "ts",
@@ -125,7 +116,7 @@ class Lake:
             "hoodie.bucket.index.num.buckets": "2",
             "hoodie.metadata.index.column.stats.enable": "false",
             "hoodie.embed.timeline.server": "false",
-            **({"hoodie.parquet.bloom.filter.enabled": "false"} if _SPARED else {}),
+            **({"hoodie.parquet.bloom.filter.enabled": "false"} if spared() else {}),
             **asked,
         }
         landing.write.format("hudi").options(**settings).mode("append").save(self.path(table))
@@ -160,7 +151,7 @@ class Lake:
         if missing:
             body += f"  hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: {missing}\n"
         asked = dict(hoodie or {})
-        if _SPARED and asked.get("hoodie.index.type") == "RECORD_INDEX":
+        if spared() and asked.get("hoodie.index.type") == "RECORD_INDEX":
             # It lies in the metadata table.
             asked = {"hoodie.metadata.enable": "true", **asked}
         for key, value in asked.items():

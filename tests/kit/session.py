@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from freshet.cases.session import lighten
 from freshet.hudi.keys.options import HBASE_IN_SESSION
-from tests.kit.whole import WHOLE
 
 __all__ = ["SPARK_CONF", "lighten"]
 
@@ -19,6 +18,3 @@ SPARK_CONF = {
     # For the tests of tests/hbase, which may come in any process; the others notice nothing.
     HBASE_IN_SESSION: "true",
 }
-if not WHOLE:
-    # A query of a dozen rows is through before it is compiled. What reads column by column needs it: `compiled`.
-    SPARK_CONF |= {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}

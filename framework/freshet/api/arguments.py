@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timezone
 from typing import get_args
 
 from freshet.backfill.chunks import BackfillRequest, BadRange, Reprocess
 from freshet.errors import Exit, FreshetError
+from freshet.types.iso import moment_of
 
 _NOTHING = "Nothing was read or written."
 
@@ -59,7 +60,7 @@ def asked_backfill(
 
 def _moment(given: date | str) -> datetime:
     try:
-        found = datetime.fromisoformat(given if isinstance(given, str) else given.isoformat())
+        found = moment_of(given if isinstance(given, str) else given.isoformat())
     except (ValueError, AttributeError):
         raise BadRange(
             "BAD_RANGE",
@@ -67,4 +68,4 @@ def _moment(given: date | str) -> datetime:
             _NOTHING,
             "Write a date, such as 2026-01-05, or a moment, such as 2026-01-05T13:00.",
         ) from None
-    return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
+    return found if found.tzinfo is None else found.astimezone(timezone.utc).replace(tzinfo=None)

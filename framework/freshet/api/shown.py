@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,7 +36,11 @@ def shown_error(error: Error) -> Error:
     error.details = redact_tree(error.details)
     error.args = tuple(redact_tree(error.args))
     if cause is not None and os.environ.get("FRESHET_DEBUG", "0") not in ("", "0"):
-        error.add_note(redact("".join(traceback.format_exception(cause)).rstrip()))
+        trace = redact("".join(traceback.format_exception(cause)).rstrip())
+        if sys.version_info >= (3, 11):
+            error.add_note(trace)
+        else:
+            print(trace, file=sys.stderr)
     return error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
@@ -70,7 +70,7 @@ def standing_words(pipeline: str, told: Mapping[str, Any] | None) -> str:
         return ""
     ends = {"equal": "all equal a recompute", "repaired": f"{told['differing']:,} differed, and are repaired"}
     what = ends.get(told["outcome"], f"{told['differing']:,} differ; what: `freshet audit {pipeline}`")
-    when = readable(told["when"], UTC_ZONE, datetime.now(UTC))
+    when = readable(told["when"], UTC_ZONE, datetime.now(timezone.utc))
     return f"{pipeline}: last audit {when}: {counted(told['checked'], 'row')} checked, {what}"
 
 

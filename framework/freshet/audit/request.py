@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from freshet.hudi.instants import instant_of
 
@@ -56,6 +56,6 @@ def since_of(text: str, now: datetime | None = None) -> str:
     if ago is None:
         return instant_of(text)
     try:
-        return ((now or datetime.now(UTC)) - int(ago[1]) * _UNITS[ago[2]]).strftime("%Y%m%d%H%M%S%f")[:17]
+        return ((now or datetime.now(timezone.utc)) - int(ago[1]) * _UNITS[ago[2]]).strftime("%Y%m%d%H%M%S%f")[:17]
     except OverflowError:
         return ""

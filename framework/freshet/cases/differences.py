@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, Literal
 
 from chispa import DataFramesNotEqualError
@@ -101,7 +101,7 @@ def plain_value(value: Any, kind: DataType) -> Any:
     match kind:
         case Atomic("timestamp"):
             # Spark hands it over in the zone of this process.
-            return value.astimezone(UTC)
+            return value.astimezone(timezone.utc)
         case Array(element):
             return [plain_value(item, element) for item in value]
         case Map(name, inner):

@@ -7,13 +7,14 @@ import decimal
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, timezone
 from typing import Any
 
 from freshet.problems import Problems, did_you_mean
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNode, scalar
 from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
+from freshet.types.iso import moment_of
 
 _BYTES = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 
@@ -174,10 +175,10 @@ def _scalar(node: ScalarNode, kind: Atomic | Decimal) -> Any:
         case "date":
             return date.fromisoformat(text)
         case "timestamp":
-            moment = datetime.fromisoformat(text)
-            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+            moment = moment_of(text)
+            return moment.astimezone(timezone.utc) if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
         case "timestamp_ntz":
-            return datetime.fromisoformat(text)
+            return moment_of(text)
         case "binary":
             return bytearray(text.encode())
     raise ValueError(kind.name)

@@ -46,6 +46,7 @@ _COMMANDS = {
     "audit": "freshet.cli.audit",
     "status": "freshet.cli.state",
     "history": "freshet.cli.history",
+    "dag": "freshet.cli.dag",
     "checkpoint": "freshet.cli.state",
     "jars": "freshet.cli.jars",
     "dev": "freshet.cli.dev",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
 
 from freshet.cli.samples import files_of
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
 
 
 @dataclass(frozen=True, kw_only=True)

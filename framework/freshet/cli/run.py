@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 import click
@@ -117,7 +117,7 @@ def run(
     for result in results:
         if result.error is not None:
             trace(result.error)
-    now = datetime.now(UTC)
+    now = datetime.now(timezone.utc)
     output.result("\n".join(f"{r.pipeline}: {in_words(r, now)}" for r in results), {"runs": [r.as_json() for r in results]})
     return exit_code_of(results)
 

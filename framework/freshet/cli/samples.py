@@ -6,10 +6,10 @@ import csv
 import io
 import random
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 
 Row = tuple[object, ...]
-_FIRST = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
+_FIRST = datetime(2026, 3, 2, 6, 0, tzinfo=timezone.utc)
 _DAYS, _STORES = 5, 8
 _CITIES = ("Utrecht", "Ghent", "Lille", "Aachen")
 # What a row of a second file says of one that is to be deleted; `freshet land` knows the column.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,7 +120,7 @@ def show(
     if since and not columns:
         # Which is one of what the column before it says.
         shown = shown.without(IS_DELETED)
-    since_when = f" changed since {readable(begin, zone, datetime.now(UTC))}" if since else ""
+    since_when = f" changed since {readable(begin, zone, datetime.now(timezone.utc))}" if since else ""
     more = {"since": begin} if since else {}
     output.result(
         _text(ref, shown, since_when), {"table": ref.name, "path": ref.path, **more, "rows": rows, "more": shown.more}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 import click
@@ -245,6 +245,6 @@ def _row(s: PipelineStatus) -> tuple[str, ...]:
     waiting = f"{counted(s.commits_behind, 'commit')}, {counted(s.rows_behind, 'row')}, {s.minutes_behind:g} min"
     behind = waiting if s.commits_behind else "-"
     left = "-" if s.minutes_to_horizon is None else f"{s.minutes_to_horizon:g} min"
-    now = datetime.now(UTC)
+    now = datetime.now(timezone.utc)
     last, position = readable(s.last_commit, now=now), readable(s.checkpoint, s.source_zone, now)
     return (s.pipeline, s.state, last or "-", position or "-", behind, left)

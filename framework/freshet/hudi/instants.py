@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from freshet.hudi.checkpoint import RUN_ID_KEY
 from freshet.hudi.table import Instant, TableState
@@ -64,7 +64,7 @@ def time_of(text: str, zone: str = UTC_ZONE, now: datetime | None = None) -> str
     found = _AGO.fullmatch(text.strip())
     if not found:
         return instant_of(text)
-    moment = (now or datetime.now(UTC)) - timedelta(seconds=int(found[1]) * _SECONDS[found[2]])
+    moment = (now or datetime.now(timezone.utc)) - timedelta(seconds=int(found[1]) * _SECONDS[found[2]])
     local = moment if zone == UTC_ZONE else moment.astimezone()
     return f"{local:%Y%m%d%H%M%S}{local.microsecond // 1000:03}"
 
@@ -90,7 +90,7 @@ def readable(instant: str, zone: str = UTC_ZONE, now: datetime | None = None, to
         to_the_millisecond: Whether two of one second must be told apart.
     """
     try:
-        moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc)
     except ValueError:
         # HoodieStreamer's beginning of all time is "000".
         return instant

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from freshet.cache import cache_dir
 from freshet.errors import FreshetError
-from freshet.index.hbase.site import site_jar
+from freshet.jvm.hbase_site import site_jar
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.java import find_java_home, java_command
 

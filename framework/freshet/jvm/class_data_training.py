@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from freshet.errors import FreshetError
 from freshet.hudi.shares import client_settings
 from freshet.hudi.timeline import TimelineState
-from freshet.index.hbase.classes import load_classes
+from freshet.index.classes import load_classes
 from freshet.jvm.class_data import CLASS_PATH
 from freshet.jvm.session import start_session
 from freshet.project.load.project import load_project

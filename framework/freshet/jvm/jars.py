@@ -209,8 +209,11 @@ def sums_of(jars: Iterable[Jar]) -> str:
 
 
 def _sha256(path: Path) -> str:
+    found = hashlib.sha256()
     with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+        while block := content.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
 
 
 def _check(path: Path, jar: Jar, next_step: str) -> None:

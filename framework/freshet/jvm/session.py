@@ -18,8 +18,8 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from freshet.index.hbase.site import with_hbase_site
 from freshet.jvm.class_data import CLASS_PATH, ClassData, find_class_data
+from freshet.jvm.hbase_site import with_hbase_site
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.java import find_java_home
 from freshet.jvm.log import stderr_kept

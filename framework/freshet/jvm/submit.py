@@ -11,7 +11,7 @@ from pathlib import Path
 import freshet
 from freshet.cache import cache_dir
 from freshet.errors import FreshetError
-from freshet.index.hbase.site import with_hbase_site
+from freshet.jvm.hbase_site import with_hbase_site
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.session import session_conf, without_secrets
 from freshet.project.model.pipeline import Project

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, assert_never
+from typing import Any
+
+from typing_extensions import assert_never
 
 from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE

@@ -20,6 +20,10 @@ from freshet.quality.preview import after, before, touched_partitions
 from freshet.quality.rows import not_evaluated
 
 _TABLE = "<TABLE_NAME>"
+# What stands for it: the partitions that the commit touches, or the whole table; and the same as they are.
+_AFTER = {False: "freshet_after", True: "freshet_after_all"}
+_BEFORE = {False: "freshet_before", True: "freshet_before_all"}
+_VALUE = "__freshet_value"
 _MOST_ROWS = 100
 #: Bad rows that a report shows.
 SAMPLE = 5
@@ -49,6 +53,8 @@ def check_table(
     """
     touched = None
     found = []
+    # A frame is planned once for all the checks that look at it.
+    planned = set[str]()
     for one in checks:
         rule = _unique_query(one.check.rule) if isinstance(one.check.rule, UniqueRule) else one.check.rule
         assert isinstance(rule, SqlRule)
@@ -69,12 +75,14 @@ def check_table(
             continue
         partitions = None if whole else touched
         try:
-            after(stage, rows, stands, partitions).createOrReplaceTempView("freshet_after")
-            if rule.compare:
-                before(stage, stands, partitions).createOrReplaceTempView("freshet_before")
+            if _AFTER[whole] not in planned:
+                after(stage, rows, stands, partitions).createOrReplaceTempView(_AFTER[whole])
+            if rule.compare and _BEFORE[whole] not in planned:
+                before(stage, stands, partitions).createOrReplaceTempView(_BEFORE[whole])
         except PySparkException as error:
             raise not_evaluated(one.check, error) from error
-        found.append(judge_query(spark, one.check, rule, "freshet_after", "freshet_before"))
+        planned |= {_AFTER[whole], *((_BEFORE[whole],) if rule.compare else ())}
+        found.append(judge_query(spark, one.check, rule, _AFTER[whole], _BEFORE[whole]))
     return tuple(found)
 
 
@@ -99,13 +107,14 @@ def judge_query(spark: SparkSession, check: CheckSpec, rule: SqlRule, view: str,
             return outcome(check, bad, expected=f"{rule.compare}, and before it is {then}", seen=seen, query=rule.query)
         if len(result.columns) != 1:
             raise not_evaluated(check, ValueError(f"the query gives {len(result.columns)} columns, and 'expect' is one value"))
-        values = result.limit(2).collect()
+        # Spark compares, by the types of both, as Hudi's validator would have it do, and in the same job.
+        one = result.toDF(_VALUE).limit(2).select(_VALUE, F.col(_VALUE).eqNullSafe(F.expr(rule.expect)))
+        values = one.collect()
+        if not values:
+            values = spark.range(1).select(F.lit(None), F.expr(f"({rule.expect}) IS NULL")).collect()
         if len(values) > 1:
             raise not_evaluated(check, ValueError("the query gives several rows, and 'expect' is one value"))
-        value, kind = values[0][0] if values else None, result.schema[0].dataType
-        # Spark compares, by the types of both, as Hudi's validator would have it do.
-        literal = F.lit(value).cast(kind)
-        held = spark.range(1).select(literal.eqNullSafe(F.expr(rule.expect))).collect()[0][0]
+        value, held = values[0]
     except (PySparkException, Py4JJavaError) as error:
         raise not_evaluated(check, error) from error
     if held is True:

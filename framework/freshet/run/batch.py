@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import assert_never
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from typing_extensions import assert_never
 
 from freshet.backfill.read import read_range
 from freshet.errors import FreshetError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from freshet.errors import FreshetError, unforeseen
@@ -58,7 +58,7 @@ class RunPlan:
         return redacted
 
     def __str__(self) -> str:
-        now = datetime.now(UTC)
+        now = datetime.now(timezone.utc)
         if self.plan is not None:
             verdict = verdict_lines(self.verdict) if self.verdict else ()
             return redact(plan_text(self.plan, now=now, logic=logic_lines(self.logic, now), verdict=verdict))

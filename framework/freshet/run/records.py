@@ -12,7 +12,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from freshet.errors import unforeseen
@@ -39,7 +39,7 @@ _REMOVED_AT_ONCE = 20
 
 def now() -> str:
     """Return the time, UTC, as Hudi names instants."""
-    return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")[:17]
+    return datetime.now(timezone.utc).strftime("%Y%m%d%H%M%S%f")[:17]
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def remember_killed(target: TableRef, left: Mapping[str, Any]) -> None:
     begun, pipeline = left.get("begun"), left.get("pipeline")
     if left.get("failed") or left.get("what") == CHUNK or not isinstance(begun, float) or not pipeline:
         return
-    moment = datetime.fromtimestamp(begun, UTC).strftime("%Y%m%d%H%M%S%f")[:17]
+    moment = datetime.fromtimestamp(begun, timezone.utc).strftime("%Y%m%d%H%M%S%f")[:17]
     if _has_told(target, str(pipeline), moment):
         return
     doing = f", while {left['doing']}" if left.get("doing") else ""

@@ -40,15 +40,11 @@ def refresh_pipeline(
         if not follows:
             return
         # PySpark is there by now; what is idle needs none of it.
-        from freshet.index.hbase.building import Layout
-        from freshet.index.ops.make import index_after_load
-        from freshet.index.ops.work import Work
+        from freshet.index.protocol import make_index_after_load
         from freshet.run.spark import session_for
 
         # Killed before it, the next run is refused, which knows another generation.
         spark = session_for(spec, project.root, lambda words: None)
-        index_after_load(
-            Work(project=project, spec=spec, state=state, listen=session.listen, session=session, spark=spark), Layout()
-        )
+        make_index_after_load(project=project, spec=spec, state=state, listen=session.listen, session=session, spark=spark)
 
     return leased(project, spec, state, listen, planned, "full refresh", False, wait_seconds, then)

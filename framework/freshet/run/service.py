@@ -15,9 +15,8 @@ from freshet.events.bus import new_run_id
 from freshet.events.event import Listener, teller
 from freshet.events.kinds import Done, Notice, Phase
 from freshet.hudi.options import INDEX_CLASS, excludes_runs, writer_options
-from freshet.hudi.shares import rate_options
 from freshet.hudi.table import StateReader, TableState
-from freshet.index.hbase.opening import Opened
+from freshet.index.protocol import OpenedIndex
 from freshet.jvm.session import ALWAYS
 from freshet.lease.local import service_lease
 from freshet.plan.retention import held_back
@@ -136,11 +135,11 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
     return result
 
 
-def _at_its_rate(spec: PipelineSpec, opened: Opened | None) -> PipelineSpec:
+def _at_its_rate(spec: PipelineSpec, opened: OpenedIndex | None) -> PipelineSpec:
     # A clustering writes the entry of each row anew, and whoever finds a failed commit takes its entries back.
     if opened is None:
         return spec
-    return replace(spec, write_options={**spec.write_options, **rate_options(opened.requests_per_second, opened.jvms)})
+    return replace(spec, write_options={**spec.write_options, **opened.rates()})
 
 
 def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from freshet.events.event import Listener
@@ -94,7 +94,10 @@ def _age(instant: str, zone: str, now: float) -> float | None:
     # Of a table that is named in the zone of its writers nobody here knows which zone that is.
     if zone != UTC_ZONE or len(instant) < 14:
         return None
-    then = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp() + int(instant[14:17] or 0) / 1000
+    then = (
+        datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc).timestamp()
+        + int(instant[14:17] or 0) / 1000
+    )
     # A writer's clock may be ahead.
     return round(max(0.0, now - then), 3)
 

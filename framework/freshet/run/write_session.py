@@ -30,7 +30,7 @@ from freshet.run.watchdog import end_for
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from freshet.index.hbase.opening import Opened
+    from freshet.index.protocol import OpenedIndex
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +82,8 @@ class WriteSession:
         state: StateReader,
         phase: Callable[[str], None],
         follows: bool = False,
-    ) -> Iterator[Opened | None]:
-        """Hold the JVM's lock as ``writing`` does, and open the index that the writer asks; None where that is not HBASE's.
+    ) -> Iterator[OpenedIndex | None]:
+        """Hold the JVM's lock as ``writing`` does, and open the index that the writer asks; None where it needs no server.
 
         Args:
             spark: The session.
@@ -96,11 +96,11 @@ class WriteSession:
             RetryableError: ALREADY_RUNNING.
             StateError: What a run through its index is refused for.
         """
-        from freshet.index.hbase.opening import open_index
+        from freshet.index.protocol import open_index
 
         with self.writing(spark):
             # Before the work, not after it: a cluster that does not answer would let all of it be done for nothing.
-            yield open_index(spark, spec, spec.index.hbase, state, phase, follows) if spec.index.hbase else None
+            yield open_index(spark, spec, state, phase, follows)
 
     def confirm(self) -> None:
         """Make sure, just before a commit, that the lease is still this writer's.

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from freshet.hudi.checkpoint import RUN_ID_KEY
 from freshet.hudi.options import INDEX_CLASS, IS_DELETED, MERGES_MOVES
-from freshet.index.hbase.classes import load_classes
+from freshet.index.classes import load_classes
 from freshet.plan.stages import Commit
 from freshet.project.model.pipeline import TableRef
 from freshet.project.rules.sync import without_sync

@@ -144,7 +144,7 @@ def _place(data: st.DataObject, content: bytearray) -> int:
 
 @pytest.mark.timeout(3600)
 @settings(
-    max_examples=150 * _EXAMPLES,
+    max_examples=100 * _EXAMPLES,
     deadline=None,
     derandomize=_EXAMPLES == 1,
     database=None,

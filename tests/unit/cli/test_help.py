@@ -41,6 +41,7 @@ def test_all_the_commands_are_there() -> None:
         ("service",),
         ("status",),
         ("history",),
+        ("dag",),
         ("checkpoint", "show"),
         ("checkpoint", "set"),
         ("checkpoint", "reset"),

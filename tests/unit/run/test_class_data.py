@@ -10,9 +10,9 @@ import pytest
 
 from freshet.errors import FreshetError
 from freshet.hudi.keys.options import HBASE_IN_SESSION
-from freshet.index.hbase.site import site_jar, with_hbase_site
 from freshet.jvm import class_data
 from freshet.jvm.class_data import CLASS_PATH, ClassData, find_class_data, make_archive, usable_class_data
+from freshet.jvm.hbase_site import site_jar, with_hbase_site
 from freshet.jvm.session import session_conf
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"

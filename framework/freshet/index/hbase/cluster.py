@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from freshet.errors import RetryableError, StateError
 from freshet.hudi.shares import client_settings
-from freshet.index.hbase.classes import load_classes
+from freshet.index.classes import load_classes
 from freshet.project.model.pipeline import HBaseSpec
 
 _CONNECT_SECONDS = 3.0

@@ -54,7 +54,11 @@ class Opened:
         """
         # Over which keys that move are merged: Hudi's default is 60, for a few rows.
         merged = {_MERGED_BY: planned.get(_MERGED_BY, str(self.tasks))}
-        return {**merged, **rate_options(self.requests_per_second, self.jvms)}
+        return {**merged, **self.rates()}
+
+    def rates(self) -> dict[str, str]:
+        """Return Hudi's options that keep a table service to what it may ask of the cluster."""
+        return rate_options(self.requests_per_second, self.jvms)
 
     def metadata(self) -> dict[str, str]:
         """Return what a commit says of the index that it was written through."""

@@ -116,7 +116,7 @@ def bootstrap_index(
         return result_of(spec, "bootstrapped", built, seconds, rows)
 
 
-def index_after_load(work: Work, layout: Layout) -> Built:
+def index_after_load(work: Work, layout: Layout | None = None) -> Built:
     """Make an HBase index from the rows of a load that asked it nothing, under the generation that its commit names."""
     assert work.spec.index.hbase is not None
     target = require_rows(work.spec, work.state)
@@ -126,7 +126,7 @@ def index_after_load(work: Work, layout: Layout) -> Built:
             cluster,
             target.ref,
             marks_of(work.spec, recorded_generation(target)),
-            layout,
+            layout or Layout(),
             work.phase,
             target.has_no_logs,
         )
