@@ -33,7 +33,21 @@ _DENIED = (
     KafkaError.GROUP_AUTHORIZATION_FAILED,
     KafkaError.UNSUPPORTED_SASL_MECHANISM,
 )
+_PASSING = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+)
+_PAUSE_SECONDS = 0.1
 _NOTHING = "Nothing was read or written."
+
+
+def _code_of(error: Exception) -> int | None:
+    told = error.args[0] if error.args else None
+    return told.code() if isinstance(told, KafkaError) else None
 
 
 def _ids(described: Mapping[str, Any]) -> dict[str, str]:
@@ -44,7 +58,7 @@ def _if_there(topic: Any) -> Any:
     try:
         return topic.result(timeout=2 * _SECONDS)
     except KafkaException as error:
-        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        if _code_of(error) == KafkaError.UNKNOWN_TOPIC_OR_PART:
             return None
         raise
 
@@ -165,14 +179,21 @@ class ConfluentBroker:
         return {name: topic for name, topic in found.items() if topic is not None}
 
     def _offsets(self, parts: list[Any], wanted: Any) -> dict[Part, int]:
-        found = self._all(
-            self._admin.list_offsets(
+        deadline = time.monotonic() + _SECONDS
+        while True:
+            asked = self._admin.list_offsets(
                 dict.fromkeys(parts, wanted),
                 isolation_level=_KAFKA.IsolationLevel.READ_COMMITTED,
                 request_timeout=_SECONDS,
             )
-        )
-        return {(part.topic, part.partition): one.offset for part, one in found.items()}
+            try:
+                found = {part: one.result(timeout=2 * _SECONDS) for part, one in asked.items()}
+                return {(part.topic, part.partition): one.offset for part, one in found.items()}
+            except (KafkaException, TimeoutError) as error:
+                # A partition that is new, or whose leader has changed, is somewhere else in a moment.
+                if _code_of(error) not in _PASSING or time.monotonic() >= deadline:
+                    raise self._failed(error) from error
+                time.sleep(_PAUSE_SECONDS)
 
     def _all(self, futures: Mapping[Any, Any]) -> dict[Any, Any]:
         found: dict[Any, Any] = self._asked(
@@ -193,7 +214,7 @@ class ConfluentBroker:
     def _failed(self, error: Exception) -> FreshetError:
         servers = self._topics.servers
         told = error.args[0] if error.args and isinstance(error.args[0], KafkaError) else None
-        if self._denied or (told is not None and told.code() in _DENIED):
+        if self._denied or _code_of(error) in _DENIED:
             return StateError(
                 "KAFKA_DENIED",
                 f"the Kafka at {servers} does not let the pipeline in: {self._denied or (told.str() if told else error)}.",
