@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshet.cases.session import lighten
-from freshet.hudi.keys.options import HBASE_IN_SESSION
+from freshet.hudi.keys.options import HBASE_IN_SESSION, KAFKA_IN_SESSION
 
 __all__ = ["SPARK_CONF", "lighten"]
 
@@ -17,4 +17,6 @@ SPARK_CONF = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn144m",
     # For the tests of tests/hbase, which may come in any process; the others notice nothing.
     HBASE_IN_SESSION: "true",
+    # And of tests/kafka.
+    KAFKA_IN_SESSION: "true",
 }

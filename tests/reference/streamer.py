@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from freshet.hudi.keys import streamer_keys, streamer_options
+from freshet.hudi.keys import streamer_instead, streamer_keys, streamer_options
 from tests.reference.text import MADE, plain, table
 
 _HEAD = ("HoodieStreamer", "in freshet")
@@ -22,7 +22,7 @@ A key with the older prefix `hoodie.deltastreamer.` means the same. Keys of Hudi
 def streamer_page() -> str:
     """Return the page."""
     honoured = [(f"`{key.name}`", _marked(key.effect)) for key in streamer_keys.HONOURED.values()]
-    keys = [(_names(map(_whole, names.split())), _marked(advice)) for advice, names in streamer_keys._INSTEAD]
+    keys = [(_names(map(_whole, names.split())), _marked(advice)) for advice, names in streamer_instead.INSTEAD]
     options = [(_names(names.split()), _marked(advice)) for advice, names in streamer_options._ADVICE]
     return "\n".join(
         (

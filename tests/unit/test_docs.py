@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from pydantic import ValidationError
 
 from freshet.cli.main import main
-from freshet.hudi.keys.streamer_keys import check_hoodie_key
+from freshet.project.rules.hoodie import problem_of
 from freshet.project.shape.files import ConfigFile, PipelineFile
 from tests.kit.project import a_project
 
@@ -42,8 +42,8 @@ def faults_of(text: str) -> list[str]:
         model.model_validate(whole)
     except ValidationError as error:
         return [f"{one['loc']}: {one['msg']}" for one in error.errors()]
-    found = [check_hoodie_key(key, str(value)) for key, value in tree.get("hoodie", {}).items()]
-    return [f"{one.code}: {one.message}" for one in found if one is not None]
+    found = [problem_of(key, str(value)) for key, value in tree.get("hoodie", {}).items()]
+    return [f"{one[0]}: {one[1]}" for one in found if one is not None]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -67,7 +67,7 @@ def test_a_job_of_hoodiestreamer_after_its_move_is_valid(tmp_path: Path) -> None
     done = CliRunner().invoke(main, ["validate", "trip_fares", "-C", str(project)])
     assert done.exit_code == 0, done.output
     lines = dict(line.split("=", 1) for line in re.findall(r"^hoodie\S+=.*$", text, re.MULTILINE))
-    refused = {key: problem.code for key, value in lines.items() if (problem := check_hoodie_key(key, value))}
+    refused = {key: problem[0] for key, value in lines.items() if (problem := problem_of(key, value))}
     assert refused == {"hoodie.streamer.transformer.sql": "NOT_SUPPORTED"}
 
 

@@ -13,10 +13,20 @@ from pathlib import Path
 import pytest
 
 from freshet.jvm import ivy, jars, java
-from freshet.jvm.jars import HBASE_JARS, SPARK_JARS, JarError, JarSet, declared_jars, resolve_jars
+from freshet.jvm.jars import (
+    HBASE_JARS,
+    KAFKA_SERVER_JARS,
+    KAFKA_SOURCE_JARS,
+    SPARK_JARS,
+    JarError,
+    JarSet,
+    declared_jars,
+    resolve_jars,
+)
 from freshet.jvm.java import JavaNotFound, find_java_home, write_trust_store
 from freshet.jvm.spark_counts import Counts
 
+SETS = (SPARK_JARS, KAFKA_SOURCE_JARS, HBASE_JARS, KAFKA_SERVER_JARS)
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
 
 
@@ -181,15 +191,20 @@ def test_a_broken_stamp_only_costs_a_hash(cache: Path, sums: JarSet, hashed: lis
     assert sorted(hashed) == ["a-1.jar", "b-2.jar"]
 
 
-@pytest.mark.parametrize("wanted", [SPARK_JARS, HBASE_JARS])
+@pytest.mark.parametrize("wanted", SETS)
 def test_each_jar_of_the_ivy_file_has_its_hash(wanted: JarSet) -> None:
     in_ivy = re.findall(r'name="([^"]+)" rev="([^"]+)" transitive="false"', wanted.ivy.read_text())
     assert [jar.name for jar in declared_jars(wanted)] == [f"{name}-{revision}.jar" for name, revision in in_ivy]
     assert all(re.fullmatch("[0-9a-f]{64}", jar.sha256) for jar in declared_jars(wanted))
 
 
-def test_the_jars_of_hbase_are_none_of_sparks() -> None:
-    assert not {jar.name for jar in declared_jars(HBASE_JARS)} & {jar.name for jar in declared_jars()}
+def test_no_jar_is_in_two_sets() -> None:
+    names = [jar.name for wanted in SETS for jar in declared_jars(wanted)]
+    assert len(names) == len(set(names))
+
+
+def test_sparks_own_set_has_nothing_of_kafka() -> None:
+    assert not [jar.name for jar in declared_jars() if "kafka" in jar.name]
 
 
 def test_two_sets_in_one_cache_leave_each_other_alone(cache: Path, sums: JarSet, tmp_path: Path, hashed: list[str]) -> None:
@@ -234,7 +249,7 @@ def test_without_a_network_the_error_says_what_to_bring_and_where_to(cache: Path
     assert [one["name"] for one in error.value.details["jars"]] == list(CONTENT)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("wanted", [SPARK_JARS, HBASE_JARS])
+@pytest.mark.parametrize("wanted", SETS)
 def test_an_ivy_file_of_some_jars(wanted: JarSet, tmp_path: Path) -> None:
     names = [jar.name for jar in declared_jars(wanted)]
     assert list(ivy.maven_paths(wanted.ivy)) == names

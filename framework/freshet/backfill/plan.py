@@ -161,7 +161,7 @@ def compile_chunk(spec: PipelineSpec, state: StateReader, plan: BackfillPlan, ch
     merge, guard = merge_stages(spec, target)
     commit = replace(_chunk_commit(spec, target, plan, chunk), guard=guard or _guard(how, plan, target, chunk))
     stages = (
-        _range(MAIN, spec.source.table, source.version_now(), how.event_time[MAIN], chunk, with_deletes(spec, source)),
+        source.read_range(_range(MAIN, spec.source.table, "", how.event_time[MAIN], chunk, with_deletes(spec, source))),
         *(_input(spec, how, one, states[one.name], chunk) for one in spec.inputs),
         *(transform_stage(step) for step in spec.transform),
         *checked_stages(spec, target, window, merge, commit, _overwritten(how, plan, chunk)),

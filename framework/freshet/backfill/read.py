@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta
-
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, DateType, StringType, TimestampNTZType, TimestampType
 
-from freshet.errors import DataError
 from freshet.hudi.options import IS_DELETED
 from freshet.sources.hudi.read.held import hold_read
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.reads import ReadRange
+from freshet.sources.within import rows_within
 
 
 def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
@@ -31,55 +28,9 @@ def read_range(spark: SparkSession, stage: ReadRange) -> DataFrame:
         StateError: FILE_MISSING or FILE_CORRUPT.
     """
     hold_read(stage)
-    rows = load_table(spark, stage.table.path, stage.as_of)
-    found = {field.name.lower(): field.dataType for field in rows.schema.fields}.get(stage.column.lower())
-    if found is None:
-        raise _bad(stage, "there is no such column")
-    rows = rows.where(_within(F.col(f"`{stage.column}`"), found, stage))
+    rows = rows_within(load_table(spark, stage.table.path, stage.as_of), stage)
     if stage.with_deletes:
         rows = rows.withColumn(
             IS_DELETED, F.coalesce(F.col(IS_DELETED), F.lit(False)) if IS_DELETED in rows.columns else F.lit(False)
         )
     return rows
-
-
-def _within(column: Column, kind: DataType, stage: ReadRange) -> Column:
-    begin, end = datetime.fromisoformat(stage.start), datetime.fromisoformat(stage.end)
-    of_days = begin.time() == end.time() == time.min
-    match kind:
-        case TimestampType() | TimestampNTZType():
-            return (column >= _literal(begin, "%Y-%m-%d %H:%M:%S", kind)) & (column < _literal(end, "%Y-%m-%d %H:%M:%S", kind))
-        case DateType() if of_days:
-            return (column >= _literal(begin, "%Y-%m-%d", kind)) & (column < _literal(end, "%Y-%m-%d", kind))
-        case StringType():
-            # Text is compared as text: a day sorts before every hour of it, however the hour is written.
-            days = (column >= f"{begin:%Y-%m-%d}") & (column < f"{end if of_days else end + timedelta(days=1):%Y-%m-%d}")
-            return days if of_days else days & (_hour(column) >= _as_text(begin)) & (_hour(column) < _as_text(end))
-        case DateType():
-            raise _bad(stage, "a date does not tell the hour")
-        case _:
-            raise _bad(stage, f"its type {kind.simpleString()} tells no time")
-
-
-def _literal(moment: datetime, form: str, kind: DataType) -> Column:
-    return F.lit(moment.strftime(form)).cast(kind)
-
-
-def _hour(column: Column) -> Column:
-    # 2026-01-05T13:30, 2026-01-05 13:30:00 and the partition 2026-01-05-13 differ in what divides day and hour.
-    return F.overlay(column, F.lit(" "), 11, 1)
-
-
-def _as_text(moment: datetime) -> str:
-    # As short as it can be, so that it sorts before whatever begins with it.
-    return f"{moment:%Y-%m-%d %H:%M:%S}".removesuffix(" 00:00:00").removesuffix(":00").removesuffix(":00")
-
-
-def _bad(stage: ReadRange, why: str) -> DataError:
-    return DataError(
-        "BAD_EVENT_TIME",
-        f"{stage.view}: the event time {stage.column} of {stage.table.name} cannot be compared: {why}.",
-        "Nothing was written.",
-        "Name a column of type timestamp, date, or text as yyyy-MM-dd, in 'backfill:'.",
-        column=stage.column,
-    )

@@ -15,8 +15,9 @@ from freshet.cases.run import transformed
 from freshet.cases.session import small, small_session
 from freshet.cases.text import case_lines, table_line, with_case
 from freshet.cases.values import RowSet
-from freshet.errors import DataError
+from freshet.errors import DataError, StateError
 from freshet.hudi.table import StateReader, TableState
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.project.syntax.files import Place
 from freshet.sources.hudi.read.reader import load_table
@@ -61,6 +62,13 @@ def make_case(
     text = path.read_text("utf-8") if path.is_file() else ""
     # Refused before Spark starts.
     with_case(file, text, name, [f"{name}: {{expect: {{rows: []}}}}"], [])
+    if isinstance(spec.source, KafkaSpec):
+        raise StateError(
+            "TOPIC_HAS_NO_KEYS",
+            f"{spec.name}: the rows that belong together are found by their keys, and records of a topic have none.",
+            "Nothing was read or written.",
+            f"Write the case by hand: {file}",
+        )
     source = source_of(spec, state)
     assert isinstance(source, HudiSource), "the newest rows are those of a commit"
     for read in (SOURCE, *(item.name for item in spec.inputs)):

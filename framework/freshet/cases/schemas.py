@@ -10,13 +10,15 @@ from pathlib import Path
 
 from freshet.cases.case import SOURCE, Shape, tables_of
 from freshet.errors import SpecError
+from freshet.hudi.kept_texts import columns_in
+from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import StateReader
 from freshet.project.load.project import load_project
+from freshet.project.model.kafka import KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef, TableSpec
 from freshet.types.columns import Atomic, Column
-from freshet.types.from_json import from_avro
 
 
 def declared_tables(project: Project, overrides: Sequence[str]) -> dict[str, TableSpec]:
@@ -26,15 +28,21 @@ def declared_tables(project: Project, overrides: Sequence[str]) -> dict[str, Tab
         project: The selected pipelines; those that write what they read need not be among them.
         overrides: ``--set`` values.
     """
-    found = {same_place(spec.target.ref.path): spec.target for spec in project.pipelines}
+    found = {same_place(spec.target.ref.path): _as_made(spec) for spec in project.pipelines}
     selected = {spec.name for spec in project.pipelines}
     others = sorted({name for spec in project.pipelines for name in project.upstream.get(spec.name, ())} - selected)
     for name in others:
         # What is wrong with a pipeline that was not asked for is told when it is.
         with suppress(SpecError):
             (other,) = load_project(Path(project.root), project.env, overrides, names=[name], environ=os.environ).pipelines
-            found[same_place(other.target.ref.path)] = other.target
+            found[same_place(other.target.ref.path)] = _as_made(other)
     return found
+
+
+def _as_made(spec: PipelineSpec) -> TableSpec:
+    """Return a target with what its pipeline's YAML says of the table's making."""
+    told = {key: spec.write_options[key] for key in (RECORDS_CHANGES,) if key in spec.write_options}
+    return replace(spec.target, properties={**spec.target.properties, **told})
 
 
 def shapes_of(
@@ -58,7 +66,7 @@ def shapes_of(
     found: dict[str, Shape] = {}
     for name, ref in tables_of(spec).items():
         declared = tables.get(same_place(ref.path))
-        shape = _of_ddl(declared) if declared else told.get(name) or _of_table(ref, state)
+        shape = _of_ddl(declared) if declared else told.get(name) or _of_topics(spec, name) or _of_table(ref, state)
         if shape is not None:
             found[name] = shape
     if SOURCE in found and passes_deletes_on(spec):
@@ -68,6 +76,8 @@ def shapes_of(
 
 def passes_deletes_on(spec: PipelineSpec) -> bool:
     """Say whether rows of ``SRC`` carry the mark of deleted rows, as far as the files tell."""
+    if isinstance(spec.source, KafkaSpec):
+        return spec.source.tombstones == "delete"
     if spec.source.incremental_format != "auto":
         return spec.source.incremental_format == "cdc"
     # The source's own settings decide. Whoever names the column expects it.
@@ -81,13 +91,22 @@ def _of_ddl(table: TableSpec) -> Shape:
     )
 
 
+def _of_topics(spec: PipelineSpec, name: str) -> Shape | None:
+    if name != SOURCE or not isinstance(spec.source, KafkaSpec):
+        return None
+    # A case gives records by the key of the rows that they become.
+    names = {column.name for column in spec.source.columns}
+    key = spec.target.record_key if names.issuperset(spec.target.record_key) else ()
+    return Shape(columns=row_columns(spec.source), record_key=key)
+
+
 def _of_table(ref: TableRef, state: StateReader) -> Shape | None:
     found = state.table(ref)
     schema = found.latest_extra("schema") if found else None
     if found is None or not schema:
         return None
     return Shape(
-        columns=from_avro(schema),
+        columns=columns_in(ref, schema),
         record_key=found.config.record_key,
         partition_by=found.config.partition_by,
         ordering=found.config.ordering_field,

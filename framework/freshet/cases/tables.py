@@ -19,13 +19,14 @@ from freshet.errors import FreshetError
 from freshet.events.bus import new_run_id
 from freshet.events.event import Event
 from freshet.hudi.checkpoint import MAIN, Checkpoint
-from freshet.hudi.keys.options import RECORD_INDEX_ENABLE, RECORD_INDEX_MOVES
+from freshet.hudi.keys.options import DEFAULT_MAX_COMMITS, RECORD_INDEX_ENABLE, RECORD_INDEX_MOVES
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.timeline import TimelineState
 from freshet.jvm.session import use_settings
 from freshet.plan.parts import commit_stage
 from freshet.project.model.checks import ReferenceRule
-from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project, TableRef
+from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project, SourceSpec, TableRef
 from freshet.run.runner import run_pipeline
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.position import HudiPosition
@@ -117,7 +118,7 @@ def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
     return replace(
         spec,
         index=index,
-        source=replace(spec.source, table=moved(spec.source.table)),
+        source=_as_table(spec, moved(spec.source.table)),
         inputs=tuple(replace(item, table=moved(item.table)) for item in spec.inputs),
         target=replace(spec.target, ref=moved(spec.target.ref)),
         quarantine=moved(spec.quarantine),
@@ -126,6 +127,19 @@ def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
         readers=(),
         co_writers=(),
         write_options={**spec.write_options, **_CHEAP, **kept},
+    )
+
+
+def _as_table(spec: PipelineSpec, ref: TableRef) -> SourceSpec:
+    if not isinstance(spec.source, KafkaSpec):
+        return replace(spec.source, table=ref)
+    # A case needs no cluster: its records are rows of a table, and one that deletes is a row that was deleted.
+    return SourceSpec(
+        table=ref,
+        max_commits=DEFAULT_MAX_COMMITS,
+        missing_checkpoint="READ_UPTO_LATEST_COMMIT",
+        full_scan_when_expired=False,
+        incremental_format="cdc" if passes_deletes_on(spec) else "latest_state",
     )
 
 

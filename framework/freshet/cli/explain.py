@@ -12,7 +12,9 @@ from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, reporting
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
+from freshet.sources.registry import kind_of
 from freshet.verdict.describe import verdict_json, verdict_lines
 from freshet.verdict.result import Scope, Verdict
 
@@ -98,12 +100,15 @@ def _json(spec: PipelineSpec, verdict: Verdict) -> dict[str, Any]:
 
 def source_in_words(spec: PipelineSpec) -> str:
     """Return how the main source is read."""
+    most = f"at most {kind_of(spec).most(spec)} a run"
+    if isinstance(spec.source, KafkaSpec):
+        tombstones = {"": "refused", "delete": "deletes", "row": "rows of nulls"}[spec.source.tombstones]
+        return f"{spec.source.place}: the records since the checkpoint, {most}, tombstones are {tombstones}"
     deletes = {
         "cdc": "deleted rows among them",
         "latest_state": "deleted rows left out",
         "auto": "deleted rows among them where the table keeps change data",
     }[spec.source.incremental_format]
-    most = f"at most {spec.source.max_commits} commits a run"
     return f"{spec.source.table.name}: what changed since the checkpoint, {most}, {deletes}"
 
 

@@ -1,6 +1,8 @@
-"""``freshet jars``: the pinned jars that Spark and the HBase of ``freshet dev`` need."""
+"""``freshet jars``: the pinned jars that Spark, a source and the servers of ``freshet dev`` need."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import click
 
@@ -12,8 +14,11 @@ from freshet.events.kinds import Phase
 from freshet.jvm.ivy import JarError, maven_paths
 from freshet.jvm.jars import (
     HBASE_JARS,
+    KAFKA_SERVER_JARS,
+    KAFKA_SOURCE_JARS,
     SPARK_JARS,
     Found,
+    JarSet,
     declared_jars,
     jar_dir,
     look_at_jars,
@@ -23,12 +28,26 @@ from freshet.jvm.jars import (
 )
 from freshet.sources.hudi.reads import counted
 
-_hbase = click.option("--hbase", is_flag=True, help="The jars of `freshet dev hbase`, instead of Spark's.")
+
+def _which(command: Callable[..., Exit]) -> Callable[..., Exit]:
+    """Add the options that name another set than Spark's; of several the last one counts."""
+    for name, words in (
+        ("kafka", "The jars of `freshet dev kafka`, instead of Spark's."),
+        ("hbase", "The jars of `freshet dev hbase`, instead of Spark's."),
+        ("kafka-source", "The jars that a pipeline needs besides Spark's that reads Kafka."),
+    ):
+        command = click.option(f"--{name}", "which", flag_value=name, help=words)(command)
+    return command
+
+
+def _set_of(which: str | None) -> JarSet:
+    # Looked up when it is asked for.
+    return {"hbase": HBASE_JARS, "kafka": KAFKA_SERVER_JARS, "kafka-source": KAFKA_SOURCE_JARS}.get(which or "", SPARK_JARS)
 
 
 @click.group(short_help="Fetch and check the jars that Spark needs.")
 def jars() -> None:
-    """Fetch and check the jars that Spark needs besides its own: Hudi's and those of Spark's Kafka source.
+    """Fetch and check the jars that Spark needs besides its own: Hudi's, and for pipelines that read Kafka those of its source.
 
     Their versions and SHA-256 are pinned. A run fetches what is missing by itself; these commands are for images, for machines
     without a network, and for spark-submit. The jars are kept in the folder jars of FRESHET_CACHE, by default
@@ -43,9 +62,9 @@ def jars() -> None:
 
 
 @jars.command()
-@_hbase
+@_which
 @reporting
-def fetch(output: Output, hbase: bool) -> Exit:
+def fetch(output: Output, which: str | None) -> Exit:
     """Fetch the jars that are missing, and check the SHA-256 of all.
 
     All that are missing are kept, or none. Where one cannot be downloaded, the error names the files to bring by hand, their
@@ -55,9 +74,10 @@ def fetch(output: Output, hbase: bool) -> Exit:
     Examples:
       freshet jars fetch
       freshet jars fetch --hbase           those of freshet dev hbase
+      freshet jars fetch --kafka-source    those of pipelines that read Kafka
       FRESHET_CACHE=/tmp/bring freshet jars fetch --output json
     """
-    wanted = HBASE_JARS if hbase else SPARK_JARS
+    wanted = _set_of(which)
     missing = {jar.name for jar in missing_jars(wanted)}
     with progress(output) as listen:
         if missing:
@@ -80,9 +100,9 @@ def fetch(output: Output, hbase: bool) -> Exit:
 
 
 @jars.command()
-@_hbase
+@_which
 @reporting
-def path(output: Output, hbase: bool) -> Exit:
+def path(output: Output, which: str | None) -> Exit:
     """Print the paths of the jars, one a line; fetch nothing.
 
     Where one is missing or altered, no path is printed, and it ends with 1.
@@ -93,14 +113,14 @@ def path(output: Output, hbase: bool) -> Exit:
       freshet jars path --output json
       spark-submit --jars "$(freshet jars path | paste -sd,)" job.py
     """
-    wanted = HBASE_JARS if hbase else SPARK_JARS
+    wanted = _set_of(which)
     missing = missing_jars(wanted)
     if missing:
         raise JarError(
             "JAR_MISSING",
             f"{', '.join(jar.name for jar in missing)}: not in {jar_dir()}.",
             "Nothing was fetched.",
-            _fetch_command(hbase),
+            _fetch_command(which),
             jar=missing[0].name,
             directory=str(jar_dir()),
             jars=[vars(jar) for jar in missing],
@@ -115,9 +135,9 @@ def path(output: Output, hbase: bool) -> Exit:
 
 
 @jars.command()
-@_hbase
+@_which
 @reporting
-def verify(output: Output, hbase: bool) -> Exit:
+def verify(output: Output, which: str | None) -> Exit:
     """Check that all jars are there and unaltered; name each that is missing or altered.
 
     Every file is read and its SHA-256 compared; no Java starts and nothing is fetched. Ends with 0 where all are as pinned,
@@ -129,14 +149,14 @@ def verify(output: Output, hbase: bool) -> Exit:
       freshet jars verify --hbase
       freshet jars verify --output json
     """
-    wanted = HBASE_JARS if hbase else SPARK_JARS
+    wanted = _set_of(which)
     found, places = look_at_jars(wanted), maven_paths(wanted.ivy)
     bad = [one for one in found if one.state != "ok"]
     output.result(
         "\n".join([f"{jar_dir()}:", *(f"  {one.state:<8} {one.jar.name}" for one in found)]),
         {
             "directory": str(jar_dir()),
-            "next": _fetch_command(hbase) if bad else "",
+            "next": _fetch_command(which) if bad else "",
             "missing": _names(found, "missing"),
             "altered": _names(found, "altered"),
             "jars": [
@@ -159,14 +179,14 @@ def verify(output: Output, hbase: bool) -> Exit:
             output.aside(
                 str(JarError("JAR_ALTERED", f"{one.jar.name} has the SHA-256 {one.sha256}.", f"Remove it: rm {one.path}"))
             )
-    output.aside(f"{_fetch_command(hbase)} fetches what is missing. Without a network, bring these files into {jar_dir()}:")
+    output.aside(f"{_fetch_command(which)} fetches what is missing. Without a network, bring these files into {jar_dir()}:")
     output.aside(sums_of(one.jar for one in bad))
     output.aside("\n".join(["A Maven repository has them at:", *(f"  {places[one.jar.name]}" for one in bad)]))
     return Exit.FAILED
 
 
-def _fetch_command(hbase: bool) -> str:
-    return "freshet jars fetch" + " --hbase" * hbase
+def _fetch_command(which: str | None) -> str:
+    return "freshet jars fetch" + (f" --{which}" if which else "")
 
 
 def _names(found: tuple[Found, ...], state: str) -> list[str]:

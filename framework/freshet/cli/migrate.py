@@ -18,6 +18,7 @@ from freshet.migration.prepare import Migration, notices_of, prepare
 from freshet.migration.run import migrate as migrate_table
 from freshet.plan.migrated import note_of, shown_before, verdict_of
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.sources.hudi.position import HUDI
 
 
 @click.command(short_help="Give a table that its files declare otherwise a successor, and switch to it.")
@@ -126,7 +127,8 @@ def _show(output: Output, found: Migration, readers: tuple[ReaderNote, ...], sta
     name, new = found.spec.name, found.after.target.ref
     plan = None if found.loaded else found.plan(state)
     notices = notices_of(found, plan) if plan else ()
-    read = found.old if found.copy else state.table(found.after.source.table)
+    of_table = found.after.source.kind == HUDI
+    read = found.old if found.copy else state.table(found.after.source.table) if of_table else None
     rows, size = size_of(read) if read is not None else (0, 0)
     source = found.after.source.table.path
     how = f"copy the rows of {found.old.ref.path}" if found.copy else f"compute it from all of {source}"

@@ -1,78 +1,22 @@
-"""``freshet status`` and ``freshet checkpoint``."""
+"""``freshet checkpoint``: where a pipeline stands in its source."""
 
 from __future__ import annotations
 
-import time
-from datetime import datetime, timezone
 from pathlib import Path
 
 import click
 
-from freshet.audit.kept import last_audit, standing_words
-from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, reporting, trace
+from freshet.cli.options import load, project_options, wait_option
+from freshet.cli.output import Output, reporting
 from freshet.cli.progress import progress, reporting_events
 from freshet.cli.rows import table
 from freshet.errors import Exit, StateError
 from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
-from freshet.hudi.instants import is_instant, readable
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.positions import checkpoints_of
 from freshet.run.result import in_words
 from freshet.run.runner import set_checkpoint
-from freshet.sources.hudi.reads import counted
-from freshet.sources.registry import find_source
-from freshet.status.logic_report import logic_in_short
-from freshet.status.standing import status_of
-from freshet.status.status import PipelineStatus
-
-
-@click.command(short_help="Show where every pipeline stands.")
-@selection_options
-@project_options
-@reporting
-def status(
-    output: Output,
-    names: tuple[str, ...],
-    tags: tuple[str, ...],
-    everything: bool,
-    root: Path,
-    env: str | None,
-    overrides: tuple[str, ...],
-) -> Exit:
-    """Show where every pipeline stands: last commit, checkpoint, how far behind, how much history is left.
-
-    Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
-    LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, waiting, up_to_date, behind,
-    or the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
-    Below are the runs and table services at work, backfills that run or are unfinished, what a pipeline waits for whose
-    upstream has not run, and what the last audit found. Where a target's buckets are far too small or too large, stderr says
-    so (BUCKETS_SMALL, BUCKETS_LARGE).
-
-    \b
-    Examples:
-      freshet status
-      freshet status trip_earnings --output json
-    """
-    project = load(root, env, overrides, names, tags, everything)
-    found = [
-        status_of(project, spec, lambda more: load(root, env, overrides, more), trace, last_audit) for spec in project.pipelines
-    ]
-    headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    more = [
-        words
-        for s in found
-        for words in (_waiting(s), _running(s), _backfill(s), _logic(s), standing_words(s.pipeline, s.audit))
-        if words
-    ]
-    lines = [table(headers, [_row(s) for s in found]), *more]
-    output.result("\n".join(lines), {"pipelines": [s.as_json() for s in found]})
-    for s in found:
-        if s.message:
-            output.aside(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
-        for advice in s.advice.splitlines():
-            output.aside(advice)
-    return Exit.OK
+from freshet.sources.registry import find_source, kind_of
 
 
 @click.group(short_help="Show, set or reset where a pipeline stands in its source.")
@@ -146,6 +90,9 @@ def set_(
 ) -> Exit:
     """Make the next run start after INSTANT, a completion time of the source (yyyyMMddHHmmssSSS).
 
+    Of topics of Kafka INSTANT is offsets, each of the next record (orders,0:12,1:40), a time from which on records are
+    read (2026-08-01T10:15:00Z), earliest or latest.
+
     Publishes one commit without rows on the target. It counts once: the next run's own checkpoint goes on from there.
     A target that is not there yet is made with --create only.
 
@@ -153,14 +100,9 @@ def set_(
     Examples:
       freshet checkpoint set trip_earnings 20260801101500000
       freshet checkpoint set trip_earnings 20260801101500000 --create
+      freshet checkpoint set orders 2026-08-01T10:15:00Z
     """
-    if not is_instant(instant):
-        raise click.BadParameter(
-            "an instant is a time of 14 to 17 digits, yyyyMMddHHmmss and milliseconds; `freshet checkpoint show` and "
-            "`freshet status --output json` print some.",
-            param_hint="INSTANT",
-        )
-    return _override(output, name, instant.ljust(17, "0"), root, env, overrides, create)
+    return _override(output, name, instant, root, env, overrides, create)
 
 
 @checkpoint.command()
@@ -192,6 +134,11 @@ def _override(
     project = load(root, env, overrides, (name,))
     spec = project.pipelines[0]
     state = TimelineState()
+    if instant is not None:
+        try:
+            instant = kind_of(spec).text_by_hand(instant)
+        except ValueError as wrong:
+            raise click.BadParameter(str(wrong), param_hint="INSTANT") from wrong
     source = find_source(spec, state)
     if instant is not None and source is not None:
         source.refuse_ahead(instant)
@@ -209,42 +156,3 @@ def _override(
         raise result.error
     output.result(f"{name}: {in_words(result)}", result.as_json())
     return Exit.OK
-
-
-def _waiting(s: PipelineStatus) -> str:
-    return f"{s.pipeline}: waits for the first run of {', '.join(s.waits_for)}" if s.waits_for else ""
-
-
-def _logic(s: PipelineStatus) -> str:
-    words = logic_in_short(s.logic)
-    return f"{s.pipeline}: {words}; what renews it: `freshet plan {s.pipeline}`" if words else ""
-
-
-def _running(s: PipelineStatus) -> str:
-    if s.running is None:
-        return ""
-    what, begun, doing = (s.running.get(key) for key in ("what", "begun", "doing"))
-    since = f" since {_age(time.time() - begun)}" if isinstance(begun, float) else ""
-    return f"{s.pipeline}: {'running' if what in (None, 'run') else what}{since}" + (f": {doing}" if doing else "")
-
-
-def _age(seconds: float) -> str:
-    if seconds < 60:
-        return f"{max(0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _backfill(s: PipelineStatus) -> str:
-    if not (s.backfill or s.backfill_running):
-        return ""
-    goes_on = "running" if s.backfill_running else "not running: the same `freshet backfill` goes on with it"
-    return f"{s.pipeline}: backfill {s.backfill or 'begun'}, {goes_on}"
-
-
-def _row(s: PipelineStatus) -> tuple[str, ...]:
-    waiting = f"{counted(s.commits_behind, 'commit')}, {counted(s.rows_behind, 'row')}, {s.minutes_behind:g} min"
-    behind = waiting if s.commits_behind else "-"
-    left = "-" if s.minutes_to_horizon is None else f"{s.minutes_to_horizon:g} min"
-    now = datetime.now(timezone.utc)
-    last, position = readable(s.last_commit, now=now), readable(s.checkpoint, s.source_zone, now)
-    return (s.pipeline, s.state, last or "-", position or "-", behind, left)

@@ -145,11 +145,11 @@ def decode(metadata: Mapping[str, str], table: str = "", pipeline: str = "") -> 
 def _decode_streamer(text: str, is_v1: bool, of: str, name: str) -> Position:
     found = next(filter(None, (encoding.from_streamer(text, is_v1) for encoding in ENCODINGS.values())), None)
     if found is None:
-        # Of another kind of source, such as Kafka's topic,partition:offset.
+        # Of another kind of source, such as files.
         shown = without_credentials(text[:2000])[:200]
         raise StateError(
             "CHECKPOINT_UNREADABLE",
-            f"{of}HoodieStreamer's checkpoint {shown!r} is not of a Hudi table.",
+            f"{of}HoodieStreamer's checkpoint {shown!r} is neither of a Hudi table nor of a topic.",
             "Nothing was read or written.",
             f"Set one of the new source: freshet checkpoint set {name} INSTANT",
             text=shown,

@@ -44,9 +44,11 @@ class JarSet:
 
 
 _HERE = Path(__file__).resolve().parent
-# Two sets: those of `freshet dev hbase` must not get onto Spark's class path, and most users never need them.
+# Apart: those of `freshet dev` must not get onto Spark's class path, those of a source only where a pipeline reads it.
 SPARK_JARS = JarSet(_HERE / "ivy.xml", _HERE / "jars.sha256")
+KAFKA_SOURCE_JARS = JarSet(_HERE / "ivy-kafka-source.xml", _HERE / "jars-kafka-source.sha256")
 HBASE_JARS = JarSet(_HERE / "ivy-hbase.xml", _HERE / "jars-hbase.sha256")
+KAFKA_SERVER_JARS = JarSet(_HERE / "ivy-kafka.xml", _HERE / "jars-kafka.sha256")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import signal
 import sys
 import tempfile
@@ -19,12 +18,12 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from freshet.jvm.class_data import CLASS_PATH, ClassData, find_class_data
+from freshet.jvm.conf import names_a_collector, source_jars, without_secrets
 from freshet.jvm.hbase_site import with_hbase_site
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.java import find_java_home
 from freshet.jvm.log import stderr_kept
 from freshet.jvm.unfit import CHECKED, NEEDED, refuse_unfit
-from freshet.secrets import REDACTOR
 
 # UTC in the JVM, because Hudi names instants by the JVM's clock: with daylight saving an hour of them would come twice.
 # The last two spare a library that Hudi measures objects with from starting a second process to look at this one.
@@ -86,6 +85,7 @@ def session_conf(
     jars: tuple[Path, ...],
     class_data: ClassData | None = None,
     short: bool = False,
+    sources: tuple[Path, ...] = (),
 ) -> dict[str, str]:
     """Return the whole configuration of a session.
 
@@ -94,11 +94,12 @@ def session_conf(
         jars: The pinned jars.
         class_data: The archive of classes that Java maps, with the jars on its class path instead of in ``spark.jars``.
         short: True for a process that will not do more than a small job.
+        sources: Jars of the sources that its pipelines read. They are never in the archive.
     """
     java_options = _JAVA_OPTIONS.format(log4j=Path(__file__).with_name("log4j2.properties").absolute().as_uri())
     if short:
         java_options = f"{java_options} {_SHORT_JOB}"
-        if not _names_a_collector(conf) and (os.cpu_count() or 1) <= _FEW_CORES:
+        if not names_a_collector(conf) and (os.cpu_count() or 1) <= _FEW_CORES:
             java_options = f"{java_options} {_COLLECTOR}"
     merged = {**_DEFAULTS, **_HUDI, **conf, **ALWAYS}
     if class_data is not None:
@@ -108,23 +109,10 @@ def session_conf(
     driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
     merged[driver] = f"{java_options} {conf.get(driver, '')}".strip()
     merged[executor] = f"-Duser.timezone=UTC {conf.get(executor, '')}".strip()
-    named = ",".join(part for part in (*map(str, jars), conf.get("spark.jars", "")) if part)
+    named = ",".join(part for part in (*map(str, (*jars, *sources)), conf.get("spark.jars", "")) if part)
     if named:
         merged["spark.jars"] = named
     return dict(sorted(merged.items()))
-
-
-def _names_a_collector(conf: Mapping[str, str]) -> bool:
-    # Java refuses to start with two, wherever it is told of them.
-    told = [conf.get(f"spark.driver.{key}JavaOptions", "") for key in ("extra", "default")]
-    read_by_java = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")
-    told += [os.environ.get(name, "") for name in read_by_java]
-    return re.search(r"-XX:\+Use\w+GC\b", " ".join(told)) is not None
-
-
-def without_secrets(conf: Mapping[str, str]) -> dict[str, str]:
-    """Return the project's settings that hold no value read through ``env``."""
-    return {key: value for key, value in conf.items() if REDACTOR.redact_whole(value) == value}
 
 
 def use_settings(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
@@ -195,11 +183,12 @@ def _forget_stopped() -> None:
 def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     jars = () if submitted else resolve_jars()
+    sources = () if submitted else source_jars(conf)
     class_data = None if submitted else find_class_data(conf, jars)
     conf = with_hbase_site(conf, archived=class_data is not None)
     if conf.get(CLASS_PATH):
         class_data = None
-    whole = session_conf(conf, jars, class_data, short)
+    whole = session_conf(conf, jars, class_data, short, sources)
     if submitted:
         whole = {k: v for k, v in whole.items() if k not in ("spark.master", "spark.jars", "spark.driver.extraJavaOptions")}
     else:
@@ -209,7 +198,7 @@ def _start(conf: Mapping[str, str], short: bool) -> SparkSession:
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
         whole.setdefault("spark.sql.warehouse.dir", str(Path(tempfile.gettempdir()) / "freshet-spark-warehouse"))
         # What stands on a command line can be read by every user of the machine: secrets follow over the gateway.
-        public = session_conf(without_secrets(conf), jars, class_data, short)
+        public = session_conf(without_secrets(conf), jars, class_data, short, sources)
         with _jvm_stdout_discarded(), stderr_kept():
             gateway = launch_gateway(SparkConf(loadDefaults=False).setAll(list(public.items())))  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)

@@ -11,9 +11,10 @@ from pathlib import Path
 import freshet
 from freshet.cache import cache_dir
 from freshet.errors import FreshetError
+from freshet.jvm.conf import source_jars, without_secrets
 from freshet.jvm.hbase_site import with_hbase_site
 from freshet.jvm.jars import resolve_jars
-from freshet.jvm.session import session_conf, without_secrets
+from freshet.jvm.session import session_conf
 from freshet.project.model.pipeline import Project
 from freshet.secrets import REDACTOR, redact
 
@@ -46,7 +47,8 @@ def submit_command(project: Project, names: Sequence[str], overrides: Sequence[s
             "Nothing was printed.",
             "Leave it out of --set and read it in the YAML: {{ env.NAME }}.",
         )
-    conf = session_conf(with_hbase_site(without_secrets(project.pipelines[0].spark_conf), archived=False), resolve_jars())
+    given = project.pipelines[0].spark_conf
+    conf = session_conf(with_hbase_site(without_secrets(given), archived=False), resolve_jars(), sources=source_jars(given))
     words = [
         "spark-submit",
         "--master",

@@ -28,7 +28,7 @@ from freshet.plan.target import compare_target
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.sources.hudi.reads import ReadIncrement, Window
 from freshet.sources.protocol import Source
-from freshet.sources.registry import position_by_hand, source_of
+from freshet.sources.registry import kind_of, position_by_hand, source_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         StateError: The tables forbid the run; the code says why.
     """
     if not request.look_at_tables:
-        window = Window(kind="deferred", reason=f"at most {spec.source.max_commits} commits after the checkpoint")
+        window = Window(kind="deferred", reason=f"at most {kind_of(spec).most(spec)} after the checkpoint")
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
     before = checkpoint_of(spec, target) if target else None

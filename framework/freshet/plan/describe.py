@@ -10,6 +10,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from freshet.hudi.checkpoint import MAIN, Checkpoint
+from freshet.hudi.keys.kafka_keys import SECRET_KEYS
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
 from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
@@ -25,6 +26,7 @@ from freshet.sources.hudi.reads import (
     ReadSnapshot,
     counted,
 )
+from freshet.sources.kafka.reads import ReadTopics
 from freshet.sources.registry import kind_named
 
 _SHOWN_PARTITIONS = 20
@@ -100,6 +102,9 @@ def _stage_json(stage: Stage) -> dict[str, Any]:
     body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
     if isinstance(stage, EnforceSchema | MergeColumns | CheckTable | ReadQuarantine):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
+    if isinstance(stage, ReadTopics):
+        body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
+        body["client"] = {key: value for key, value in stage.client.items() if key not in SECRET_KEYS}
     if isinstance(stage, Commit):
         body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
     return body
@@ -107,6 +112,8 @@ def _stage_json(stage: Stage) -> dict[str, Any]:
 
 def _name(stage: Stage) -> str:
     match stage:
+        case ReadTopics():
+            return "read_topics"
         case ReadIncrement():
             return "read_increment"
         case ReadRange():
@@ -151,6 +158,10 @@ def _partitions(stage: ReadPartitions) -> str:
 
 def _stage_text(stage: Stage) -> str:
     match stage:
+        case ReadTopics():
+            undecoded = f"; records that cannot be decoded break {stage.rule}" if stage.rule else ""
+            times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
+            return f"read <SRC>: the records of {stage.table.name.partition(':')[2]} as {stage.format}{times}{undecoded}"
         case ReadIncrement():
             deletes = ", deletes included" if stage.with_deletes else ""
             return f"read <SRC> incrementally from {stage.table.name}{deletes}"

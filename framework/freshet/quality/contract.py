@@ -95,6 +95,18 @@ def enforce_schema(batch: DataFrame, stage: EnforceSchema, file: str, keep: tupl
     return batch.select(*columns, *added, *carried)
 
 
+def with_aside(batch: DataFrame, aside: DataFrame) -> DataFrame:
+    """Add what a source gave that is no row of it to a batch whose malformed rows are marked, as such rows.
+
+    Args:
+        batch: What ``enforce_schema`` gave.
+        aside: ``REASONS`` and ``ORIGINAL``.
+    """
+    given = {REASONS: F.col(REASONS), ORIGINAL: F.col(ORIGINAL), NOWHERE: F.lit(True)}
+    columns = [given.get(f.name, F.lit(None)).cast(f.dataType).alias(f.name) for f in batch.schema.fields]
+    return batch.unionByName(aside.select(*columns))
+
+
 def _types(batch: DataFrame) -> tuple[list[tuple[str, DataType]], list[str]]:
     found: list[tuple[str, DataType]] = []
     wrong: list[str] = []

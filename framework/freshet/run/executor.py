@@ -31,6 +31,7 @@ from freshet.run.write_session import WriteSession
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.read.held import hold_target
 from freshet.sources.hudi.reads import counted
+from freshet.sources.registry import kind_named
 
 Make = Callable[[Plan, PipelineSpec, SparkSession, str, str, Phase], Batch]
 
@@ -206,8 +207,7 @@ def reading(plan: Plan) -> str:
     """Return what a run reads, in words."""
     window = plan.window
     if window.kind == "increment":
-        commits, rows = counted(len(window.requested), "commit"), counted(window.rows, "row")
-        return f"reading {commits} ({rows}) up to {readable(window.end_inclusive, plan.source_zone)}"
+        return f"reading {kind_named(plan.source_kind, plan.pipeline).reading(window, plan.source_zone)}"
     if window.kind == "whole_table":
         return f"reading the whole source as of {readable(window.end_inclusive, plan.source_zone)}"
     if window.kind == "replay":

@@ -28,7 +28,7 @@ class RunResult:
         commits: Completion times of the commits made; more than one only when draining.
         inserts, updates, deletes: Rows, by the commits' own metadata; see ``mixed``.
         checkpoint: The main source's position afterwards; empty where there is none.
-        waiting_commits: Source commits left for the next run.
+        waiting_commits, waiting_rows: What of the source is left for the next run, and the rows of it.
         seconds: Wall time, and by phase for the last run.
         checks: What each check found, for the last run.
         quarantined: Rows that went to the quarantine.
@@ -42,6 +42,10 @@ class RunResult:
         undeletable: Rows that went to the quarantine and whose older row was to be deleted, and that name none: without a key,
             a partition that the table can have, or an ordering value.
         replaced_all: True where the rows inserted replaced every row that stood.
+        read_commits, read_rows: What was read of the main source and of what drives it, by its commits' metadata; None where
+            no commits tell of it.
+        conflicts: How often another writer was faster, and the work was repeated.
+        waited_seconds: How long the run waited for its target, in whole seconds.
     """
 
     pipeline: str
@@ -53,6 +57,7 @@ class RunResult:
     deletes: int = 0
     checkpoint: str = ""
     waiting_commits: int = 0
+    waiting_rows: int = 0
     seconds: dict[str, float] | None = None
     checks: tuple[dict[str, object], ...] = ()
     quarantined: int = 0
@@ -64,6 +69,15 @@ class RunResult:
     older_kept: int = 0
     undeletable: int = 0
     replaced_all: bool = False
+    read_commits: int | None = None
+    read_rows: int | None = None
+    conflicts: int = 0
+    waited_seconds: int = 0
+
+    @property
+    def more_waits(self) -> bool:
+        """Return whether the source has something left for the next run; topics have records and no commits."""
+        return bool(self.waiting_commits or self.waiting_rows)
 
     def as_json(self) -> dict[str, object]:
         """Return the result as a JSON-serialisable mapping."""
@@ -110,7 +124,10 @@ def in_words(result: RunResult, now: datetime | None = None) -> str:
     rows = _rows_in_words(result)
     match result.outcome:
         case "committed":
-            left = f", {counted(result.waiting_commits, 'source commit')} left" if result.waiting_commits else ""
+            number, what = result.waiting_commits, "source commit"
+            if not number:
+                number, what = result.waiting_rows, "record"
+            left = f", {counted(number, what)} left" if number else ""
             if result.quarantined:
                 older = older_in_words(result.older_kept, result.undeletable, "older_kept" in result.mixed)
                 rows += f", {result.quarantined:,} to the quarantine{older}"
@@ -198,6 +215,7 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         deletes=first.deletes + then.deletes,
         checkpoint=then.checkpoint or first.checkpoint,
         waiting_commits=then.waiting_commits,
+        waiting_rows=then.waiting_rows,
         seconds=then.seconds or first.seconds,
         checks=then.checks or first.checks,
         quarantined=first.quarantined + then.quarantined,
@@ -209,4 +227,13 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         older_kept=first.older_kept + then.older_kept,
         undeletable=first.undeletable + then.undeletable,
         replaced_all=then.replaced_all or first.replaced_all,
+        read_commits=_sum_known([one.read_commits for one in (first, then) if one.commits]),
+        read_rows=_sum_known([one.read_rows for one in (first, then) if one.commits]),
+        conflicts=first.conflicts + then.conflicts,
+        waited_seconds=first.waited_seconds + then.waited_seconds,
     )
+
+
+def _sum_known(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known and len(known) == len(numbers) else None

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from freshet.errors import CheckError, DataError, FreshetError, RetryableError, foreign_text, root_cause
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.refusals import refused_in
+from freshet.sinks.kafka_words import of_kafka, of_record
 from freshet.sinks.storage_words import of_storage
 from freshet.sources.hudi.read.damage import damage_behind
 from freshet.types.words import expected, how_to_convert, misfit_code
@@ -70,6 +71,8 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
     of = next(_named(text, (target, *reads)), None)
     refused = refused_in(text)
     if refused is not None:
+        if refused.code == "RECORD_UNREADABLE":
+            return of_record(target, refused)
         kind, value = refused.kind, refused.value
         code = misfit_code(kind, value) if refused.code == "OVERFLOW" else refused.code
         why = _WHY[code].format(value=value, kind=kind, expected=expected(kind))
@@ -106,6 +109,9 @@ def in_words(target: TableRef, text: str, reads: Collection[TableRef] = (), read
             "Mend the rows or the check, and run the same command again.",
             cause=said,
         )
+    topics = of_kafka(target, text)
+    if topics is not None:
+        return topics
     storage = of_storage(target, of, text, reading)
     if storage is not None:
         return storage

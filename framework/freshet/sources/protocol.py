@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadLookback, Version, Window
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadLookback, ReadRange, Version, Window
 from freshet.sources.position import Position
 
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ class Lag:
     """How far a source has gone on from a position.
 
     Args:
-        position: The position as the source counts it; empty for none.
-        commits, rows: What waits.
-        minutes: From the position to the newest of what waits; 0 where nothing does.
-        horizon: The oldest position that can still be read from.
+        position, horizon: As the source counts it, empty for none; and the oldest position that can still be read from.
+        commits, rows: What waits; no commits of a source that has none.
+        minutes: From the position to the newest of what waits, or how long the oldest of it has waited where a position names
+            no time; 0 where nothing waits.
+        oldest: When the oldest of what waits came, as Hudi names instants; empty where nothing waits, or nobody knows.
         minutes_to_horizon: How much history is left before the position expires; None where nothing of it was ever dropped.
     """
 
@@ -36,6 +37,7 @@ class Lag:
     commits: int = 0
     rows: int = 0
     minutes: float = 0.0
+    oldest: str = ""
     horizon: str = ""
     minutes_to_horizon: float | None = None
 
@@ -96,8 +98,12 @@ class Source(Protocol):
         """
         ...
 
-    def version_now(self) -> str:
-        """Return the version that a backfill's chunk reads; empty for the latest."""
+    def read_range(self, times: ReadRange) -> ReadRange | ReadIncrement:
+        """Return the stage that reads the rows of a range of event times, in the version that it has now.
+
+        Raises:
+            StateError: It does not hold all rows of the range any more.
+        """
         ...
 
     def late_words(self, window: Window) -> str:
@@ -221,7 +227,12 @@ class SourceKind:
         what: Says what should be there, such as ``Hudi table at <path>``.
         remedy: What to do where it is not there.
         position_by_hand: Makes the position of a text that somebody sets; the source need not be there.
+        text_by_hand: Returns such a text in its one form; ValueError, in words, where it is none.
+        most: Says in words how much of it a run reads at most.
         describe: Says in words what a window reads, by the plan's zone.
+        reading: Says so while it is read.
+        published: Told how far a commit has read, for those who do not read checkpoints; returns in words why that failed,
+            which harms nothing.
         readable: Returns a text of a position, with the plan's zone, as people read it; its age where a time is given.
     """
 
@@ -229,8 +240,12 @@ class SourceKind:
     what: Callable[[PipelineSpec], str]
     remedy: str
     position_by_hand: Callable[[PipelineSpec, StateReader, str], Position]
+    text_by_hand: Callable[[str], str]
+    most: Callable[[PipelineSpec], str]
     describe: Callable[[Window, str], str]
+    reading: Callable[[Window, str], str]
     readable: Callable[[str, str, datetime | None], str]
+    published: Callable[[PipelineSpec, Position], str] = lambda spec, position: ""
 
 
 class Reader(Protocol):
@@ -241,8 +256,12 @@ class Reader(Protocol):
         """Return the columns that tell rows apart beside the source's own; no step of the pipeline sees them."""
         ...
 
-    def read(self, spark: SparkSession, stage: ReadIncrement) -> DataFrame:
-        """Return a window's rows, with the columns of ``identity``."""
+    def read(self, spark: SparkSession, stage: ReadIncrement) -> tuple[DataFrame, DataFrame | None]:
+        """Return a window's rows, with the columns of ``identity``, and what of it are none.
+
+        The latter is for the quarantine: why (``quality.contract.REASONS``) and what it was (``ORIGINAL``). None where every
+        row is one.
+        """
         ...
 
     def drive(self, spark: SparkSession, stage: DriveRows, rows: DataFrame) -> DataFrame:

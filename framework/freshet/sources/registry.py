@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from freshet.errors import StateError
 from freshet.hudi.table import StateReader
+from freshet.project.model.kafka import KAFKA
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.hudi.input import find_input as find_hudi_input
 from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.source import KIND as OF_HUDI
+from freshet.sources.kafka.source import KIND as OF_KAFKA
 from freshet.sources.position import Position
 from freshet.sources.protocol import InputTable, Source, SourceKind
 
 #: By the name that ``SourceSpec.kind`` has; ``freshet.sources.encodings`` has their positions, ``readers`` what reads them.
-KINDS: dict[str, SourceKind] = {HUDI: OF_HUDI}
+KINDS: dict[str, SourceKind] = {HUDI: OF_HUDI, KAFKA: OF_KAFKA}
 
 
 def kind_of(spec: PipelineSpec) -> SourceKind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import same_place
 from freshet.verdict.facts import Question
 from freshet.verdict.result import Example, Finding
@@ -21,11 +22,13 @@ def of_settings(question: Question) -> Iterable[Finding]:
     def at_settings(code: str, message: str, hint: str, example: Example | None = None) -> Finding:
         return Finding(code=code, file=spec.file, line=1, message=message, hint=hint, example=example)
 
-    if spec.source.missing_checkpoint == "READ_LATEST":
+    begins_late = spec.source.reset == "latest" if isinstance(spec.source, KafkaSpec) else None
+    if begins_late or spec.source.missing_checkpoint == "READ_LATEST":
         yield at_settings(
             "STARTS_AT_LATEST",
             "The first run begins at the source's newest commit: rows of before are not in the target until they change.",
-            "Use READ_UPTO_LATEST_COMMIT; or accept it where the older rows are not wanted.",
+            f"Use {'auto.offset.reset: earliest' if begins_late else 'READ_UPTO_LATEST_COMMIT'}; or accept it where the older "
+            "rows are not wanted.",
             Example(table=SHOWN, change="insert", recompute="holds the rows of before", target="does not hold them"),
         )
     if spec.operation == "delete":

@@ -18,13 +18,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from freshet.cli.main import main
+from freshet.dev import process
 from freshet.dev.hbase import look as look_module
-from freshet.dev.hbase import process, server
-from freshet.dev.hbase.files import Place, State, default_directory, delete_files, hold_directory, read_state, write_state
+from freshet.dev.hbase import server
+from freshet.dev.hbase.files import Place, State, default_directory, read_state
 from freshet.dev.hbase.look import HBase, look
-from freshet.dev.hbase.process import end_process, start_mark
 from freshet.dev.hbase.server import start, stop
 from freshet.dev.hbase.settings import hbase_site
+from freshet.dev.kept import delete_files, hold_directory, write_state
+from freshet.dev.process import end_process, start_mark
 from freshet.errors import FreshetError
 from freshet.hudi.keys.hudi_keys import check_key
 from freshet.jvm.jars import HBASE_JARS, JarSet

@@ -132,5 +132,5 @@ def test_garbage_is_not_answered_by_hoodie_streamers_key_beside_it() -> None:
 @pytest.mark.parametrize("key", [STREAMER_V1_KEY, STREAMER_V2_KEY])
 def test_a_checkpoint_of_another_kind_of_source_is_refused(key: str) -> None:
     with pytest.raises(StateError) as caught:
-        decode({key: "topic,0:5,1:7"})
+        decode({key: "a.csv,5"})
     assert caught.value.code == "CHECKPOINT_UNREADABLE"

@@ -17,7 +17,7 @@ def entries(**of_position: object) -> dict[str, str]:
     return {CHECKPOINT_KEY: json.dumps({"version": 1, "positions": {MAIN: position}})}
 
 
-@pytest.mark.parametrize("kind", ["kafka", "files", "HUDI", ""])
+@pytest.mark.parametrize("kind", ["pulsar", "files", "HUDI", ""])
 def test_a_position_of_an_unknown_kind_is_refused_by_code(kind: str) -> None:
     """Of the kind: whatever a newer freshet writes into a position under the same version, the members of the main source and
     of an input alike; HoodieStreamer's key beside it does not answer for it."""
@@ -33,7 +33,7 @@ def test_a_position_of_an_unknown_kind_is_refused_whatever_else_it_holds() -> No
         "version": 1,
         "positions": {
             MAIN: json.loads(encode(a_checkpoint(5))[CHECKPOINT_KEY])["positions"][MAIN],
-            "rides": {"kind": "kafka", "topic": "rides", "offsets": {"0": 5}},
+            "rides": {"kind": "pulsar", "topic": "rides", "offsets": {"0": 5}},
         },
     }
     with pytest.raises(StateError) as refused:

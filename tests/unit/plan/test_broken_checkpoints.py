@@ -58,8 +58,8 @@ def test_an_instant_has_the_form_of_one(key: str, instant: str) -> None:
         {CHECKPOINT_KEY: "junk"},
         {CHECKPOINT_KEY: "[" * 100_000},
         {CHECKPOINT_KEY: json.dumps({"version": 9})},
-        {STREAMER_V2_KEY: "topic,0:5"},
-        {STREAMER_V1_KEY: "topic,0:5"},
+        {STREAMER_V2_KEY: "a.csv,5"},
+        {STREAMER_V1_KEY: "a.csv,5"},
     ],
 )
 def test_the_error_names_the_pipeline_and_the_table(metadata: dict[str, str]) -> None:

@@ -137,7 +137,7 @@ def test_all_problems_of_all_files_at_once(problems_of: Check) -> None:
         (yml("  hoodie.write.record.merge.mode: EVENT_TIME_ORDERING"), 0, ""),
         (yml("  hoodie.compact.inline: maybe"), 7, "BAD_VALUE"),
         (yml("  hoodie.streamer.source.hoodieincr.num_instants: 0"), 7, "BAD_VALUE"),
-        (yml("  hoodie.streamer.source.kafka.topic: t"), 7, "NOT_SUPPORTED"),
+        (yml("  hoodie.streamer.source.kafka.topic: t"), 7, "CONFLICTING_SETTING"),
         (yml("  hoodie.deltastreamer.source.hoodieincr.path: x"), 7, "DUPLICATE_KEY"),
         (yml("  hoodie.compact.inline:"), 7, "WRONG_TYPE"),
         (yml("  hoodie.compact.inline: [true]"), 7, "WRONG_TYPE"),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from freshet.jvm import session
+from freshet.hudi.keys.options import KAFKA_IN_SESSION
+from freshet.jvm import conf, session
+from freshet.jvm.class_data import ClassData
+from freshet.jvm.jars import KAFKA_SOURCE_JARS, JarSet
 
 
 @pytest.mark.parametrize("folder", ["/opt/freshet", "/opt/a project/50%", "/opt/a#b", "/opt/a?b", "/opt/50%25", "/opt/été"])
@@ -17,3 +22,24 @@ def test_where_the_log_is_configured_is_one_word_and_a_uri(monkeypatch: pytest.M
     assert uri.startswith("file:///opt/")
     assert not set(uri) & set(" #?é")
     assert ("50%25" in uri) == ("50%" in folder)
+
+
+def test_kafkas_jars_are_on_the_class_path_of_pipelines_that_read_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kind: a jar of a source that each session takes along, whatever it reads; the archive of classes holds none."""
+    asked: list[JarSet] = []
+
+    def resolve(wanted: JarSet) -> tuple[Path, ...]:
+        asked.append(wanted)
+        return (Path("/jars/kafka.jar"),)
+
+    monkeypatch.setattr(conf, "resolve_jars", resolve)
+    assert (conf.source_jars({}), asked) == ((), [])
+    found = conf.source_jars({KAFKA_IN_SESSION: "true"})
+    assert (found, asked) == ((Path("/jars/kafka.jar"),), [KAFKA_SOURCE_JARS])
+    hudi = (Path("/jars/hudi.jar"),)
+    data = ClassData(Path("/cache/a.jsa"), None, "/spark/*:/jars/hudi.jar")
+    assert session.session_conf({}, hudi, sources=found)["spark.jars"] == "/jars/hudi.jar,/jars/kafka.jar"
+    assert (
+        session.session_conf({"spark.jars": "/own.jar"}, hudi, data, sources=found)["spark.jars"] == "/jars/kafka.jar,/own.jar"
+    )
+    assert "spark.jars" not in session.session_conf({}, hudi, data)

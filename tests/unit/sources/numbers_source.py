@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, SourceSpec, TableRef
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, Version, Window
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange, Version, Window
 from freshet.sources.position import Encoding, Position
 from freshet.sources.protocol import Lag, Source, SourceKind
 
@@ -122,8 +122,8 @@ class NumberSource:
     def read(self, window: Window, before: Checkpoint | None, deletes: bool) -> ReadIncrement:
         return ReadIncrement(table=self.spec.source.table, window=window, with_deletes=deletes)
 
-    def version_now(self) -> str:
-        return self.end
+    def read_range(self, times: ReadRange) -> ReadRange:
+        return replace(times, as_of=self.end)
 
     def late_words(self, window: Window) -> str:
         return ""
@@ -168,6 +168,9 @@ class Queue:
             what=lambda spec: f"queue at {spec.source.place}",
             remedy="Fill it.",
             position_by_hand=lambda spec, state, text: NumberPosition(int(text or 0)),
+            text_by_hand=lambda text: text,
+            most=lambda spec: f"{spec.source.max_commits} numbers",
+            reading=lambda window, zone: f"numbers up to {window.end_inclusive}",
             describe=lambda window, zone: f"numbers {window.begin_inclusive} to {window.end_inclusive}",
             readable=_readable,
         )

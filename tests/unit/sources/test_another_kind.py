@@ -130,7 +130,7 @@ def test_streamers_checkpoint_is_read_by_the_kind_that_knows_it(queue: Queue) ->
     assert decode({STREAMER_V2_KEY: "rides,7"}) == Checkpoint({MAIN: NumberPosition(7, "rides")})
     assert decode({STREAMER_V2_KEY: at(7)}) == Checkpoint({MAIN: a_checkpoint(7, table="").positions[MAIN]})
     with pytest.raises(FreshetError) as refused:
-        decode({STREAMER_V2_KEY: "topic,0:5,1:7"})
+        decode({STREAMER_V2_KEY: "file:a.csv"})
     assert refused.value.code == "CHECKPOINT_UNREADABLE"
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from freshet.hudi.checkpoint import CHECKPOINT_KEY, MAIN, STREAMER_V2_KEY, Checkpoint, decode, encode
 from freshet.sources.hudi.position import HudiPosition, Known
+from freshet.sources.kafka.position import KafkaPosition
 
 KNOWN = Known(
     (("20260801101500009", "20260801101500010"), ("20260801101500019", "20260801101500020")), since="20260801101500010"
@@ -54,6 +55,18 @@ KEPT = {
             }
         ),
         "20260801101500020",
+    ),
+    "version 1, a topic": (
+        '{"positions":{"SRC":{"kind":"kafka","of":"kafka:orders","topics":{"orders":{"id":"T1","offsets":{"0":12,"1":40}}}}},'
+        '"version":1}',
+        Checkpoint({MAIN: KafkaPosition(of="kafka:orders", offsets={"orders": {0: 12, 1: 40}}, ids={"orders": "T1"})}),
+        "orders,0:12,1:40",
+    ),
+    "version 1, topics by a pattern": (
+        '{"positions":{"SRC":{"kind":"kafka","of":"kafka:/o_.*/","topics":{"o_a":{"id":"T1","offsets":{"0":12}},'
+        '"o_b":{"offsets":{}}}}},"version":1}',
+        Checkpoint({MAIN: KafkaPosition(of="kafka:/o_.*/", offsets={"o_a": {0: 12}, "o_b": {}}, ids={"o_a": "T1"})}),
+        None,
     ),
     "version 1, a reset": ('{"positions":{},"version":1}', Checkpoint(), None),
 }

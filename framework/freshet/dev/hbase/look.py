@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 from freshet.dev.hbase.files import ZNODE, Place, State, default_directory, read_state
-from freshet.dev.hbase.process import start_mark
 from freshet.dev.hbase.zookeeper import connect
+from freshet.dev.ports import HOST
+from freshet.dev.process import start_mark
 
-QUORUM = "127.0.0.1"
+QUORUM = HOST
 _MASTER, _REGION_SERVERS = f"{ZNODE}/master", f"{ZNODE}/rs"
 _READY = "Master has completed initialization"
 

@@ -7,19 +7,19 @@ ports stay from start to start.
 from __future__ import annotations
 
 import os
-import random
 import shlex
-import socket
 import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from freshet.dev.hbase.files import Place, State, delete_files, hold_directory, read_state, write_state
+from freshet.dev.hbase.files import Place, State, read_state
 from freshet.dev.hbase.look import QUORUM, HBase, forget_the_dead, is_alive, look_at, place_of
-from freshet.dev.hbase.process import Ended, end_process, start_mark
 from freshet.dev.hbase.settings import write_settings
+from freshet.dev.kept import delete_files, end_of_log, hold_directory, write_state
+from freshet.dev.ports import PORTS, find_free_port, is_free
+from freshet.dev.process import Ended, end_process, start_mark
 from freshet.errors import FreshetError
 from freshet.jvm.ivy import pyspark_jar_dir
 from freshet.jvm.jars import HBASE_JARS, missing_jars, resolve_jars
@@ -27,13 +27,9 @@ from freshet.jvm.java import find_java_home, java_command
 
 Tell = Callable[[str], None]
 
-# Below the ports that outgoing connections are given (Linux from 32768, macOS from 49152), so that none of them takes a
-# port between two starts.
-_PORTS = range(20_000, 32_000)
 _POLL_SECONDS = 0.2
 _PORT_SECONDS = 5.0
 _BUSY_SECONDS = 60.0
-_TAIL_LINES = 10
 
 
 def start(
@@ -113,9 +109,9 @@ def _next_state(kept: State | None, region_servers: int | None) -> State:
         return State(port=_free_port(), region_servers=region_servers or 1)
     # A killed process is gone before the kernel has closed all of its sockets.
     deadline = time.monotonic() + _PORT_SECONDS
-    while not _is_free(kept.port) and time.monotonic() < deadline:
+    while not is_free(kept.port) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
-    if not _is_free(kept.port):
+    if not is_free(kept.port):
         raise FreshetError(
             "HBASE_PORT_TAKEN",
             f"another program listens on port {kept.port} of {QUORUM}, which this HBase has had since its first start.",
@@ -127,26 +123,15 @@ def _next_state(kept: State | None, region_servers: int | None) -> State:
 
 
 def _free_port() -> int:
-    for port in random.sample(_PORTS, 100):
-        if _is_free(port):
-            return port
+    port = find_free_port()
+    if port is not None:
+        return port
     raise FreshetError(
         "HBASE_PORT_TAKEN",
-        f"a hundred ports of {QUORUM} between {_PORTS.start} and {_PORTS.stop} are taken.",
+        f"a hundred ports of {QUORUM} between {PORTS.start} and {PORTS.stop} are taken.",
         "Nothing was started.",
         "Look who listens on them: ss -ltnp",
     )
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as found:
-        # As ZooKeeper does: connections of the last process that still end do not count.
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            found.bind((QUORUM, port))
-        except OSError:
-            return False
-        return True
 
 
 def _command(tell: Tell, heap_gib: int) -> list[str]:
@@ -213,12 +198,9 @@ def _wait_until_up(place: Place, state: State, wait_seconds: float, fresh: bool)
 
 
 def _not_started(place: Place, why: str, stopped: bool = True) -> FreshetError:
-    text = place.log.read_text(encoding="utf-8", errors="replace") if place.log.exists() else ""
-    lines = text.splitlines()[-_TAIL_LINES:]
-    said = "".join(f"\n  {line[:300]}" for line in lines) or " nothing"
     return FreshetError(
         "HBASE_NOT_STARTED",
-        f"the HBase in {place.directory}: {why}. The end of {place.log}:{said}\n",
+        f"the HBase in {place.directory}: {why}. The end of {place.log}:{end_of_log(place)}\n",
         "Nothing runs; the data are as they were." if stopped else "Its process still runs.",
         f"Read the log; give it longer by --wait, or begin anew: {_down(place)} --purge",
         log=str(place.log),

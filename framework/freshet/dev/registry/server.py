@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from freshet.cache import cache_dir
-from freshet.dev.hbase.process import Ended, end_process, start_mark
+from freshet.dev.process import Ended, end_process, start_mark
 from freshet.dev.registry.stub import HOST, SCHEMAS
 from freshet.errors import FreshetError, RetryableError
 

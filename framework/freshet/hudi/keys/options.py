@@ -24,6 +24,8 @@ METADATA_ENABLE = "hoodie.metadata.enable"
 
 #: A setting of the Spark session: one of its pipelines has an HBASE index, so that its JVMs need HBase's client settings.
 HBASE_IN_SESSION = "spark.freshet.hbase"
+#: And this: one of them reads Kafka, so that Spark needs the jars of that source.
+KAFKA_IN_SESSION = "spark.freshet.kafka"
 HBASE_QUORUM = "hoodie.index.hbase.zkquorum"
 HBASE_PORT = "hoodie.index.hbase.zkport"
 HBASE_ZNODE = "hoodie.index.hbase.zknode.path"
@@ -39,6 +41,15 @@ MAX_COMMITS = "hoodie.streamer.source.hoodieincr.num_instants"
 MISSING_CHECKPOINT = "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy"
 FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 INCREMENTAL_FORMAT = "hoodie.datasource.query.incremental.format"
+# Of a table: it keeps change data, by which its deletes are seen.
+RECORDS_CHANGES = "hoodie.table.cdc.enabled"
+
+KAFKA_TOPIC = "hoodie.streamer.source.kafka.topic"
+KAFKA_MAX_EVENTS = "hoodie.streamer.kafka.source.maxEvents"
+KAFKA_FAIL_ON_LOSS = "hoodie.streamer.source.kafka.enable.failOnDataLoss"
+KAFKA_MIN_PARTITIONS = "hoodie.streamer.source.kafka.minPartitions"
+KAFKA_COMMIT_OFFSETS = "hoodie.streamer.source.kafka.enable.commit.offset"
+KAFKA_KEYS = (KAFKA_TOPIC, KAFKA_MAX_EVENTS, KAFKA_FAIL_ON_LOSS, KAFKA_MIN_PARTITIONS, KAFKA_COMMIT_OFFSETS)
 
 CONCURRENCY = "hoodie.write.concurrency.mode"
 MERGE_MODE = "hoodie.record.merge.mode"

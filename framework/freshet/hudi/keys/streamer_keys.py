@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-from freshet.hudi.keys import hudi_keys
+from freshet.hudi.keys import hudi_keys, options
 from freshet.hudi.keys.hudi_keys import NEAR, KeyProblem, KeyType, check_value
+from freshet.hudi.keys.streamer_instead import INSTEAD
 from freshet.problems import did_you_mean, nearest
 
 PREFIX = "hoodie.streamer."
 OLD_PREFIX = "hoodie.deltastreamer."
-SOURCE_PATH = f"{PREFIX}source.hoodieincr.path"
+SOURCE_PATH = options.SOURCE_PATH
 NUM_INSTANTS = f"{PREFIX}source.hoodieincr.num_instants"
-MISSING_CHECKPOINT_STRATEGY = f"{PREFIX}source.hoodieincr.missing.checkpoint.strategy"
+MISSING_CHECKPOINT_STRATEGY = options.MISSING_CHECKPOINT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,95 +66,40 @@ HONOURED: Mapping[str, StreamerKey] = MappingProxyType(
                 default=None,
                 valid_values=("READ_UPTO_LATEST_COMMIT", "READ_LATEST"),
             ),
+            StreamerKey(
+                name=options.KAFKA_TOPIC,
+                effect="Topic of Kafka that <SRC> reads, a row for each record; several topics are 'source: {topics: [...]}'.",
+                type="string",
+                default=None,
+            ),
+            StreamerKey(
+                name=options.KAFKA_MAX_EVENTS,
+                effect="At most this many records of topics are read by one run, shared fairly among the partitions.",
+                type="long",
+                default="5000000",
+            ),
+            StreamerKey(
+                name=options.KAFKA_FAIL_ON_LOSS,
+                effect="Records that are gone before they were read are an error; false goes on with what is there. "
+                "HoodieStreamer's default is false.",
+                type="boolean",
+                default="true",
+            ),
+            StreamerKey(
+                name=options.KAFKA_MIN_PARTITIONS,
+                effect="Tasks that read topics at the same time, at least; 0 for one a partition.",
+                type="long",
+                default="0",
+            ),
+            StreamerKey(
+                name=options.KAFKA_COMMIT_OFFSETS,
+                effect="Set the offsets of the consumer group 'group.id' after each commit, for tools that show lag; where no "
+                "group is named none are. HoodieStreamer's default is false.",
+                type="boolean",
+                default="true",
+            ),
         )
     }
-)
-
-_LAND_FIRST = f"Land the data in a Hudi table and name that in '{SOURCE_PATH}'."
-_DDL = "Remove it: the DDL file owns the schema."
-_TRANSFORM = "Remove it and list the SQL and Python files under 'transform:'."
-_OWN_COLUMNS = "Remove it: the source table's own format and columns are read."
-_VECTOR = "Remove it: one checkpoint holds the positions of all sources and is published by the commit."
-_MULTI_TABLE = "Remove it: each table has its own pipelines/<name>.yml, and 'freshet run --all' runs them in order."
-_RECORD_SIZE = "Remove it and set 'hoodie.copyonwrite.record.size.estimate' (bytes)."
-_NAMES = "Remove it and name the columns in the SQL ('select `a-b` as a_b')."
-
-# What to write instead, then the names it answers for, without the prefix. A name that ends in "." stands for all
-# names that start with it.
-_INSTEAD: tuple[tuple[str, str], ...] = (
-    (f"Write '{MISSING_CHECKPOINT_STRATEGY}: READ_LATEST'.", "source.hoodieincr.read_latest_on_missing_ckpt"),
-    (
-        _OWN_COLUMNS,
-        """source.hoodieincr.file.format source.hoodieincr.partition.fields
-        source.hoodieincr.partition.extractor.class""",
-    ),
-    ("Remove it: only the DDL's columns are written.", "source.hoodieincr.drop.all.meta.fields.from.source"),
-    (_TRANSFORM, "transformer.class transformer.sql transformer.sql.file"),
-    ("Remove it: a backfill leaves the checkpoint alone by itself.", "checkpoint.force.skip"),
-    ("Remove it and run 'freshet checkpoint set'.", "checkpoint.provider.path"),
-    (_VECTOR, "multiwriter.source.checkpoint.id"),
-    (_MULTI_TABLE, "ingestion.tablesToBeIngested ingestion.targetBasePath ingestion."),
-    (_RECORD_SIZE, "sample.writes.enabled sample.writes.size"),
-    (_NAMES, "source.sanitize.invalid.schema.field.names source.sanitize.invalid.char.mask"),
-    ("Remove it: errors always name the SQL's file, line and column.", "row.throw.explicit.exceptions"),
-    ("Remove it; a column that may be null has no NOT NULL in the DDL.", "schema.make.columns.nullable"),
-    (
-        _DDL,
-        """schemaprovider.class schemaprovider.registry.url schemaprovider.registry.targetUrl
-        schemaprovider.registry.schemaconverter schemaprovider.registry.baseUrl schemaprovider.registry.urlSuffix
-        schemaprovider.registry.sourceUrlSuffix schemaprovider.registry.targetUrlSuffix
-        schemaprovider.source.schema.file schemaprovider.target.schema.file
-        schemaprovider.source.schema.hive.database schemaprovider.source.schema.hive.table
-        schemaprovider.target.schema.hive.database schemaprovider.target.schema.hive.table
-        schemaprovider.source.schema.jdbc.connection.url schemaprovider.source.schema.jdbc.driver.type
-        schemaprovider.source.schema.jdbc.username schemaprovider.source.schema.jdbc.password
-        schemaprovider.source.schema.jdbc.dbtable schemaprovider.source.schema.jdbc.timeout
-        schemaprovider.source.schema.jdbc.nullable
-        schemaprovider.proto.class.name schemaprovider.proto.flatten.wrappers schemaprovider.proto.timestamps.as.records
-        schemaprovider.proto.max.recursion.depth schemaprovider.spark_avro_post_processor.enable
-        schemaprovider.schema_post_processor schemaprovider.schema_post_processor.delete.columns
-        schemaprovider.schema_post_processor.add.column.name schemaprovider.schema_post_processor.add.column.type
-        schemaprovider.schema_post_processor.add.column.nullable
-        schemaprovider.schema_post_processor.add.column.default schemaprovider.schema_post_processor.add.column.doc""",
-    ),
-    (
-        "Remove it, put the query into a file under 'transform:' and what it reads under 'inputs:'.",
-        "source.sql.sql.query source.sql.file source.sql.checkpoint.emit",
-    ),
-    (
-        _LAND_FIRST,
-        """source.kafka.topic source.kafka.append.offsets source.kafka.checkpoint.type
-        source.kafka.value.deserializer.class source.kafka.value.deserializer.schema
-        source.kafka.proto.value.deserializer.class source.kafka.fetch_partition.time.out
-        source.kafka.enable.commit.offset source.kafka.enable.failOnDataLoss source.kafka.minPartitions
-        source.kafka.ignore.prefix.config.list kafka.source.maxEvents
-        source.json.kafka.processor.class source.json.kafka.post.processor.maxwell.database.regex
-        source.json.kafka.post.processor.maxwell.table.regex
-        source.json.kafka.post.processor.maxwell.precombine.field.type
-        source.json.kafka.post.processor.maxwell.precombine.field.format
-        source.pulsar.topic source.pulsar.maxRecords source.pulsar.endpoint.service.url
-        source.pulsar.endpoint.admin.url source.pulsar.offset.autoResetStrategy
-        source.dfs.root source.input.selector source.dfs.datepartitioned.date.format
-        source.dfs.datepartitioned.selector.depth source.dfs.datepartitioned.selector.lookback.days
-        source.dfs.datepartitioned.selector.currentdate source.dfs.datepartitioned.selector.parallelism
-        source.parquet.dfs.merge_schema.enable source.incrpull.root csv.
-        source.cloud.meta.batch.size source.cloud.meta.ack source.cloud.meta.max.num.messages.per.sync
-        source.cloud.meta.max.fetch.time.per.sync.secs source.cloud.data.check.file.exists
-        source.cloud.data.select.relpath.prefix source.cloud.data.select.relative.path.regex
-        source.cloud.data.ignore.relpath.prefix source.cloud.data.ignore.relpath.substring
-        source.cloud.data.datasource.options source.cloud.data.select.file.extension
-        source.cloud.data.datafile.format source.cloud.data.partition.fields.from.path
-        source.cloud.data.reader.comma.separated.path.format source.cloud.data.partition.max.size
-        source.cloud.data.reader.coalesce.aliases
-        source.s3incr.check.file.exists source.s3incr.key.prefix source.s3incr.fs.prefix
-        source.s3incr.ignore.key.prefix source.s3incr.ignore.key.substring source.s3incr.spark.datasource.options
-        s3.source.queue.url s3.source.queue.region s3.source.queue.fs s3.source.queue.long.poll.wait
-        s3.source.queue.max.messages.per.batch s3.source.queue.max.messages.per.request
-        s3.source.queue.visibility.timeout source.gcs.project.id source.gcs.subscription.id
-        jdbc.url jdbc.user jdbc.password jdbc.password.file jdbc.driver.class jdbc.table.name
-        jdbc.table.incr.column.name jdbc.incr.pull jdbc.extra.options. jdbc.storage.level
-        jdbc.incr.fallback.to.full.fetch""",
-    ),
 )
 
 # Keys whose advice is for one who has switched them on.
@@ -228,12 +174,12 @@ def meant_by(key: str) -> str:
 
 @cache
 def _instead() -> Mapping[str, str]:
-    return {name: advice for advice, names in _INSTEAD for name in names.split()}
+    return {name: advice for advice, names in INSTEAD for name in names.split()}
 
 
 def _check_honoured(key: str, value: str, honoured: StreamerKey) -> KeyProblem | None:
     problem = check_value(key, value, honoured.type, honoured.valid_values)
-    if problem is None and honoured.name == NUM_INSTANTS and int(value) < 1:
+    if problem is None and honoured.name in (NUM_INSTANTS, options.KAFKA_MAX_EVENTS) and int(value) < 1:
         return KeyProblem("BAD_VALUE", f"'{key}' does not take '{value}'.", "It takes a whole number from 1 on.")
     if problem is None and honoured.name == SOURCE_PATH and not value.strip():
         return KeyProblem("BAD_VALUE", f"'{key}' is empty.", "Write the base path of the source table.")

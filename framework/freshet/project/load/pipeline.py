@@ -8,12 +8,14 @@ from pathlib import Path
 
 from freshet.errors import Problem
 from freshet.hudi.keys import options
-from freshet.problems import Problems, did_you_mean
+from freshet.hudi.keys.kafka_keys import CLIENT_KEYS
+from freshet.problems import Problems
 from freshet.project.load import layers
 from freshet.project.load.draft import Draft, ddl_file
 from freshet.project.model import logic
+from freshet.project.model.kafka import KafkaSpec, of_topics
 from freshet.project.model.paths import normal_path, places_before, quarantine_of
-from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.pipeline import PipelineSpec, SourceSpec, TableRef
 from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted
 from freshet.project.rules import source, target
@@ -24,13 +26,16 @@ from freshet.project.rules.fingerprint import fingerprint_of
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
+from freshet.project.rules.kafka import check_unread, read_topics, reads_topics
+from freshet.project.rules.kafka_rows import check_topics, with_columns
 from freshet.project.rules.names import NamesKept
+from freshet.project.rules.settings import check_spark
 from freshet.project.rules.shares import Shares
 from freshet.project.rules.sync import check_sync
 from freshet.project.rules.transforms import read_chain
 from freshet.project.rules.write import check_ordering, check_overwrites, read_write
 from freshet.project.shape.files import validate_settings
-from freshet.project.syntax.ddl import DdlTable, Setting, parse_ddl
+from freshet.project.syntax.ddl import DdlTable, parse_ddl
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.template import text_of
 from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode, find_node
@@ -84,11 +89,16 @@ def _built(
 ) -> PipelineSpec | None:
     before = len(problems)
     settings = validate_settings(layers.plain_settings(draft.tree), problems, lambda path: draft.place(*path))
-    _check_spark(layers.text_settings(draft.tree, "spark"), problems)
+    check_spark(layers.text_settings(draft.tree, "spark"), problems)
     hoodie = layers.text_settings(draft.tree, "hoodie")
     check_hoodie(hoodie, problems)
     chain = read_chain(_named_files(draft.tree), files, draft.context, problems)
-    main = source.read_source(hoodie, draft.place("hoodie"), files.root, targets, draft.warehouse, problems)
+    described = settings.source if settings is not None else None
+    if reads_topics(hoodie, described):
+        main: SourceSpec | None = read_topics(hoodie, described, draft.place, draft.secrets, problems)
+    else:
+        check_unread(hoodie, described, draft.place, problems)
+        main = source.read_source(hoodie, draft.place("hoodie"), files.root, targets, draft.warehouse, problems)
     declared = settings.inputs if settings is not None else {}
     inputs = read_inputs(
         {name: (item, draft.place("inputs", name)) for name, item in declared.items()},
@@ -115,6 +125,10 @@ def _built(
     write = read_write(settings.write if settings else None, table, operation, mode, draft.place, problems)
     check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)
+    if isinstance(main, KafkaSpec):
+        main = with_columns(main, described, table, draft.place, problems)
+        event_time = settings.backfill.event_time if settings is not None and settings.backfill is not None else ""
+        check_topics(main, table, inputs, write, [step for step, _ in chain], draft.place, problems, event_time=event_time)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, draft.place, problems)
     checks = read_checks(
         settings.checks if settings else (),
@@ -136,7 +150,7 @@ def _built(
         check_overwrites(operation, write, backfill, index, draft.place("hoodie"), problems, partition_is_stable=stable)
     if len(problems) > before or settings is None or main is None or ref is None:
         return None
-    own = target.OWN_KEYS | source.OWN_KEYS
+    own = target.OWN_KEYS | source.OWN_KEYS | CLIENT_KEYS.keys()
     write_options = {
         key: value.value
         for key, value in sorted(values.items())
@@ -151,7 +165,7 @@ def _built(
         **{
             f"{draft.file} ({matter})": value
             for matter, value in (
-                ("source", [main.table.name, main.incremental_format]),
+                ("source", [main.table.name, main.incremental_format, *of_topics(main)]),
                 ("inputs", logic.of_inputs(inputs)),
                 ("write", [operation, *written]),
                 ("checks", logic.of_checks(checks)),
@@ -194,6 +208,8 @@ def _built(
         lease_wait_seconds=settings.lease.wait_seconds,
         lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
+        slo=settings.slo.promised(),
+        metrics=settings.metrics.ways_out(files.root),
         fingerprint="",
         accepts=tuple(Accepted(one.code, one.why, one.of or "") for one in settings.accepts),
         row_by_row=settings.exactness == "row_by_row",
@@ -226,16 +242,3 @@ def _named_files(tree: MapNode) -> list[tuple[str, Place]]:
         for item in items
         if isinstance(item, ScalarNode) and isinstance(item.value, str) and item.value
     ]
-
-
-def _check_spark(settings: Mapping[str, Setting], problems: Problems) -> None:
-    for key, setting in settings.items():
-        if not key.startswith("spark."):
-            hint = (
-                "Hudi's properties belong under 'hoodie:'."
-                if key.startswith("hoodie.")
-                else did_you_mean(f"spark.{key}", [f"spark.{key}"])
-            )
-            problems.add(setting.file, setting.line, "UNKNOWN_KEY", f"'{key[:80]}' is not a setting of Spark.", hint)
-        if key == "spark.sql.parquet.datetimeRebaseModeInWrite":
-            problems.add(setting.file, setting.line, "RESERVED_KEY", f"'{key}' cannot be set: Hudi has one calendar.")

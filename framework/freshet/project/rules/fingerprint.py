@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from freshet.project.model.checks import CheckSpec
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.secrets import Redactor
 from freshet.types.columns import Column
@@ -27,6 +28,8 @@ APART: Mapping[type, frozenset[str]] = {
             *("co_writers", "readers"),
             # How long and by what means, and not what.
             *("spark_conf", "lease_wait_seconds", "lease_across_machines", "limits"),
+            # For who looks after it.
+            *("slo", "metrics"),
             # How a range is computed again: a chunk's commit says it by itself.
             "backfill",
             # Follows from the name.
@@ -48,6 +51,13 @@ APART: Mapping[type, frozenset[str]] = {
     TableSpec: frozenset({"file", "properties", "column_lines"}),
     # How much at a time, and what a run without a checkpoint does.
     SourceSpec: frozenset({"max_commits", "missing_checkpoint", "full_scan_when_expired"}),
+    # And where they are read, by whom, and how many at a time.
+    KafkaSpec: frozenset(
+        {
+            *("table", "max_commits", "missing_checkpoint", "full_scan_when_expired", "incremental_format"),
+            *("client", "max_events", "reset", "group", "fail_on_data_loss", "min_partitions"),
+        }
+    ),
     InputSpec: frozenset({"line"}),
     # Where an index lies decides about no row.
     IndexSpec: frozenset({"hbase"}),

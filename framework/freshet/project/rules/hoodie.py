@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from freshet.hudi.keys import options, streamer_keys
+from freshet.hudi.keys.kafka_keys import check_client_key, is_client_key
 from freshet.hudi.keys.stances import check_stance
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean
@@ -35,7 +36,7 @@ def check_hoodie(settings: Mapping[str, Setting], problems: Problems) -> None:
             said = f"'{setting.name or key}' cannot be set: freshet sets it itself or relies on it."
             problems.add(setting.file, setting.line, "RESERVED_KEY", said, reserved)
             continue
-        found = _check(key, setting.value)
+        found = problem_of(key, setting.value)
         if found is not None:
             code, said, hint = found
             said = said.replace(key, setting.name or key)
@@ -45,7 +46,11 @@ def check_hoodie(settings: Mapping[str, Setting], problems: Problems) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _check(key: str, value: str) -> tuple[str, str, str] | None:
+def problem_of(key: str, value: str) -> tuple[str, str, str] | None:
+    """Return what is wrong with one key that stands under ``hoodie:``: code, message and hint."""
+    if is_client_key(key):
+        of_kafka = check_client_key(key, value)
+        return None if of_kafka is None else (of_kafka.code, of_kafka.message, of_kafka.hint)
     if not key.startswith("hoodie."):
         hint = advice_for(key) or "Only hoodie.* keys stand under 'hoodie:'."
         return "UNKNOWN_KEY", f"'{key[:80]}' is not a Hudi property.", hint

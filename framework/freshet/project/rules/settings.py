@@ -65,3 +65,17 @@ class SettingRules:
     def add(self, at: Setting, code: str, message: str, hint: str) -> None:
         """Report a problem at the line of a setting."""
         self.problems.add(at.file, at.line, code, message, hint)
+
+
+def check_spark(settings: Mapping[str, Setting], problems: Problems) -> None:
+    """Report settings that are none of Spark's, and those that cannot be set."""
+    for key, setting in settings.items():
+        if not key.startswith("spark."):
+            hint = (
+                "Hudi's properties belong under 'hoodie:'."
+                if key.startswith("hoodie.")
+                else did_you_mean(f"spark.{key}", [f"spark.{key}"])
+            )
+            problems.add(setting.file, setting.line, "UNKNOWN_KEY", f"'{key[:80]}' is not a setting of Spark.", hint)
+        if key == "spark.sql.parquet.datetimeRebaseModeInWrite":
+            problems.add(setting.file, setting.line, "RESERVED_KEY", f"'{key}' cannot be set: Hudi has one calendar.")

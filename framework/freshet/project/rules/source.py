@@ -33,7 +33,7 @@ def read_source(
     warehouse: Mapping[str, str],
     problems: Problems,
 ) -> SourceSpec | None:
-    """Read how the main source is read.
+    """Read how a Hudi table is read as the main source.
 
     Args:
         settings: One value per Hudi key.
@@ -62,7 +62,7 @@ def read_source(
             place.line,
             "MISSING_SOURCE",
             "The pipeline names no main source.",
-            f"Write '{options.SOURCE_PATH}: <path of a Hudi table>' under 'hoodie:'.",
+            f"Write '{options.SOURCE_PATH}: <path of a Hudi table>' under 'hoodie:', or for Kafka '{options.KAFKA_TOPIC}'.",
         )
         return None
     return SourceSpec(

@@ -13,7 +13,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
-from freshet.project.shape.running import Lease, Run
+from freshet.project.shape.running import NOWHERE, Lease, Metrics, Objectives, Run
+from freshet.project.shape.source import Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list, refused
 from freshet.project.syntax.files import Place
 
@@ -47,6 +48,7 @@ class ConfigFile(Shared):
     warehouse: dict[str, str] = Field(
         default_factory=dict, description="Folder or URI of each database, by its name: raw.trips lies in <raw>/trips."
     )
+    metrics: Metrics = Field(NOWHERE, description="Where metrics go after each run of a pipeline.")
 
 
 class PipelineFile(Shared):
@@ -63,11 +65,18 @@ class PipelineFile(Shared):
         examples=["*/30 * * * *"],
         description="When a scheduler should run the pipeline: cron text with five fields, UTC.",
     )
+    slo: Objectives = Field(
+        Objectives(freshness=None, max_runtime=None),
+        description="What the pipeline promises its readers; `freshet status` says whether it is kept.",
+    )
     tags: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list, description="Labels that select pipelines on the command line."
     )
     inputs: dict[str, Input] = Field(
         default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
+    )
+    source: Source | None = Field(
+        None, description="Topics of Kafka as the main source, as far as HoodieStreamer has no property for them."
     )
     write: Write | None = Field(
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
@@ -102,6 +111,7 @@ class Settings(PipelineFile):
     """A pipeline after its configs were laid below it."""
 
     warehouse: dict[str, str] = Field(default_factory=dict, description="Folder or URI of each database.")
+    metrics: Metrics = Field(NOWHERE, description="Where metrics go.")
 
 
 PlaceOf = Callable[[tuple[str, ...]], Place]
@@ -148,7 +158,7 @@ def check_keys(entries: Mapping[str, int], model: type[Model], file: str, proble
         if key in known:
             continue
         if key in Settings.model_fields:
-            other = "configs/base.yml or configs/<env>.yml" if key == "warehouse" else "a file in pipelines/"
+            other = "configs/base.yml or configs/<env>.yml" if key in ("warehouse", "metrics") else "a file in pipelines/"
             problems.add(file, line, "MISPLACED_KEY", f"'{key}' cannot stand in this file.", f"It belongs in {other}.")
         else:
             problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{key[:80]}'.", unknown_key_hint(key, known))
@@ -182,8 +192,11 @@ def _note(
     elif kind == "extra_forbidden":
         nested: dict[str, type[BaseModel]] = {
             "inputs": Input,
+            "source": Source,
             "lease": Lease,
             "run": Run,
+            "slo": Objectives,
+            "metrics": Metrics,
             "write": Write,
             "backfill": Backfill,
             "accepts": Accept,

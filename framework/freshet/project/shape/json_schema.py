@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from freshet.hudi.keys import hudi_keys, options, stances, streamer_keys
+from freshet.hudi.keys.kafka_keys import CLIENT_KEYS
 from freshet.project.shape.files import ConfigFile, PipelineFile
 from freshet.project.shape.strategies import Model
 
@@ -76,6 +77,8 @@ def _hoodie() -> dict[str, Any]:
                 properties.setdefault(
                     older, properties[key.name] | {"deprecated": True, "description": f"Older name of {key.name}."}
                 )
+    for name, values in CLIENT_KEYS.items():
+        properties[name] = _property("string", None, values) | {"description": "Property of Kafka's client."}
     # What freshet takes is less than what Hudi does, and its defaults are its own.
     properties[options.OPERATION] = {"enum": ["upsert", "insert", "delete", "insert_overwrite"], "default": "upsert"}
     properties[options.INDEX_TYPE] = {"enum": ["BUCKET", "RECORD_INDEX", "HBASE"], "default": "BUCKET"}

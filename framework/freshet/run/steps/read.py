@@ -12,7 +12,7 @@ from freshet.sources.readers import READERS
 def read_main(work: Work, stage: ReadIncrement) -> None:
     """Read the window of the main source."""
     reader = READERS[work.spec.source.kind]
-    work.source = reader.read(work.spark, stage)
+    work.source, work.aside = reader.read(work.spark, stage)
     work.view(MAIN, work.source.drop(*reader.identity))
 
 

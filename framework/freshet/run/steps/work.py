@@ -32,6 +32,7 @@ class Work:
         all_here: True where no commit follows, so that what Hudi would evaluate within it is evaluated here.
         inputs: What the next step reads, by name.
         source: The rows of the main source, with what identifies them there; None before they are read.
+        aside: What the main source gave that is no row of it, for the quarantine; None where there is none.
         gated: What the checks of the batch found; None where none have run.
         outcomes: Of every check that has run.
         table_checks: The checks of the table; None where there are none.
@@ -46,6 +47,7 @@ class Work:
     all_here: bool
     inputs: dict[str, DataFrame] = field(default_factory=dict)
     source: DataFrame | None = None
+    aside: DataFrame | None = None
     gated: Gated | None = None
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import Checkpoint
-from freshet.hudi.instants import readable, zone_of
+from freshet.hudi.instants import is_instant, readable, zone_of
 from freshet.hudi.table import StateReader, TableState
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.hudi.look.late import completion_of, late_commits, position_at, position_by_hand, refuse_late, what_is_late
@@ -24,7 +24,7 @@ from freshet.sources.hudi.look.versions import (
 )
 from freshet.sources.hudi.look.window import horizon, next_window
 from freshet.sources.hudi.position import HudiPosition, in_hudi
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, Version, Window, counted
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange, Version, Window, counted
 from freshet.sources.position import Position
 from freshet.sources.protocol import Lag, SourceKind
 
@@ -96,9 +96,9 @@ class HudiSource:
             partitions=touched_partitions(self.table, window),
         )
 
-    def version_now(self) -> str:
-        """Return the time to travel to for all that has completed by now; empty for the latest version."""
-        return version_now(self.table)
+    def read_range(self, times: ReadRange) -> ReadRange:
+        """Return the stage with the time to travel to for all that has completed by now."""
+        return replace(times, as_of=version_now(self.table))
 
     def late_words(self, window: Window) -> str:
         """Say which of the window's commits are named in the past."""
@@ -142,6 +142,7 @@ class HudiSource:
             commits=len(waiting),
             rows=sum(table.info(i).rows for i in waiting),
             minutes=max(0.0, _minutes(read_upto, waiting[-1].completed)) if read_upto and waiting else 0.0,
+            oldest=min((i.completed for i in waiting), default=""),
             horizon=oldest,
             minutes_to_horizon=_minutes(oldest, read_upto) if trimmed and oldest and read_upto else None,
         )
@@ -195,6 +196,20 @@ def _describe(window: Window, zone: str) -> str:
     )
 
 
+def _reading(window: Window, zone: str) -> str:
+    commits, rows = counted(len(window.requested), "commit"), counted(window.rows, "row")
+    return f"{commits} ({rows}) up to {readable(window.end_inclusive, zone)}"
+
+
+def _text_by_hand(text: str) -> str:
+    if not is_instant(text):
+        raise ValueError(
+            "an instant is a time of 14 to 17 digits, yyyyMMddHHmmss and milliseconds; `freshet checkpoint show` and "
+            "`freshet status --output json` print some."
+        )
+    return text.ljust(17, "0")
+
+
 def _readable(text: str, zone: str, now: datetime | None) -> str:
     return readable(text, zone, now, to_the_millisecond=True)
 
@@ -205,7 +220,10 @@ KIND = SourceKind(
     what=lambda spec: f"Hudi table at {spec.source.table.path}",
     remedy="Check hoodie.streamer.source.hoodieincr.path and the roots in configs/, or run the pipeline that makes it.",
     position_by_hand=_by_hand,
+    text_by_hand=_text_by_hand,
+    most=lambda spec: f"{spec.source.max_commits} commits",
     describe=_describe,
+    reading=_reading,
     readable=_readable,
 )
 

@@ -1,0 +1,96 @@
+"""Topics of Kafka as the main source of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from freshet.project.model.pipeline import SourceSpec
+from freshet.types.columns import Array, Atomic, Column, Struct
+
+#: The kind of source that topics are.
+KAFKA = "kafka"
+#: The column of <SRC> that says where a record came from.
+ORIGIN = "_kafka"
+#: HoodieStreamer's default of how many records a run reads at most.
+DEFAULT_MAX_EVENTS = 5_000_000
+
+Format = Literal["json", "text", "bytes"]
+Reset = Literal["earliest", "latest", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KafkaSpec(SourceSpec):
+    """Topics, read incrementally as ``<SRC>``: a row for each record.
+
+    Args:
+        topics: Their names; empty where a pattern names them.
+        pattern: Regular expression that the whole name of a topic matches; empty where they are named.
+        client: Settings of the client, by Kafka's names: servers, security and the rest.
+        max_events: Bound on records per run.
+        reset: Where a run without a checkpoint begins; ``none`` is an error.
+        group: Consumer group whose offsets are set after a commit; empty for none.
+        fail_on_data_loss: False lets a run go on behind records that are gone.
+        min_partitions: Tasks that read at the same time, at least; 0 for one a partition.
+        format: What a record's value is.
+        columns: Of the value, for JSON.
+        is_strict: True where a JSON value may have no field that ``columns`` lacks.
+        tombstones: What a record without a value is: a row that deletes, a row of nulls, or none that can be decoded (empty).
+    """
+
+    kind: ClassVar[str] = KAFKA
+
+    topics: tuple[str, ...]
+    pattern: str = ""
+    client: Mapping[str, str] = field(repr=False)
+    max_events: int = DEFAULT_MAX_EVENTS
+    reset: Reset = "none"
+    group: str = ""
+    fail_on_data_loss: bool = True
+    min_partitions: int = 0
+    format: Format = "json"
+    columns: tuple[Column, ...] = ()
+    is_strict: bool = False
+    tombstones: Literal["", "delete", "row"] = ""
+
+    @property
+    def servers(self) -> str:
+        """Return the addresses of the cluster."""
+        return self.client["bootstrap.servers"]
+
+
+def place_of_topics(topics: tuple[str, ...], pattern: str = "") -> str:
+    """Return what topics are called as a place; the cluster is no part of it, whose address may change."""
+    return f"{KAFKA}:/{pattern}/" if pattern else f"{KAFKA}:{','.join(topics)}"
+
+
+#: What ``_kafka`` holds.
+ORIGIN_TYPE = Struct(
+    (
+        ("topic", Atomic("string")),
+        ("partition", Atomic("int")),
+        ("offset", Atomic("bigint")),
+        ("timestamp", Atomic("timestamp")),
+        ("timestamp_type", Atomic("string")),
+        ("key", Atomic("binary")),
+        ("headers", Array(Struct((("key", Atomic("string")), ("value", Atomic("binary")))))),
+        ("tombstone", Atomic("boolean")),
+    )
+)
+
+
+def row_columns(spec: KafkaSpec) -> tuple[Column, ...]:
+    """Return the columns of <SRC>: the value's, what it deletes, and where the record came from."""
+    plain = Column(name="value", type=Atomic("string" if spec.format == "text" else "binary"))
+    values = spec.columns if spec.format == "json" else (plain,)
+    deletes = (Column(name="_hoodie_is_deleted", type=Atomic("boolean")),) if spec.tombstones == "delete" else ()
+    return (*values, *deletes, Column(name=ORIGIN, type=ORIGIN_TYPE))
+
+
+def of_topics(spec: SourceSpec) -> list[Any]:
+    """Return what of topics decides about rows, besides their names; nothing of another source."""
+    if not isinstance(spec, KafkaSpec):
+        return []
+    columns = [(column.name, str(column.type)) for column in spec.columns]
+    return [spec.format, columns, spec.is_strict, spec.tombstones]
