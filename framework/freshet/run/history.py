@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,8 @@ from freshet.run.result import row_counts
 
 _OF_HUDI = {"COMPACT": "compaction", "LOG_COMPACT": "compaction", "CLUSTER": "clustering"}
 _OF_ORIGIN = {"override": "checkpoint", "replay": "replay", "backfill": "backfill", "index": "index", "repair": "repair"}
+# A commit is of a run that began before it, and others may have begun between: so many records more are looked at for it.
+_BESIDE = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,19 +82,28 @@ def read_history(
         since: Time, UTC, from which on runs count.
         failed: Only those that did not end well.
     """
-    records, unreadable = _records(spec, limit, since, failed)
-    entries = [entry_of(_without_older(record, spec)) for record in records]
-    target = None if failed else _table(spec, state, bool(records))
-    if target is not None:
-        told = {commit for entry in entries for commit in entry.commits}
-        # What began before the oldest record that was read may be told of by one that was not.
-        oldest = min(entry.begun for entry in entries) if len(records) == limit else ""
-        for instant, info in _commits(target, since):
-            if len(entries) >= limit + len(records) or instant.requested < oldest:
-                break
-            if instant.completed not in told and info.extra.get(PIPELINE_KEY, spec.name) not in spec.co_writers:
-                entries.append(_of_commit(spec, instant, info))
-    return sorted(entries, key=lambda entry: entry.last or entry.begun, reverse=True)[:limit], unreadable
+    target = None
+    for most in (limit, limit + _BESIDE):
+        records, unreadable = _records(spec, most, since, failed)
+        entries = [entry_of(_without_older(record, spec)) for record in records]
+        target = target or (None if failed else _table(spec, state, bool(records)))
+        alone = _told_by_none(spec, target, entries, most, since) if target is not None else []
+        if not alone or len(records) < most:
+            break
+    return sorted([*entries, *alone], key=lambda entry: entry.last or entry.begun, reverse=True)[:limit], unreadable
+
+
+def _told_by_none(spec: PipelineSpec, target: TableState, entries: Sequence[Entry], most: int, since: str) -> list[Entry]:
+    """Return the commits of which no record tells that was read, but for those of before the oldest record."""
+    told = {commit for entry in entries for commit in entry.commits}
+    oldest = min(entry.begun for entry in entries) if len(entries) == most else ""
+    found: list[Entry] = []
+    for instant, info in _commits(target, since):
+        if len(found) >= most or instant.requested < oldest:
+            break
+        if instant.completed not in told and info.extra.get(PIPELINE_KEY, spec.name) not in spec.co_writers:
+            found.append(_of_commit(spec, instant, info))
+    return found
 
 
 def _records(spec: PipelineSpec, limit: int, since: str, failed: bool) -> tuple[list[dict[str, Any]], list[str]]:

@@ -66,6 +66,18 @@ def test_a_run_that_was_interrupted_has_taken_a_time(freshet: Freshet, root: Pat
     assert line.split()[-1] == "-"
 
 
+def test_a_limit_cuts_what_is_whole(freshet: Freshet, root: Path, target: HandMade) -> None:
+    """Two runs at once: the commit of the one that began first comes after the other one's record, the last that is read."""
+    recorded(root, 20, commits=[at(30)], seconds={"total": 9.5})
+    recorded(root, 25, "failed", error={"code": "ALREADY_RUNNING", "message": "x"}, ended=at(26))
+    recorded(root, 40, "idle")
+    target.done(30, commit({PIPELINE_KEY: "payments", ORIGIN_KEY: "increment"}, numInserts=3))
+    shown = [parsed(freshet("history", "payments", "--limit", n, "--output", "json"))["runs"] for n in ("1", "2", "3")]
+    found = [[(one["begun"], one["outcome"]) for one in runs] for runs in shown]
+    whole = [(at(40), "idle"), (at(25), "failed"), (at(20), "committed")]
+    assert found == [whole[:1], whole[:2], whole]
+
+
 def test_each_kind_of_commit_is_known_by_its_own_metadata(freshet: Freshet, root: Path, target: HandMade) -> None:
     """Runs, checkpoints by hand, chunks, services and other writers, of before there were records."""
 
