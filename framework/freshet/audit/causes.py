@@ -122,7 +122,8 @@ def _of_logic(spec: PipelineSpec, target: TableState) -> Iterator[Cause]:
     if older:
         yield Cause(
             code="OLDER_LOGIC",
-            message=f"{counted(len(older), 'partition')} hold rows that an older logic made: {_named(sorted(older))}",
+            message=f"{counted(len(older), 'partition')} hold rows that an older logic made: {_named(sorted(older))}; the "
+            f"backfill that renews them: freshet plan {spec.name}",
         )
 
 

@@ -54,10 +54,9 @@ def _facts(found: AuditResult) -> Iterator[str]:
     for cause in found.causes:
         yield f"{'cause' if cause.rows is not None else 'may be'}: {cause.code}: {cause.message}"
     if found.unexplained:
-        yield (
-            f"{counted(found.unexplained, 'row')}: nothing certain can be told of where the difference comes from; what runs "
-            f"may miss: freshet explain {found.pipeline}"
-        )
+        may_be = any(cause.rows is None for cause in found.causes)
+        nothing = f"nothing tells where the difference comes from; what runs may miss: freshet explain {found.pipeline}"
+        yield f"{counted(found.unexplained, 'row')}: {'that it comes from there is not certain' if may_be else nothing}"
     if found.repaired is not None:
         done = found.repaired
         yield (

@@ -31,7 +31,8 @@ def told_of(odd: Sequence[OddTexts], files: Files, table: str) -> list[str]:
             f"TEXT_COLUMN: {one.column} is text though {one.values - one.odd:,} of {one.values:,} values are {one.most}: "
             f"{one.example[:60]!r} is not ({at}). To have it otherwise mend such values, or leave nothing there for null; "
             f'then freshet land {table} --drop, and land the files again, with --columns "{one.column} '
-            f'{TYPES[one.most]}" so that such a value is refused and named'
+            f'{TYPES[one.most]}"{" (BIGINT for whole numbers)" * (one.most == "numbers")} so that such a value is refused and '
+            "named"
         )
     return found
 

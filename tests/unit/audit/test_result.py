@@ -100,8 +100,7 @@ def test_in_words() -> None:
         "  with 95% confidence at most 3.1% of all rows are wrong; drawn by --seed s",
         "  cause: EDITED_ROWS: 2 rows were written by others",
         "  may be: OLDER_LOGIC: old",
-        "  2 rows: nothing certain can be told of where the difference comes from; "
-        "what runs may miss: freshet explain earnings",
+        "  2 rows: that it comes from there is not certain",
         "  to repair them: freshet audit earnings --all --repair",
         "",
         "rows that are missing:",
