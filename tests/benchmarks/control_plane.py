@@ -19,7 +19,12 @@ PIPELINES = (10, 100, 1000)
 TIMELINES = (10, 1_000, 10_000)
 COMMITS = 10
 REPETITIONS = 5
-BOUNDS = {"idle tick of 100 pipelines": 0.5, "validate of 100 pipelines": 2.0, "status of 100 pipelines": 2.0}
+BOUNDS = {
+    "idle tick of 100 pipelines": 0.5,
+    "validate of 100 pipelines": 2.0,
+    "status of 100 pipelines": 2.0,
+    "metrics of 100 pipelines": 1.0,
+}
 
 
 def measure() -> dict[str, object]:
@@ -58,6 +63,7 @@ def _commands(project: Path) -> dict[str, list[str]]:
         "compile": freshet("compile", "--all", *where),
         "plan p0": freshet("plan", "p0", *where),
         "status": freshet("status", *where),
+        "metrics": freshet("status", "--metrics", *where),
     }
 
 

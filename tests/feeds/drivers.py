@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -59,7 +59,7 @@ class DriverFeed:
         self.spark, self.seed, self.drivers = spark, seed, drivers
         self.profiles = RawTable(str(raw / "driver_profiles"), ("driver_id",), "updated_at", "", buckets, _CDC)
         self.statuses = RawTable(str(raw / "driver_status"), ("status_id",), "updated_at", "datestr", buckets, _CDC)
-        self._midnight = int(datetime(first_day.year, first_day.month, first_day.day, tzinfo=UTC).timestamp())
+        self._midnight = int(datetime(first_day.year, first_day.month, first_day.day, tzinfo=timezone.utc).timestamp())
         self._file = raw / ".drivers.json"
         self._clock = _Clock(**json.loads(self._file.read_text())) if self._file.exists() else _Clock()
 
@@ -153,7 +153,7 @@ class DriverFeed:
     def change_statuses(self, changes: int) -> None:
         """Land another end of about so many statuses, 80% of them of the last two days, as one commit; made for millions."""
         rows = self.statuses.read(self.spark)
-        since = datetime.fromtimestamp(self._midnight, UTC) + timedelta(days=self._clock.days - _RECENT_DAYS)
+        since = datetime.fromtimestamp(self._midnight, timezone.utc) + timedelta(days=self._clock.days - _RECENT_DAYS)
         recent = F.col("datestr") >= f"{since:%Y-%m-%d}"
         counts = rows.agg(F.count_if(recent).alias("recent"), F.count("*").alias("all")).collect()[0]
         million = 1_000_000
@@ -213,7 +213,7 @@ class DriverFeed:
 
     def _now_after(self, days: int) -> datetime:
         spent = timedelta(days=self._clock.days + days, hours=2, minutes=self._clock.landings)
-        return datetime.fromtimestamp(self._midnight, UTC) + spent
+        return datetime.fromtimestamp(self._midnight, timezone.utc) + spent
 
     def _now(self) -> Column:
         return F.lit(self.now).cast("timestamp")

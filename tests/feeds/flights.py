@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections import defaultdict
+from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 from functools import cache
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ _FLIGHT = (
     "arr_delay int, carrier string, flight int, tailnum string, origin string, dest string, air_time int, "
     "distance int, hour int, minute int, time_hour timestamp"
 )
+_CARRIER = 9
 _AIRLINE = "carrier string, name string"
 _PLANE = (
     "tailnum string, built_year int, type string, manufacturer string, model string, engines int, seats int, "
@@ -78,6 +80,24 @@ class FlightFeed:
     def land(self, first: date, last: date) -> None:
         """Land the flights of ``first`` to ``last``, both inclusive, as one commit without corrections."""
         self.flights.land(self._day(first, last))
+
+    def land_few(self, day: date, carriers: Collection[str], corrected: Mapping[date, int]) -> None:
+        """Land the flights that some carriers had on ``day``, and those of earlier days again, as one commit.
+
+        Args:
+            day: A day of 2013.
+            carriers: Their codes.
+            corrected: By the earlier day, how many minutes later its flights have arrived after all.
+        """
+        rows = _landed(self._few(day, carriers), day)
+        for earlier, minutes in corrected.items():
+            again = self._few(earlier, carriers).withColumn("arr_delay", F.col("arr_delay") + minutes)
+            rows = rows.unionByName(_landed(again.where("arr_delay IS NOT NULL"), day))
+        self.flights.land(rows.coalesce(1))
+
+    def _few(self, day: date, carriers: Collection[str]) -> DataFrame:
+        lines = [line for line in _flights_by_day()[day] if line.split(",")[_CARRIER] in carriers]
+        return _dated(self._parse(lines, _FLIGHT))
 
     def _day(self, first: date, last: date) -> DataFrame:
         lines = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -70,7 +70,7 @@ class RideFeed:
         self.tips = RawTable(str(raw / "courier_tips"), ("tip_id",), "tipped_at", "datestr", buckets)
         self._drivers = RawTable(str(raw / "drivers"), ("driver_id",), "joined_on")
         self._cities = RawTable(str(Path(dim_root or raw.parent / "dim") / "cities"), ("city_id",), "valid_from")
-        self._midnight = int(datetime(first_day.year, first_day.month, first_day.day, tzinfo=UTC).timestamp())
+        self._midnight = int(datetime(first_day.year, first_day.month, first_day.day, tzinfo=timezone.utc).timestamp())
         self._file = raw / ".rides.json"
         self._clock = _Clock(**json.loads(self._file.read_text())) if self._file.exists() else _Clock()
 
@@ -78,7 +78,7 @@ class RideFeed:
     def now(self) -> datetime:
         """The feed's time, UTC: two hours past the last landed day, and a minute for each landing."""
         hours = timedelta(days=self._clock.days, hours=2, minutes=self._clock.landings)
-        return datetime.fromtimestamp(self._midnight, UTC) + hours
+        return datetime.fromtimestamp(self._midnight, timezone.utc) + hours
 
     def land_dimensions(self) -> None:
         """Land raw.drivers and dim.cities; their rows never change afterwards."""
@@ -207,7 +207,7 @@ class RideFeed:
     @property
     def first_datestr(self) -> str:
         """The oldest day, as trips write it."""
-        return datetime.fromtimestamp(self._midnight, UTC).strftime("%Y-%m-%d")
+        return datetime.fromtimestamp(self._midnight, timezone.utc).strftime("%Y-%m-%d")
 
     def _new_trips(self, count: int, days: int) -> DataFrame:
         first = self._clock.next_trip

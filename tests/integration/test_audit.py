@@ -264,6 +264,45 @@ def test_a_table_without_partitions(lake: Lake) -> None:
     assert lake.run_ok().outcome == "idle"
 
 
+@pytest.mark.nightly
+def test_one_wrong_row_in_ten_thousand_is_found_at_the_stated_rate(lake: Lake) -> None:
+    """10 of 100,000 rows: an audit of all finds each; one of a tenth exactly those that its seed draws, a tenth in the mean."""
+    many = lake.spark.range(100_000).selectExpr(
+        "concat('k', id) AS id", "1L AS ts", "cast(id % 100 AS decimal(10,2)) AS amount", f"'{DAYS[0]}' AS day"
+    )
+    options = {
+        "hoodie.table.name": "events",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.datasource.write.partitionpath.field": "day",
+        "hoodie.datasource.write.operation": "bulk_insert",
+        "hoodie.index.type": "BUCKET",
+        "hoodie.bucket.index.num.buckets": "2",
+        "hoodie.metadata.enable": "false",
+    }
+    many.coalesce(2).write.format("hudi").options(**options).mode("append").save(lake.path("raw.events"))
+    lake.pipeline()
+    lake.run_ok()
+    bad = [f"k{n * 9_973}" for n in range(1, 11)]
+    damage(lake, rows(*((key, 1, "777") for key in bad)))
+    whole = audited(lake)
+    assert counts(whole) == (100_000, 0, 0, 10)
+    assert (whole.columns, sum(cause.rows for cause in whole.causes if cause.code == "EDITED_ROWS")) == ({"amount": 10}, 10)
+
+    def drawn(seed: str) -> str:
+        return Sample(share=0.1, columns=(Column(name="id", type=Atomic("string")),), seed=seed).of_target()
+
+    ten = lake.spark.createDataFrame([(key,) for key in bad], "id string")
+    seeds = [f"seed {n}" for n in range(300)]
+    row = ten.agg(*(F.sum(F.expr(drawn(seed)).cast("int")) for seed in seeds)).collect()[0]
+    # Ten rows, 300 draws: 300 in the mean, with a standard deviation of 16.
+    assert 230 < sum(row) < 370
+    for number in range(3):
+        found = audited(lake, AuditRequest(share=0.1, seed=seeds[number]))
+        assert (found.missing, found.surplus, found.unequal) == (0, 0, row[number])
+        assert 9_000 < found.checked < 11_000
+
+
 def test_each_row_is_as_likely_to_be_drawn_as_another(spark: SparkSession) -> None:
     """One bad row in 10,000 is drawn by a sample of 5% once in twenty times, whichever row it is."""
     names, seeds = [Column(name="id", type=Atomic("string"))], [f"seed {n}" for n in range(60)]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.kit.lake import Lake, rows
+from tests.kit.lake import RECORD_INDEX, Lake, rows
 
 _PART = st.floats(0, 1, exclude_max=True)
 EXAMPLES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
@@ -27,6 +27,40 @@ def _files(lake: Lake) -> list[Path]:
         for path in found
         if not path.name.endswith((".crc", ".requested", ".inflight")) and not {".temp", ".aux", ".freshet"} & set(path.parts)
     )
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("part", ["files", "record_index"])
+def test_a_garbled_file_of_the_metadata_table_loses_no_row(lake: Lake, part: str) -> None:
+    """By the list of files Hudi finds what to read, and by the record index where a key's row is: one byte, at several places.
+
+    Nothing is checked before: the blocks have no checksum that Hudi verifies. Either it cannot be read, and is said, or what is
+    read is right.
+    """
+    lake.pipeline(hoodie={**RECORD_INDEX, "hoodie.metadata.enable": "true"})
+    lake.land(rows(*((f"k{n}", 1, "1") for n in range(40))))
+    lake.run_ok()
+    folder = lake.root / "derived/copy/.hoodie/metadata" / part
+    # Of an index that was begun with no row that is a log, whose one block is such a file.
+    held = [one for one in folder.iterdir() if one.suffix != ".crc" and ("hfile" in one.suffix or ".log." in one.name)]
+    (path, *_) = sorted(held, key=lambda one: -one.stat().st_size)
+    whole, crc = path.read_bytes(), path.with_name(f".{path.name}.crc")
+    ts, said = 1, []
+    for place in (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
+        crc.unlink(missing_ok=True)
+        at = int(place * len(whole))
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        ts += 1
+        lake.land(rows(("k1", ts, "5"), (f"n{ts}", ts, "6")))
+        result = lake.run()
+        said.append((place, result.error.code if result.error else "read"))
+        assert result.error is None or result.error.code != "UNEXPECTED_ERROR", (said, result.error)
+        if path.exists():
+            path.write_bytes(whole)
+        after = lake.run()
+        assert after.error is None, (said, after.error)
+        assert lake.rows() == lake.rows("raw.events"), said
 
 
 @pytest.mark.nightly

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -340,12 +340,15 @@ def test_texts_that_only_look_like_numbers_stay_texts(quick: SparkSession, lake:
 def test_values_of_each_format(quick: SparkSession, lake: Lake) -> None:
     """The same rows of CSV as people and machines write it, of JSON by the line and as a list, and of Parquet."""
     columns = "id STRING, n DECIMAL(6,3), ok BOOLEAN, day DATE, at TIMESTAMP, text STRING"
-    at, tail = datetime(2026, 1, 5, 10, 0, 0, 5, tzinfo=UTC).astimezone().replace(tzinfo=None), "2026-01-05T10:00:00.000005Z"
+    at, tail = (
+        datetime(2026, 1, 5, 10, 0, 0, 5, tzinfo=timezone.utc).astimezone().replace(tzinfo=None),
+        "2026-01-05T10:00:00.000005Z",
+    )
     rows = [("a", Decimal("1.500"), True, date(2026, 1, 5), at, 'x,"y"\nz'), ("b", None, None, None, at, None)]
     csv = f'\ufeffid,n,ok,day,at,text\r\na,1.5000,true,2026-01-05,{tail},"x,""y""\nz"\r\n\r\n"b","",,,{tail},\r\n'
     one = f'{{"id":"a","n":1.5,"ok":true,"day":"2026-01-05","at":"{tail}","text":"x,\\"y\\"\\nz"}}'
     other = f'{{"text":null,"at":"{tail}","id":"b"}}'
-    moment = datetime(2026, 1, 5, 10, 0, 0, 5, tzinfo=UTC)
+    moment = datetime(2026, 1, 5, 10, 0, 0, 5, tzinfo=timezone.utc)
     table = pa.table(
         {
             "text": ['x,"y"\nz', None],

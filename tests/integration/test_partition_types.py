@@ -6,7 +6,7 @@ logs. Texts of any content are in test_partition_values.py, computed paths in th
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -68,7 +68,7 @@ def test_what_was_written_is_what_is_read(lake: Lake, kind: str, hive: str, inde
 )
 def test_what_hudi_shows_otherwise_is_refused(lake: Lake, kind: str) -> None:
     """Times and bytes, of the source and of an input. Where Hudi's own snapshot is right, a newer Hudi can do more."""
-    value = (datetime(2026, 1, 5, 10, 11, 12, tzinfo=UTC), b"ab")
+    value = (datetime(2026, 1, 5, 10, 11, 12, tzinfo=timezone.utc), b"ab")
     for table, column in (("raw.events", "at timestamp"), ("raw.cities", "bin binary")):
         name = column.partition(" ")[0]
         options = {KIND: kind, FIELD: name}

@@ -22,6 +22,7 @@ def pairwise(
     factors: Mapping[str, Sequence[Any]],
     seed: int,
     allowed: Callable[[Row], bool] = lambda row: True,
+    table: Callable[[Row], str] = lambda row: "",
 ) -> list[Row]:
     """Return rows of the full product, chosen greedily, that hold every pair which any allowed row holds.
 
@@ -30,15 +31,17 @@ def pairwise(
         factors: Values by factor; values are told apart by their text.
         seed: Of the choice among rows that add as many pairs; the same seed gives the same rows.
         allowed: False for a row that cannot be.
+        table: What rows may share, and is dear to make: of rows that add as many pairs one is chosen whose table is there.
     """
     every = [row for row in product_of(factors) if allowed(row)]
     random.Random(seed).shuffle(every)
     pairs = [set(combinations(((factor, str(value)) for factor, value in row.items()), 2)) for row in every]
     missing = set().union(*pairs)
-    found = []
+    found, made = [], set[str]()
     while missing:
-        best = max(range(len(every)), key=lambda number: len(pairs[number] & missing))
+        best = max(range(len(every)), key=lambda number: (len(pairs[number] & missing), table(every[number]) in made))
         missing -= pairs[best]
+        made.add(table(every[best]))
         found.append(every[best])
     rows = ", ".join("-".join(map(str, row.values())) for row in found)
     CHOSEN.append(f"{name}: {len(found)} of {len(every)} rows hold every pair (seed {seed}): {rows}")

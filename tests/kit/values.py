@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 
 VALUES = [
@@ -15,7 +15,7 @@ VALUES = [
     ("decimal(10,2)", Decimal("-0.50")),
     ("double", 1e-300),
     ("boolean", False),
-    ("timestamp", datetime(2026, 1, 5, 10, 0, 0, 123456, tzinfo=UTC)),
+    ("timestamp", datetime(2026, 1, 5, 10, 0, 0, 123456, tzinfo=timezone.utc)),
     ("timestamp_ntz", datetime(2026, 1, 5)),
     ("array<string>", ["a b", None]),
     ("map<string,int>", {"a b": 1}),

@@ -171,7 +171,8 @@ def every_cell(*indexes: str) -> list[Cell]:
 
 def pairs_of_cells(name: str, *indexes: str) -> list[Cell]:
     """Return fewer cells, in which every two values of two factors meet; of a first commit and a malformed row, some."""
-    found = pairwise(name, {**FACTORS, "index": indexes, "step": OF_A_TABLE}, 1, lambda row: way_of(row).has(row["step"]))
+    factors = {**FACTORS, "index": indexes, "step": OF_A_TABLE}
+    found = pairwise(name, factors, 3, lambda row: way_of(row).has(row["step"]), lambda row: str(way_of(row)))
     # Before there is a table, and before a row is written, every way is the same but these.
     return [
         *found,

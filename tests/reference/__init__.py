@@ -12,6 +12,13 @@ def pages() -> dict[str, str]:
     from tests.reference.commands import cli_page
     from tests.reference.errors import errors_page
     from tests.reference.keys import yaml_page
+    from tests.reference.metrics import metrics_page
     from tests.reference.streamer import streamer_page
 
-    return {"cli.md": cli_page(), "errors.md": errors_page(), "streamer.md": streamer_page(), "yaml.md": yaml_page()}
+    return {
+        "cli.md": cli_page(),
+        "errors.md": errors_page(),
+        "metrics.md": metrics_page(),
+        "streamer.md": streamer_page(),
+        "yaml.md": yaml_page(),
+    }

@@ -104,6 +104,9 @@ def _rows(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
     schema = model.model_json_schema()
     for name, field in model.model_fields.items():
         key = field.alias or name
+        if key not in schema["properties"]:
+            # It is named only to be refused in words.
+            continue
         shape = schema["properties"][key]
         said = field.description or ""
         implied = _DEFAULT.search(said)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from freshet.secrets import REDACTOR
+
 # A run of ten seconds makes no garbage worth looking for, and the looking takes a tenth of them.
 gc.disable()
 
@@ -17,6 +19,13 @@ def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FRESHET_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_secret_of_another_test() -> Iterator[None]:
+    """Forget what a test has made a secret: in the next one it may be a word like others."""
+    yield
+    REDACTOR.__init__()  # type: ignore[misc]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

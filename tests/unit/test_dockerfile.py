@@ -50,7 +50,8 @@ def test_instructions_are_known_and_begin_with_an_image() -> None:
     images = [text for name, text in INSTRUCTIONS if name == "FROM"]
     found = [_IMAGE.fullmatch(text) for text in images]
     assert all(found), "by its plain name and tag: no registry's host, no digest"
-    assert {one[1] for one in found if one} == {SETUP["options"]["python_requires"].removeprefix("~=").rpartition(".")[0]}
+    declared = re.findall(r":: Python :: (3\.\d+)", SETUP["metadata"]["classifiers"])
+    assert {one[1] for one in found if one} == {declared[-1]}
 
 
 def test_what_is_copied_is_there_and_is_all_that_the_wheel_is_made_of() -> None:

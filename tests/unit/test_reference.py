@@ -16,7 +16,7 @@ from tests.reference import FOLDER, pages
 from tests.reference.errors import registry
 from tests.reference.text import plain, table
 
-NAMES = ("cli.md", "errors.md", "streamer.md", "yaml.md")
+NAMES = ("cli.md", "errors.md", "metrics.md", "streamer.md", "yaml.md")
 made = cache(pages)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from threading import Thread
 from typing import IO, Any
 
-from airflow.exceptions import AirflowException, AirflowFailException
 from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 # How long a run that is asked to end may take to do so: it undoes what it has begun.
 _PATIENCE_SECONDS = 60

@@ -18,6 +18,8 @@ from freshet.backfill.chunks import Reprocess
 from freshet.backfill.preview import BackfillPreview, preview_backfill
 from freshet.backfill.run import BackfillResult, Load, run_backfill
 from freshet.hudi.timeline import TimelineState
+from freshet.metrics.out import Sender
+from freshet.metrics.slo import judged
 from freshet.project.load.project import load_project
 from freshet.project.model import pipeline as model
 from freshet.run.checks_history import ChecksHistory, checks_history
@@ -145,7 +147,7 @@ class Project(Audits):
         """Say where each of the project's pipelines stands; an error becomes its ``state``. See ``freshet status``."""
         with as_the_command():
             project = self._load(self._names, self._tags)
-            found = (status_of(project, spec, self._load, audited=last_audit) for spec in project.pipelines)
+            found = (status_of(project, spec, self._load, audited=last_audit, judged=judged) for spec in project.pipelines)
             return tuple(replace(one, message=redact(one.message), advice=redact(one.advice)) for one in found)
 
     def checks(self, name: str, limit: int = 10) -> ChecksHistory:
@@ -232,8 +234,9 @@ class Project(Audits):
         on_event: OnEvent | None,
     ) -> tuple[RunResult, ...]:
         project, listen = replace(self._load(names, tags), goes_on=True), told_safely(on_event)
+        sender = Sender(project, self._load, listen)
         results = run_aside(
-            lambda: run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh),
+            lambda: run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh, sender),
             lambda: cancel_jobs([pipeline.name for pipeline in project.pipelines]),
         )
         return tuple(shown_run(result) for result in results)

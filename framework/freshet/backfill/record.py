@@ -107,8 +107,12 @@ def _decode(text: str) -> ChunkRecord:
         version = raw.pop("version")
         if version != VERSION:
             raise ValueError(f"version {version}")
+        if not isinstance(raw["chunks"], int) or not all(isinstance(raw[name], str) for name in raw if name != "chunks"):
+            raise ValueError("of another form")
+        if raw["backfill"].count("/") != 2:
+            raise ValueError("which backfill it is of is not told")
         return ChunkRecord(**raw)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         shown = without_credentials(text[:2000])[:200]
         raise StateError(
             "BACKFILL_UNREADABLE",

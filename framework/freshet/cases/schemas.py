@@ -10,6 +10,8 @@ from pathlib import Path
 
 from freshet.cases.case import SOURCE, Shape, tables_of
 from freshet.errors import SpecError
+from freshet.hudi.kept_texts import columns_in
+from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import StateReader
 from freshet.project.load.project import load_project
@@ -17,7 +19,6 @@ from freshet.project.model.kafka import KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef, TableSpec
 from freshet.types.columns import Atomic, Column
-from freshet.types.from_json import from_avro
 
 
 def declared_tables(project: Project, overrides: Sequence[str]) -> dict[str, TableSpec]:
@@ -27,15 +28,21 @@ def declared_tables(project: Project, overrides: Sequence[str]) -> dict[str, Tab
         project: The selected pipelines; those that write what they read need not be among them.
         overrides: ``--set`` values.
     """
-    found = {same_place(spec.target.ref.path): spec.target for spec in project.pipelines}
+    found = {same_place(spec.target.ref.path): _as_made(spec) for spec in project.pipelines}
     selected = {spec.name for spec in project.pipelines}
     others = sorted({name for spec in project.pipelines for name in project.upstream.get(spec.name, ())} - selected)
     for name in others:
         # What is wrong with a pipeline that was not asked for is told when it is.
         with suppress(SpecError):
             (other,) = load_project(Path(project.root), project.env, overrides, names=[name], environ=os.environ).pipelines
-            found[same_place(other.target.ref.path)] = other.target
+            found[same_place(other.target.ref.path)] = _as_made(other)
     return found
+
+
+def _as_made(spec: PipelineSpec) -> TableSpec:
+    """Return a target with what its pipeline's YAML says of the table's making."""
+    told = {key: spec.write_options[key] for key in (RECORDS_CHANGES,) if key in spec.write_options}
+    return replace(spec.target, properties={**spec.target.properties, **told})
 
 
 def shapes_of(
@@ -99,7 +106,7 @@ def _of_table(ref: TableRef, state: StateReader) -> Shape | None:
     if found is None or not schema:
         return None
     return Shape(
-        columns=from_avro(schema),
+        columns=columns_in(ref, schema),
         record_key=found.config.record_key,
         partition_by=found.config.partition_by,
         ordering=found.config.ordering_field,

@@ -57,9 +57,16 @@ def checks(
         return _next(output, project, spec)
     found = checks_history(spec, state, limit)
     lines: list[tuple[str, ...]] = [
-        (h["commit"], h["origin"], check, seen["severity"], seen["status"], str(seen["rows"] or "-"), seen["seen"])
+        (
+            h["commit"],
+            h["origin"],
+            check,
+            *(str(seen.get(key, "")) for key in ("severity", "status")),
+            str(seen.get("rows") or "-"),
+            str(seen.get("seen", "")),
+        )
         for h in found.history
-        for check, seen in h["checks"].items()
+        for check, seen in h.get("checks", {}).items()
     ]
     declared = ", ".join(f"{c.name} ({kind_of(c.rule)}, {c.severity})" for c in spec.checks) or "none"
     none = f"{name}: no commit with checks yet; declared: {declared}"

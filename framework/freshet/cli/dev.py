@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from freshet.cli.dev_kafka import kafka
+from freshet.cli.dev_registry import registry
 from freshet.cli.output import Output, message, reporting
 from freshet.dev.hbase.files import ZNODE
 from freshet.dev.hbase.look import QUORUM, HBase, look
@@ -23,7 +24,7 @@ _directory = click.option(
 )
 
 
-@click.group(short_help="Start what a developer's machine lacks: a real HBase, a real Kafka.")
+@click.group(short_help="Start what a developer's machine lacks: a real HBase, a real Kafka, a stub of a schema registry.")
 def dev() -> None:
     """Start what a developer's machine lacks, without Docker.
 
@@ -32,10 +33,12 @@ def dev() -> None:
       freshet dev hbase up
       freshet dev kafka up
       freshet dev kafka down
+      freshet dev registry up
     """
 
 
 dev.add_command(kafka)
+dev.add_command(registry)
 
 
 @dev.group()

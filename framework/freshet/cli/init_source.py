@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from freshet.errors import FreshetError
+from freshet.hudi.kept_texts import columns_in
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import TableState
 from freshet.hudi.timeline import TimelineState
@@ -19,7 +20,6 @@ from freshet.project.model.pipeline import TableRef, TableSpec
 from freshet.project.model.steps import Granularity
 from freshet.secrets import redact
 from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
-from freshet.types.from_json import from_avro
 
 _GRANULARITIES: tuple[Granularity, ...] = ("day", "month", "hour")
 # A file that is committed names the variable, and not what it holds here.
@@ -40,6 +40,7 @@ class Beginning:
         of: Whose columns they are: an example's, a table's that stands, or those of a DDL.
         writer: The pipeline that is to write the source; empty where it stands, or nobody does.
         notes: What a person should know.
+        keeps_changes: False where the source keeps no change data, by which its deletes would be seen.
     """
 
     columns: tuple[Column, ...]
@@ -51,6 +52,7 @@ class Beginning:
     of: Literal["example", "table", "ddl"] = "example"
     writer: str = ""
     notes: tuple[str, ...] = ()
+    keeps_changes: bool = True
 
 
 EXAMPLE = Beginning(
@@ -103,7 +105,7 @@ def _of_table(state: TableState) -> Beginning | None:
     if not schema:
         return None
     config = state.config
-    columns = _marked(from_avro(schema), config.records_changes)
+    columns = _marked(columns_in(state.ref, schema), config.records_changes)
     found = Beginning(
         columns=columns,
         record_key=config.record_key,
@@ -111,6 +113,7 @@ def _of_table(state: TableState) -> Beginning | None:
         ordering=config.ordering_field,
         granularity=_granularity(state),
         of="table",
+        keeps_changes=config.records_changes,
     )
     if config.partition_by and not config.plain_paths:
         return replace(
@@ -149,6 +152,7 @@ def _of_ddl(folder: Path, env: str | None, warehouse: Warehouse, ref: TableRef) 
         granularity=how.granularity if how is not None and known else "",
         of="ddl",
         writer=writer,
+        keeps_changes=_records_changes(target),
     )
 
 

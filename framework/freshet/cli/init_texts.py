@@ -116,7 +116,7 @@ def _promise(beginning: Beginning) -> str:
 
 
 def _accepts(beginning: Beginning) -> str:
-    if any(column.name == IS_DELETED for column in beginning.columns):
+    if beginning.keeps_changes and any(column.name == IS_DELETED for column in beginning.columns):
         return ""
     return (
         "# What makes the table differ from a recompute, and is accepted; freshet explain says more of it.\n"

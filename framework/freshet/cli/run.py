@@ -13,6 +13,7 @@ from freshet.cli.output import Output, reporting, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
+from freshet.metrics.out import Sender
 from freshet.project.model.pipeline import Project
 from freshet.run.plans import plan_run
 from freshet.run.result import exit_code_of, in_words
@@ -107,13 +108,18 @@ def run(
       freshet run --tag hourly --full-refresh --yes
     """
     project = load(root, env, overrides, names, tags, everything, required=True)
+
+    def more(wanted: tuple[str, ...]) -> Project:
+        return load(root, env, overrides, wanted)
+
     if dry_run:
-        return _show_plans(project, output, lambda more: load(root, env, overrides, more), full_refresh)
+        return _show_plans(project, output, more, full_refresh)
     if full_refresh and (tags or everything) and not yes:
         listed = ", ".join(spec.name for spec in project.pipelines)
         raise click.UsageError(f"--full-refresh would replace every row of {listed}. Name them one by one, or add --yes.")
     with progress(output, len(project.pipelines)) as listen:
-        results = run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh)
+        sender = Sender(project, more, listen)
+        results = run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh, sender)
     for result in results:
         if result.error is not None:
             trace(result.error)

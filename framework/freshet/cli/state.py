@@ -1,4 +1,4 @@
-"""``freshet status`` and ``freshet checkpoint``."""
+"""``freshet checkpoint``: where a pipeline stands in its source."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from pathlib import Path
 
 import click
 
-from freshet.audit.kept import last_audit, standing_words
-from freshet.cli.options import load, project_options, selection_options, wait_option
-from freshet.cli.output import Output, reporting, trace
+from freshet.cli.options import load, project_options, wait_option
+from freshet.cli.output import Output, reporting
 from freshet.cli.progress import progress, reporting_events
 from freshet.cli.rows import table
-from freshet.cli.state_text import backfill_words, logic_words, row_of, running_words, waiting_words
 from freshet.errors import Exit, StateError
 from freshet.hudi.checkpoint import ORIGIN_KEY, RUN_ID_KEY
 from freshet.hudi.timeline import TimelineState
@@ -19,61 +17,6 @@ from freshet.plan.positions import checkpoints_of
 from freshet.run.result import in_words
 from freshet.run.runner import set_checkpoint
 from freshet.sources.registry import find_source, kind_of
-from freshet.status.standing import status_of
-
-
-@click.command(short_help="Show where every pipeline stands.")
-@selection_options
-@project_options
-@reporting
-def status(
-    output: Output,
-    names: tuple[str, ...],
-    tags: tuple[str, ...],
-    everything: bool,
-    root: Path,
-    env: str | None,
-    overrides: tuple[str, ...],
-) -> Exit:
-    """Show where every pipeline stands: last commit, checkpoint, how far behind, how much history is left.
-
-    Starts no Spark. BEHIND counts source commits since the checkpoint and the minutes from it to the newest of them;
-    LEFT is the time before the checkpoint falls out of what the source still has. STATE is new, waiting, up_to_date, behind,
-    or the code of what forbids the next run, such as CHECKPOINT_EXPIRED; its words follow on stderr. Ends with 0 either way.
-    Below are the runs and table services at work, backfills that run or are unfinished, what a pipeline waits for whose
-    upstream has not run, and what the last audit found. Where a target's buckets are far too small or too large, stderr says
-    so (BUCKETS_SMALL, BUCKETS_LARGE).
-
-    \b
-    Examples:
-      freshet status
-      freshet status trip_earnings --output json
-    """
-    project = load(root, env, overrides, names, tags, everything)
-    found = [
-        status_of(project, spec, lambda more: load(root, env, overrides, more), trace, last_audit) for spec in project.pipelines
-    ]
-    headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
-    more = [
-        words
-        for s in found
-        for words in (
-            waiting_words(s),
-            running_words(s),
-            backfill_words(s),
-            logic_words(s),
-            standing_words(s.pipeline, s.audit),
-        )
-        if words
-    ]
-    lines = [table(headers, [row_of(s) for s in found]), *more]
-    output.result("\n".join(lines), {"pipelines": [s.as_json() for s in found]})
-    for s in found:
-        if s.message:
-            output.aside(s.message if s.message.startswith(s.state) else f"{s.state}: {s.pipeline}: {s.message}")
-        for advice in s.advice.splitlines():
-            output.aside(advice)
-    return Exit.OK
 
 
 @click.group(short_help="Show, set or reset where a pipeline stands in its source.")

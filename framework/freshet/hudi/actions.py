@@ -11,6 +11,7 @@ from typing import Any
 import fastavro
 
 from freshet.errors import RetryableError
+from freshet.hudi.kept_texts import hold_texts
 from freshet.hudi.mending import RESTORE, advice
 from freshet.hudi.properties import WAITS
 from freshet.hudi.table import COMMIT_ACTIONS, CommitInfo, Instant
@@ -81,7 +82,8 @@ def _commit_info(storage: Storage, raw: Mapping[str, Any], path: str) -> CommitI
     try:
         return _parsed_info(raw)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise TableUnreadable(path, f"holds no commit's metadata ({type(error).__name__})", advice(storage, path)) from error
+        why = str(error) if type(error) is ValueError else type(error).__name__
+        raise TableUnreadable(path, f"holds no commit's metadata ({why})", advice(storage, path)) from error
 
 
 def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
@@ -92,6 +94,8 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
     # Writers that do not wait for each other give the groups of all partitions the same ids.
     groups = [(f"{partition}/{stat['fileId']}", stat) for partition, group in written.items() for stat in group]
 
+    extra = raw.get("extraMetadata") or {}
+    hold_texts(extra)
     # Of logs the size is that of a file that grew.
     base = [stat for stat in stats if str(stat.get("path") or "").endswith(".parquet")]
 
@@ -110,7 +114,7 @@ def _parsed_info(raw: Mapping[str, Any]) -> CommitInfo:
         base_bytes=total("fileSizeInBytes", base),
         files=tuple((str(stat["path"]), int(stat.get("fileSizeInBytes") or 0)) for stat in stats if stat.get("path")),
         errors=total("totalWriteErrors"),
-        extra=raw.get("extraMetadata") or {},
+        extra=extra,
         log_ids=tuple(sorted({group for group, stat in groups if stat not in base})),
     )
 

@@ -102,6 +102,33 @@ def readable(instant: str, zone: str = UTC_ZONE, now: datetime | None = None, to
     return f"{text}Z" + (f" ({_age((now - moment).total_seconds())})" if now is not None else "")
 
 
+def seconds_since(instant: str, zone: str, now: float) -> float | None:
+    """Return how many seconds ago an instant was; None where its zone is not known, or it is no time.
+
+    Args:
+        instant: As Hudi names it.
+        zone: See ``zone_of``.
+        now: Seconds since 1970.
+    """
+    moment = timestamp_of(instant, zone)
+    # A writer's clock may be ahead.
+    return None if moment is None else round(max(0.0, now - moment), 3)
+
+
+def timestamp_of(instant: str, zone: str = UTC_ZONE) -> float | None:
+    """Return an instant in seconds since 1970; None where its zone is not known, or it is no time.
+
+    Args:
+        instant: As Hudi names it.
+        zone: See ``zone_of``.
+    """
+    # Of a table that is named in the zone of its writers nobody here knows which zone that is.
+    if zone != UTC_ZONE or not is_instant(instant):
+        return None
+    moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc).timestamp()
+    return moment + int(instant[14:].ljust(3, "0")) / 1000
+
+
 def _age(seconds: float) -> str:
     size = abs(seconds)
     unit, name = next((unit, name) for below, unit, name in _UNITS if size < below)

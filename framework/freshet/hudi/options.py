@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from itertools import takewhile
 
 from freshet.hudi.checkpoint import METADATA_PREFIX
 from freshet.hudi.keys.options import CONCURRENCY, RECORD_INDEX_ENABLE
@@ -132,12 +133,13 @@ def compaction_is_due(spec: PipelineSpec, target: TableState | None) -> bool:
     """
     if target is None or not _compacts_inline(spec):
         return False
-    since = 0
-    for instant in reversed(target.commits):
-        if instant.action == "commit":
-            break
-        since += instant.action == "deltacommit"
-    return since + 1 >= int(spec.write_options.get(_EVERY_COMMITS, "5"))
+    return commits_since_compaction(target) + 1 >= int(spec.write_options.get(_EVERY_COMMITS, "5"))
+
+
+def commits_since_compaction(target: TableState) -> int:
+    """Return how many commits of a MERGE_ON_READ table's active timeline came after its last compaction."""
+    since = takewhile(lambda instant: instant.action != "commit", reversed(target.commits))
+    return sum(instant.action == "deltacommit" for instant in since)
 
 
 def operation_of(spec: PipelineSpec, overwrite: Sequence[str] = (), whole_table: bool = False) -> Operation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.events.bus import new_run_id
 from freshet.events.event import Listener
@@ -64,7 +65,7 @@ def _refuse_foreign(ref: TableRef, table: TableState) -> None:
         if info.extra.get(ORIGIN_KEY) == ORIGIN:
             return
         if PIPELINE_KEY in info.extra:
-            raise _of_a_pipeline(ref, info.extra[PIPELINE_KEY])
+            raise _of_a_pipeline(ref, without_credentials(info.extra[PIPELINE_KEY]))
     raise StateError(
         "TABLE_NOT_LANDED",
         f"{ref.name}: another program has made the table at {ref.path}.",

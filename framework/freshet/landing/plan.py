@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COLUMNS_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.hudi.kept_texts import LANDED_KEY
 from freshet.hudi.keys import options
 from freshet.hudi.options import IS_DELETED, columns_record, writer_options
 from freshet.hudi.table import StateReader, TableState
@@ -28,7 +29,7 @@ from freshet.project.syntax.files import Place
 from freshet.types.columns import Atomic, Column
 
 #: What a commit of landed files says of where it comes from, and of what it holds: see ``Commit.metadata``.
-ORIGIN, LANDED_KEY = "landing", "streamer.freshet.landed"
+ORIGIN = "landing"
 #: Ordering column of a table whose files have none.
 GENERATED = "landed_at"
 MARK = Column(name=IS_DELETED, type=Atomic("boolean"))

@@ -10,10 +10,11 @@ from pathlib import Path
 from freshet.errors import DataError, FreshetError, unforeseen
 from freshet.events.event import Listener
 from freshet.events.kinds import Failed, Idle
+from freshet.hudi.kept_texts import LANDED_KEY
 from freshet.hudi.table import StateReader
 from freshet.jvm.java_end import java_ended
 from freshet.landing.outcome import Landed, Landing
-from freshet.landing.plan import GENERATED, LANDED_KEY, UNTOUCHED, bare_spec
+from freshet.landing.plan import GENERATED, UNTOUCHED, bare_spec
 from freshet.landing.seeds import Seed
 from freshet.project.load.warehouse import Warehouse
 

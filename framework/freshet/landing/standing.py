@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COLUMNS_KEY, INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.hudi.kept_texts import columns_in, unreadable
 from freshet.hudi.keys import options
 from freshet.hudi.table import TableState
 from freshet.landing.plan import CDC, COMMAND_LINE, ORIGIN, UNTOUCHED, TableAsked, of_a_pipeline, said, write_options_of
@@ -19,7 +21,6 @@ from freshet.project.rules import target
 from freshet.project.rules.hoodie import check_hoodie
 from freshet.project.syntax.column_text import refuse
 from freshet.types.columns import Column
-from freshet.types.from_json import from_avro
 
 # What a table is made with, and keeps.
 _KEPT = (
@@ -46,7 +47,7 @@ def standing_spec(bare: PipelineSpec, warehouse: Warehouse, asked: TableAsked, t
     config, ref = table.config, bare.target.ref
     recorded, schema = _recorded(bare, table)
     narrow = json.loads(table.latest_extra(COLUMNS_KEY) or "{}")
-    columns = tuple(_as_recorded(column, narrow) for column in from_avro(schema))
+    columns = tuple(_as_recorded(ref, column, narrow) for column in columns_in(ref, schema))
     _refuse_other(ref, asked, table, columns, recorded["parameters"].get(options.BUCKET_COUNT, ""))
     problems = Problems()
     check_hoodie(warehouse.hoodie, problems)
@@ -76,7 +77,7 @@ def _recorded(bare: PipelineSpec, table: TableState) -> tuple[dict[str, Any], st
     ref = bare.target.ref
     for _, info in table.newest_first():
         if PIPELINE_KEY in info.extra and info.extra.get(ORIGIN_KEY) != ORIGIN:
-            raise of_a_pipeline(ref, info.extra[PIPELINE_KEY])
+            raise of_a_pipeline(ref, without_credentials(info.extra[PIPELINE_KEY]))
         if info.extra.get(INDEX_KEY) and info.extra.get("schema"):
             return json.loads(info.extra[INDEX_KEY]), info.extra["schema"]
     raise StateError(
@@ -105,6 +106,7 @@ def _refuse_other(ref: TableRef, asked: TableAsked, table: TableState, columns: 
         ),
     ):
         if after.lower() != before.lower():
+            before = without_credentials(before)
             raise StateError(
                 code,
                 f"{ref.name}: the table {ref.path} was made with {option} '{before}', and here it is '{after}'.",
@@ -116,11 +118,14 @@ def _refuse_other(ref: TableRef, asked: TableAsked, table: TableState, columns: 
             )
 
 
-def _as_recorded(column: Column, narrow: Mapping[str, str]) -> Column:
+def _as_recorded(ref: TableRef, column: Column, narrow: Mapping[str, str]) -> Column:
     recorded = narrow.get(column.name.lower())
     if recorded is None:
         return column
     # sqlglot costs 0.15 s to import.
-    from freshet.types.from_sql import parse_type
+    from freshet.types.from_sql import TypeProblem, parse_type
 
-    return replace(column, type=parse_type(recorded))
+    try:
+        return replace(column, type=parse_type(recorded))
+    except TypeProblem as error:
+        raise unreadable(ref, "records a type that is none") from error

@@ -10,7 +10,7 @@ from freshet.events.bus import new_run_id
 from freshet.events.event import Listener
 from freshet.events.kinds import Phase
 from freshet.hudi.table import StateReader
-from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, waits_for
+from freshet.plan.migrated import Note, is_run, note_of, refuse_unmigrated, shown_before, waits_for
 from freshet.project.model.paths import next_place, places_before, quarantine_of, same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quarantine.identity import foreign_words
@@ -41,7 +41,7 @@ def drop_old(
         sure: Delete it though it was written after the new table was loaded, or rows wait in its quarantine.
 
     Returns:
-        The paths deleted; none where there is nothing left.
+        The paths deleted, as they may be shown; none where there is nothing left.
 
     Raises:
         StateError: NOT_MIGRATED, MIGRATION_NOT_DONE, OLD_TABLE_READ, OLD_TABLE_WRITTEN or QUARANTINE_NOT_EMPTY.
@@ -58,14 +58,14 @@ def drop_old(
         )
     refuse_unmigrated(spec, state, target)
     line = _line(spec, note, state)
-    for old, _ in line:
+    for old, made in line:
         used = sorted(
             {pipeline.name for pipeline in pipelines for path in _paths(pipeline) if same_place(path) == same_place(old.path)}
         )
         if used:
             raise StateError(
                 "OLD_TABLE_READ",
-                f"{spec.name}: {', '.join(used)} still reads or writes {old.path}.",
+                f"{spec.name}: {', '.join(used)} still reads or writes {shown_before(spec, made)}.",
                 _KEPT,
                 f"Point it to {spec.target.ref.path}, then run the same command.",
                 pipelines=used,
@@ -73,26 +73,27 @@ def drop_old(
     done: list[str] = []
     # The oldest first: it is found by the one that took its place.
     for old, made in reversed(line):
+        shown = shown_before(spec, made)
         with _held(spec, old, listen) as session:
             stands = state.table(old)
             later = [i.completed for i in stands.commits_between(made.commit)] if stands is not None else []
             if later and not sure:
                 raise StateError(
                     "OLD_TABLE_WRITTEN",
-                    f"{spec.name}: {old.path} was written after its successor was loaded, last at "
+                    f"{spec.name}: {shown} was written after its successor was loaded, last at "
                     f"{later[-1]}: another checkout of the project may still use it.",
                     f"Deleted: {', '.join(done)}." if done else _KEPT,
                     f"Where it does not: freshet migrate {spec.name} --drop-old --yes",
                     commits=later,
                 )
             if made.copied and not sure:
-                _refuse_waiting(spec, old, root, state, done)
+                _refuse_waiting(spec, old, shown, root, state, done)
             session.confirm()
-            done += _deleted(spec, old, state, listen)
+            done += _deleted(spec, old, shown, state, listen)
     return tuple(done)
 
 
-def _refuse_waiting(spec: PipelineSpec, old: TableRef, root: str, state: StateReader, done: Sequence[str]) -> None:
+def _refuse_waiting(spec: PipelineSpec, old: TableRef, shown: str, root: str, state: StateReader, done: Sequence[str]) -> None:
     place = quarantine_of(spec.name, old)
     if state.table(place) is None:
         return
@@ -103,9 +104,9 @@ def _refuse_waiting(spec: PipelineSpec, old: TableRef, root: str, state: StateRe
     if rows:
         raise StateError(
             "QUARANTINE_NOT_EMPTY",
-            f"{spec.name}: {counted(rows, 'row')} wait in {place.path}, and the copy of {old.path} has none of them.",
+            f"{spec.name}: {counted(rows, 'row')} wait in {_beside(place, shown)}, and the copy of {shown} has none of them.",
             f"Deleted: {', '.join(done)}." if done else _KEPT,
-            f"Publish them by the files that {old.path} was made by; or give them up: freshet migrate {spec.name} --drop-old "
+            f"Publish them by the files that {shown} was made by; or give them up: freshet migrate {spec.name} --drop-old "
             "--yes",
             rows=rows,
         )
@@ -175,7 +176,7 @@ def abandon(spec: PipelineSpec, state: StateReader, listen: Listener) -> tuple[s
             if any(is_run(info) for _, info in there.newest_first()):
                 raise _in_use(spec, new, "it has commits of runs: another checkout of the project has switched to it.")
         session.confirm()
-        return _deleted(spec, new, state, listen)
+        return _deleted(spec, new, new.path, state, listen)
 
 
 def _unsettled(spec: PipelineSpec, state: StateReader) -> tuple[TableRef, TableRef]:
@@ -203,14 +204,21 @@ def _held(spec: PipelineSpec, table: TableRef, listen: Listener) -> AbstractCont
     return write_session(spec, listen, new_run_id(), wait_seconds=0, table=table, what="migration", clears_lock=False)
 
 
-def _deleted(spec: PipelineSpec, table: TableRef, state: StateReader, listen: Listener) -> tuple[str, ...]:
+def _beside(quarantine: TableRef, shown: str) -> str:
+    """Return what may be shown of the path of a quarantine, by what is shown of its table's."""
+    return f"{shown.rstrip('/').rpartition('/')[0]}/{quarantine.path.rpartition('/')[2]}"
+
+
+def _deleted(spec: PipelineSpec, table: TableRef, shown: str, state: StateReader, listen: Listener) -> tuple[str, ...]:
     quarantine = quarantine_of(spec.name, table)
     done = []
     for one in (table, quarantine):
         # At its path another one's table may stand.
         if one == quarantine and ((found := state.table(one)) is None or foreign_words(spec.name, one, found)):
             continue
-        listen(Phase(pipeline=spec.name, message=f"deleting {one.path}"))
+        # It may lie where a secret of before stands in the path, which nobody knows any more.
+        told = shown if one == table else _beside(one, shown)
+        listen(Phase(pipeline=spec.name, message=f"deleting {told}"))
         if delete_table(one.path, spec.spark_conf):
-            done.append(one.path)
+            done.append(told)
     return tuple(done)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COMPARED_KEY, MAIN, MIGRATION_KEY
+from freshet.hudi.kept_texts import NO_COLUMNS, columns_in
 from freshet.hudi.options import IS_DELETED, bulk_insert_options
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.checks import OF_NOW
@@ -24,7 +26,6 @@ from freshet.project.syntax.statements import Statement
 from freshet.sources.hudi.look.versions import version_at_end
 from freshet.sources.hudi.reads import ReadSnapshot, Window
 from freshet.types.columns import Column
-from freshet.types.from_json import from_avro
 
 _UNTOUCHED = "Nothing was read or written."
 
@@ -109,7 +110,7 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
         evolution="nothing",
         write=replace(spec.write, strategy="rows", columns=tuple(c.name for c in columns)),
     )
-    stands = {c.name.lower(): c.name for c in from_avro(old.latest_extra("schema") or '{"type": "record", "fields": []}')}
+    stands = {c.name.lower(): c.name for c in columns_in(old.ref, old.latest_extra("schema") or NO_COLUMNS)}
     check_renames(spec, stands, renames)
     origin = origins(columns, stands.values(), renames)
     empty = {c.name: f"CAST({'false' if c.name == IS_DELETED else 'NULL'} AS {c.type})" for c in columns}
@@ -166,7 +167,8 @@ def check_renames(spec: PipelineSpec, stands: Mapping[str, str], renames: Mappin
             f"{spec.name}: --rename {', '.join(wrong)}: the old name is to be a column of the old table, "
             f"and the new one of {spec.target.file}.",
             _UNTOUCHED,
-            f"Columns that stand: {', '.join(stands.values())}; declared: {', '.join(c.name for c in spec.target.columns)}.",
+            f"Columns that stand: {', '.join(map(without_credentials, stands.values()))}; declared: "
+            f"{', '.join(c.name for c in spec.target.columns)}.",
         )
 
 

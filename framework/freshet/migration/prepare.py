@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import FINGERPRINT_KEY
+from freshet.hudi.kept_texts import NO_COLUMNS, columns_in
 from freshet.hudi.table import StateReader, TableState
 from freshet.migration.differences import Difference, differences, needs_migration
 from freshet.migration.files import ddl_text, not_written, text_after
@@ -17,7 +18,6 @@ from freshet.plan.stages import Notice, Plan
 from freshet.plan.target import made_otherwise
 from freshet.project.model.paths import next_place, same_place
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.types.from_json import from_avro
 
 #: Loads the pipeline with other texts than its files'.
 Reload = Callable[[Mapping[str, str]], Project]
@@ -159,7 +159,7 @@ def prepare(
         if same_place(after.pipelines[0].target.ref.path) != same_place(next_place(ref.path)):
             raise not_written(spec, location)
     new = after.pipelines[0]
-    names = {c.name.lower(): c.name for c in from_avro(stands.latest_extra("schema") or '{"type": "record", "fields": []}')}
+    names = {c.name.lower(): c.name for c in columns_in(stands.ref, stands.latest_extra("schema") or NO_COLUMNS)}
     check_renames(new, names, renames or {})
     made = _made(new, stands, state.table(new.target.ref), copy)
     return Migration(

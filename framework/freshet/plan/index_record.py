@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from freshet.credentials import bare_path
+from freshet.credentials import bare_path, without_credentials
 from freshet.project.model.hidden import beside, digest_of
 from freshet.project.model.pipeline import PipelineSpec
 
@@ -40,9 +40,10 @@ def index_in_words(recorded: str, spec: PipelineSpec) -> str:
     digests, declared = index.get("digests", {}), spec.index.parameters
     words = [
         f"{key}={value if key in digests or value in (*spec.hidden, declared.get(key)) else _shown(value, key, spec)}"
-        for key, value in index["parameters"].items()
+        for key, value in index.get("parameters", {}).items()
     ]
-    return f"{index['type']} ({', '.join(words)})" if words else str(index["type"])
+    kind = without_credentials(str(index.get("type", "an index that is not named")))
+    return f"{kind} ({', '.join(words)})" if words else kind
 
 
 def _shown(value: str, key: str, spec: PipelineSpec) -> str:

@@ -90,7 +90,7 @@ def decode_record(text: str) -> LogicRecord | None:
         groups = standing.pop("held")
         held = None if groups is None else {path: digest for digest, packed in groups.items() for path in _unpacked(packed)}
         return LogicRecord(standing=Standing(held=held, **standing), renews=tuple(_unpacked(raw.pop("renews"))), **raw)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -12,7 +12,7 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
 from freshet.project.model.hidden import beside, digest_of, without_paths
-from freshet.project.model.paths import place_before, same_place
+from freshet.project.model.paths import place_before, places_before, same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 
 #: 2 may hold a digest of a path; without one a note is written as version 1.
@@ -89,10 +89,17 @@ def a_note(spec: PipelineSpec, before: str, commit: str, copied: bool) -> Note:
 
 def shown_before(spec: PipelineSpec, note: Note) -> str:
     """Return what may be shown of the path that a note names: one that was kept in clear may hold an older secret."""
-    ours = spec.hidden.get(spec.target.ref.path)
+    path = spec.target.ref.path
+    ours = spec.hidden.get(path)
     if note.digest or note.before in spec.hidden:
         return note.before
-    return bare_path(note.before) if ours is None else beside(note.before, ours)
+    if ours is None:
+        return bare_path(note.before)
+    # The successor's name differs by its number alone.
+    name = note.before.rpartition("/")[2]
+    if name in {before.rpartition("/")[2] for before in places_before(path)}:
+        ours = f"{ours.rpartition('/')[0]}/{name}"
+    return beside(note.before, ours)
 
 
 def note_of(table: TableState | None) -> Note | None:
@@ -217,7 +224,7 @@ def _decoded(kind: type[_T], text: str | None) -> _T | None:
         if raw.pop("version") not in (1, VERSION):
             raise ValueError
         return kind(**raw)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         shown = without_paths(text)[:200]
         raise StateError(
             "MIGRATION_UNREADABLE",

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
+from freshet.credentials import without_credentials
 from freshet.hudi.checkpoint import COLUMNS_KEY
+from freshet.hudi.kept_texts import columns_in
 from freshet.hudi.table import TableState
 from freshet.plan.stages import SchemaChange
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.types.columns import DataType, Fit, fit, may_widen, stored
-from freshet.types.from_json import from_avro
 
 
 def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
@@ -21,10 +22,12 @@ def evolved(spec: PipelineSpec, target: TableState | None) -> PipelineSpec:
         spec: The pipeline.
         target: Its target's state; None before the first run.
     """
-    schema = target.latest_extra("schema") if target is not None and spec.evolution != "nothing" else None
+    if target is None or spec.evolution == "nothing":
+        return spec
+    schema = target.latest_extra("schema")
     if not schema:
         return spec
-    stands = {c.name.lower(): c for c in from_avro(schema)}
+    stands = {c.name.lower(): c for c in columns_in(target.ref, schema)}
     columns = []
     for column in spec.target.columns:
         now = stands.pop(column.name.lower(), column)
@@ -48,9 +51,18 @@ def _may_hold(now: DataType, stands: DataType, recorded: str | None) -> bool:
     if before == str(now):
         return True
     # sqlglot costs 0.15 s to import; a type that has changed is rare.
-    from freshet.types.from_sql import parse_type
+    from freshet.types.from_sql import TypeProblem, parse_type
 
-    return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
+    try:
+        return fit(parse_type(before), now) in (Fit.SAME, Fit.WIDENS)
+    except TypeProblem:
+        # A garbled one; what it was nobody knows.
+        return False
+
+
+def _shown(kind: DataType | str) -> str:
+    """Return a type that a table keeps, in words: its fields may be named after a secret of which nobody knows any more."""
+    return without_credentials(str(kind))
 
 
 def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[SchemaChange, ...], list[str]]:
@@ -60,22 +72,22 @@ def schema_differences(spec: PipelineSpec, target: TableState) -> tuple[tuple[Sc
         return (), []
     narrow = _narrow(spec, target)
     declared = {c.name.lower(): c for c in spec.target.columns}
-    stands = {c.name.lower(): c for c in from_avro(schema)}
+    stands = {c.name.lower(): c for c in columns_in(target.ref, schema)}
     changes: list[SchemaChange] = []
     refused: list[str] = []
     for name, column in stands.items():
         if name not in declared:
-            refused.append(f"column {column.name} {column.type} of the table is not in the DDL, and new rows would null it")
+            shown = _shown(f"{column.name} {column.type}")
+            refused.append(f"column {shown} of the table is not in the DDL, and new rows would null it")
         elif stored(declared[name].type) != stored(column.type):
             now = declared[name].type
             if may_widen(column.type, now):
                 changes.append(SchemaChange(column=column.name, change="widen", before=str(column.type), after=str(now)))
             else:
-                refused.append(f"column {column.name} is {column.type} in the table and {now} in the DDL")
+                refused.append(f"column {column.name} is {_shown(column.type)} in the table and {now} in the DDL")
         elif narrow is not None and not _may_hold(declared[name].type, column.type, narrow.get(name)):
-            refused.append(
-                f"column {column.name} is {narrow.get(name, column.type)} in the table and {declared[name].type} in the DDL"
-            )
+            before = _shown(narrow.get(name, column.type))
+            refused.append(f"column {column.name} is {before} in the table and {declared[name].type} in the DDL")
     for name, column in declared.items():
         if name not in stands:
             if column.nullable:

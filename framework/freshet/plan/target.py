@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import COLUMNS_KEY, INDEX_KEY
 from freshet.hudi.options import differs_by_rows
@@ -53,7 +54,9 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
         target: Its target's state.
     """
     declared, stands = spec.target, target.config
-    named, name = stands.properties.get("hoodie.table.name", ""), declared.ref.name.rpartition(".")[2]
+    # It may be named after a secret of which nobody knows any more.
+    named = without_credentials(stands.properties.get("hoodie.table.name", ""))
+    name = declared.ref.name.rpartition(".")[2]
     # As Hudi compares them, which refuses to write a table under another name.
     if named and named.lower() != name.lower():
         yield StateError(
@@ -75,6 +78,7 @@ def made_otherwise(spec: PipelineSpec, target: TableState) -> Iterator[StateErro
         ("TABLE_TYPE_CHANGED", "table type", stands.table_type, declared.table_type),
     ):
         if before != after:
+            before = without_credentials(before)
             yield StateError(
                 code,
                 f"{spec.name}: the table {declared.ref.path} was made with {what} '{before}', "
@@ -107,6 +111,7 @@ def _settings(spec: PipelineSpec, target: TableState) -> Iterator[StateError]:
     for key, default in _MADE_WITH.items():
         declared, stands = spec.write_options.get(key, ""), target.config.properties.get(key, default)
         if declared and target.config.properties and declared.lower() != stands.lower():
+            stands = without_credentials(stands)
             yield StateError(
                 "SETTING_CHANGED",
                 f"{spec.name}: the table {spec.target.ref.path} was made with {key}={stands}, and the "

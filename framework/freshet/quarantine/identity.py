@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from freshet.credentials import without_credentials
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import PIPELINE_KEY
 from freshet.hudi.table import TableState
@@ -47,11 +48,11 @@ def foreign_words(pipeline: str, quarantine: TableRef, found: TableState | None)
     if found is None:
         return ""
     if found.config.record_key != (ID,):
-        return f"its record key is '{','.join(found.config.record_key)}', and not {ID}"
+        return f"its record key is '{without_credentials(','.join(found.config.record_key))}', and not {ID}"
     named, name = found.config.properties.get("hoodie.table.name", ""), quarantine.name.rpartition(".")[2]
     # As Hudi compares them, which refuses to write a table under another name.
     if named and named.lower() != name.lower():
-        return f"it is named '{named}', and not '{name}'"
+        return f"it is named '{without_credentials(named)}', and not '{name}'"
     makers = (found.info(instant).extra.get(PIPELINE_KEY, "") for instant in reversed(found.commits))
     maker = next(filter(None, makers), pipeline)
-    return f"the pipeline {maker} writes it" if maker != pipeline else ""
+    return f"the pipeline {without_credentials(maker)} writes it" if maker != pipeline else ""

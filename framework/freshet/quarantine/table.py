@@ -15,6 +15,7 @@ from freshet.hudi.checkpoint import (
     PIPELINE_KEY,
     RUN_ID_KEY,
 )
+from freshet.hudi.kept_texts import field_of
 from freshet.hudi.options import DEFAULTS, IS_DELETED
 from freshet.hudi.table import CommitInfo, StateReader, TableState
 from freshet.project.model.pipeline import PipelineSpec
@@ -153,8 +154,8 @@ def runs_left(name: str, quarantine: TableState | None, target: TableState | Non
         run = info.extra.get(RUN_ID_KEY, "")
         later.add(run)
         if _writes(info, name, "chunk") and _drops(info):
-            # It looked after it was planned; its commit alone may be later than a refresh that it did not see.
-            looked = max(looked, json.loads(info.extra.get(BACKFILL_KEY) or "{}").get("base", ""))
+            # Its commit alone may be later than a refresh that it did not see; of a garbled one nobody knows what it saw.
+            looked = max(looked, field_of(info.extra.get(BACKFILL_KEY), "base", garbled="9"))
         if not _writes(info, name, "run"):
             continue
         if info.operation == "INSERT_OVERWRITE_TABLE" and info.extra.get(ORIGIN_KEY) == "whole_table":

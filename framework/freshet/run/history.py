@@ -12,6 +12,7 @@ from freshet.credentials import tree_without_credentials, without_credentials
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import BACKFILL_KEY, CHECKS_KEY, COMPARED_KEY, MIGRATION_KEY, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
+from freshet.project.model.hidden import without_older
 from freshet.project.model.paths import place_before
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.records import read_records
@@ -32,8 +33,8 @@ class Entry:
         outcome: ``committed``, ``done``, ``idle``, ``failed``, ``skipped`` or ``killed``.
         seconds: Wall time as ``total``, and by phase where that was recorded; empty of a commit that no record tells of, and of
             a run that was killed.
-        rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); of a
-            backfill the rows ``written``.
+        rows: ``inserts``, ``updates``, ``deletes``, ``moves``, ``quarantined``, and ``mixed`` (see ``RunResult``); ``read``
+            where that is known; of a backfill the rows ``written``.
         checks: Name, status and bad rows of each check.
         error: Code, and the first line of what it says; None where nothing failed.
         reason: Why it was idle, skipped or killed.
@@ -80,7 +81,7 @@ def read_history(
         failed: Only those that did not end well.
     """
     records, unreadable = _records(spec, limit, since, failed)
-    entries = [_of_record(record) for record in records]
+    entries = [entry_of(_without_older(record, spec)) for record in records]
     target = None if failed else _table(spec, state, bool(records))
     if target is not None:
         told = {commit for entry in entries for commit in entry.commits}
@@ -125,10 +126,20 @@ def _commits(target: TableState, since: str) -> Iterator[tuple[Instant, CommitIn
         yield from sorted(archived, key=lambda pair: pair[0], reverse=True)
 
 
-def _of_record(record: Mapping[str, Any]) -> Entry:
+def _without_older(record: dict[str, Any], spec: PipelineSpec) -> dict[str, Any]:
+    """Return a record without the secret of before in what it says of the pipeline's paths."""
+    if not spec.hidden:
+        return record
+    error = {key: without_older(str(value), spec.hidden) for key, value in (record.get("error") or {}).items()}
+    reason = without_older(str(record.get("reason") or ""), spec.hidden)
+    return {**record, **({"error": error} if error else {}), **({"reason": reason} if reason else {})}
+
+
+def entry_of(record: Mapping[str, Any]) -> Entry:
+    """Return what a record tells of a run."""
     known = {key: record[key] for key in ("begun", "what", "outcome")}
     given = {key: record[key] for key in ("seconds", "rows", "error", "reason", "run_id", "count", "last") if record.get(key)}
-    told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended")
+    told = ("backfill", "chunks", "done", "skipped", "failed", "conflicts", "ended", "source_commits", "waited_seconds")
     more = {key: record[key] for key in told if key in record}
     if not given.get("seconds"):
         # Of one that failed, or was interrupted, nobody has timed the phases.
@@ -144,6 +155,15 @@ def _between(begun: str, ended: str) -> dict[str, float]:
     return {"total": round(max(0.0, (last - first).total_seconds()), 3)}
 
 
+def _chunk(text: str) -> dict[str, Any]:
+    try:
+        found = tree_without_credentials(json.loads(text))
+    except (ValueError, RecursionError):
+        # ``freshet backfill`` refuses it by BACKFILL_UNREADABLE; here the commit is one like others.
+        found = {}
+    return found if isinstance(found, dict) else {}
+
+
 def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     service = _OF_HUDI.get(info.operation)
     own = PIPELINE_KEY in info.extra or ORIGIN_KEY in info.extra
@@ -157,11 +177,13 @@ def _of_commit(spec: PipelineSpec, instant: Instant, info: CommitInfo) -> Entry:
     found = tree_without_credentials(json.loads(info.extra.get(CHECKS_KEY) or "{}")) if own else {}
     rows |= {"quarantined": found["quarantined"]} if found.get("quarantined") else {}
     checks = tuple(
-        {"name": name, "status": one["status"], "rows": one["rows"]} for name, one in found.get("checks", {}).items()
+        {"name": name, "status": one.get("status", ""), "rows": one.get("rows", 0)}
+        for name, one in found.get("checks", {}).items()
     )
-    chunk = tree_without_credentials(json.loads(info.extra.get(BACKFILL_KEY) or "{}"))
+    chunk = _chunk(info.extra.get(BACKFILL_KEY) or "{}")
     failed = chunk.get("state") == "failed"
-    error = {"code": chunk["error"], "message": f"chunk {chunk['start']} to {chunk['end']}"} if failed else None
+    words = f"chunk {chunk.get('start', '?')} to {chunk.get('end', '?')}"
+    error = {"code": str(chunk.get("error", "")), "message": words} if failed else None
     return Entry(
         begun=instant.requested,
         what=what,

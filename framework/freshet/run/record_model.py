@@ -66,4 +66,6 @@ class Record(_Strict):
     skipped: _Count = 0
     failed: dict[str, str] = {}
     conflicts: _Count = 0
+    source_commits: _Count = 0
+    waited_seconds: _Count = 0
     audit: AuditTold | None = None

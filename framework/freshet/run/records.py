@@ -81,6 +81,7 @@ def tell_stopped(by: str) -> None:
 def of_run(result: RunResult) -> dict[str, Any]:
     """Return what a record tells of a run."""
     checks = [{"name": one["name"], "status": one["status"], "rows": one["rows"]} for one in result.checks]
+    more = {"source_commits": result.read_commits, "conflicts": result.conflicts, "waited_seconds": result.waited_seconds}
     return {
         "outcome": result.outcome,
         "run_id": result.run_id,
@@ -93,7 +94,9 @@ def of_run(result: RunResult) -> dict[str, Any]:
             "moves": result.moves,
             "mixed": list(result.mixed),
             "quarantined": result.quarantined,
+            **({} if result.read_rows is None else {"read": result.read_rows}),
         },
+        **{key: value for key, value in more.items() if value},
         "checks": checks,
         "reason": result.reason,
         "error": error_of(result.error) if result.error else None,

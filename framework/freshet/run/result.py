@@ -42,6 +42,10 @@ class RunResult:
         undeletable: Rows that went to the quarantine and whose older row was to be deleted, and that name none: without a key,
             a partition that the table can have, or an ordering value.
         replaced_all: True where the rows inserted replaced every row that stood.
+        read_commits, read_rows: What was read of the main source and of what drives it, by its commits' metadata; None where
+            no commits tell of it.
+        conflicts: How often another writer was faster, and the work was repeated.
+        waited_seconds: How long the run waited for its target, in whole seconds.
     """
 
     pipeline: str
@@ -65,6 +69,10 @@ class RunResult:
     older_kept: int = 0
     undeletable: int = 0
     replaced_all: bool = False
+    read_commits: int | None = None
+    read_rows: int | None = None
+    conflicts: int = 0
+    waited_seconds: int = 0
 
     @property
     def more_waits(self) -> bool:
@@ -219,4 +227,13 @@ def summed(first: RunResult, then: RunResult) -> RunResult:
         older_kept=first.older_kept + then.older_kept,
         undeletable=first.undeletable + then.undeletable,
         replaced_all=then.replaced_all or first.replaced_all,
+        read_commits=_sum_known([one.read_commits for one in (first, then) if one.commits]),
+        read_rows=_sum_known([one.read_rows for one in (first, then) if one.commits]),
+        conflicts=first.conflicts + then.conflicts,
+        waited_seconds=first.waited_seconds + then.waited_seconds,
     )
+
+
+def _sum_known(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known and len(known) == len(numbers) else None

@@ -21,7 +21,7 @@ from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.records import of_run, remembered
 from freshet.run.result import RunResult, in_words, row_counts, summed
 from freshet.run.sync_due import is_due
-from freshet.run.telling import stage_teller, tell_done, tell_plan, tell_started
+from freshet.run.telling import counted_in, stage_teller, tell_done, tell_plan, tell_started
 from freshet.run.watchdog import watched
 from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.read.held import hold_plan
@@ -121,12 +121,12 @@ def _under_lease(
     wait_seconds: float | None,
     then: Callable[[WriteSession], None],
 ) -> RunResult:
-    start = time.monotonic()
+    start, waited, conflicts = time.monotonic(), 0, 0
     result = RunResult(pipeline=spec.name, outcome="idle")
     run_id = tell_started(listen, spec.name, what, new_run_id())
     try:
         with write_session(spec, listen, run_id, wait_seconds=wait_seconds, pipeline=spec.name) as session:
-            listen, conflicts = session.listen, 0
+            listen, waited = session.listen, int(time.monotonic() - start)
             while True:
                 try:
                     done = run_once(project, spec, state, listen, planned, session, run_id=run_id)
@@ -155,7 +155,8 @@ def _under_lease(
         result = summed(result, RunResult(pipeline=spec.name, outcome="failed", error=error))
         listen(Failed(pipeline=spec.name, message=str(error), error=error.as_json()))
     whole = round(time.monotonic() - start, 3)
-    return RunResult(**{**vars(result), "seconds": {**(result.seconds or {}), "total": whole}})
+    more = {"seconds": {**(result.seconds or {}), "total": whole}, "conflicts": conflicts, "waited_seconds": waited}
+    return RunResult(**{**vars(result), **more})
 
 
 def run_once(
@@ -220,6 +221,7 @@ def run_once(
     tell_done(listen, spec, plan, done)
     rows = row_counts(spec, done.info)
     after = plan.checkpoint_after.main if plan.checkpoint_after else None
+    read_commits, read_rows = counted_in(plan.window)
     result = RunResult(
         pipeline=spec.name,
         outcome="committed",
@@ -241,6 +243,8 @@ def run_once(
         older_kept=done.older.kept,
         undeletable=done.older.undeletable,
         replaced_all=plan.replaces_all,
+        read_commits=read_commits,
+        read_rows=read_rows,
     )
     listen(Committed(pipeline=spec.name, message=in_words(result), result=result.as_json()))
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from threading import Thread
 
@@ -28,6 +28,7 @@ def run_project(
     wait_seconds: float | None = None,
     parallel: int = 1,
     full_refresh: bool = False,
+    ended_run: Callable[[PipelineSpec], None] = lambda spec: None,
 ) -> tuple[RunResult, ...]:
     """Run every pipeline of the project, upstream first.
 
@@ -41,6 +42,7 @@ def run_project(
         wait_seconds: How long to wait for another run of the same target; None takes the pipeline's own setting.
         parallel: How many may run at a time.
         full_refresh: Compute each target anew from its whole source, and replace what stands.
+        ended_run: Told each pipeline after its run, one that failed or was skipped too, by several threads as ``listen``.
 
     Returns:
         One result per pipeline, in the project's order.
@@ -54,11 +56,13 @@ def run_project(
 
     def run(spec: PipelineSpec) -> None:
         try:
-            ended.put(
+            result = (
                 refresh_pipeline(project, spec, state, listen, wait_seconds)
                 if full_refresh
                 else run_pipeline(project, spec, state, listen, drain, wait_seconds)
             )
+            ended_run(spec)
+            ended.put(result)
         except BaseException as stopped:  # a user's sys.exit(), or the keyboard: for whoever asked for the runs
             ended.put(stopped)
 
@@ -77,6 +81,7 @@ def run_project(
                 with remembered(spec.target.ref, spec.name, "run") as record:
                     record.update(of_run(results[spec.name]))
                 listen(Skipped(pipeline=spec.name, message=f"skipped: {reason}"))
+                ended_run(spec)
                 continue
             running[spec.name] = spec
             if at_a_time == 1:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from freshet.events.event import Listener
 from freshet.events.kinds import CheckEvaluated, CheckPassed, LagObserved, Notice, RunStarted, StageFinished, WindowPlanned
-from freshet.hudi.instants import UTC_ZONE, zone_of
+from freshet.hudi.instants import seconds_since, zone_of
 from freshet.hudi.table import StateReader
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
@@ -45,33 +44,39 @@ def tell_plan(listen: Listener, spec: PipelineSpec, plan: Plan, state: StateRead
         now: Seconds since 1970.
     """
     window = plan.window
-    is_counted = window.kind not in _UNCOUNTED
+    commits, rows = counted_in(window)
     read = f"{counted(len(window.requested), 'commit')} ({counted(window.rows, 'row')})"
     listen(
         WindowPlanned(
             pipeline=spec.name,
             message=f"{window.kind}: {window.reason or read}",
             kind=window.kind,
-            commits=len(window.requested) if is_counted else None,
-            rows=window.rows if is_counted else None,
+            commits=commits,
+            rows=rows,
             begin=window.begin_inclusive,
             end=window.end_inclusive,
             waiting_commits=window.waiting_commits,
             waiting_rows=window.waiting_rows,
         )
     )
-    for table, waits, zone in _inputs(spec, plan, state):
+    for table, waits, zone in waiting_inputs(spec, plan, state):
         commits, rows = len(waits.requested) + waits.waiting_commits, waits.rows + waits.waiting_rows
         # Of a source without commits rows alone wait, and only its status tells for how long.
         alone = rows if not commits else 0
-        seconds = _age(waits.begin_inclusive, zone, time.time() if now is None else now) if commits else None if rows else 0.0
+        since = time.time() if now is None else now
+        seconds = seconds_since(waits.begin_inclusive, zone, since) if commits else None if rows else 0.0
         age = "" if seconds is None or not commits else f", the oldest for {seconds:.0f} s"
         what = counted(rows, "row") if alone else f"{counted(commits, 'commit')} ({counted(rows, 'row')})"
         words = f"{table}: {what} {'waits' if (alone or commits) == 1 else 'wait'}{age}"
         listen(LagObserved(pipeline=spec.name, message=words, input=table, seconds=seconds, commits=commits, rows=rows))
 
 
-def _inputs(spec: PipelineSpec, plan: Plan, state: StateReader) -> Iterator[tuple[str, Window, str]]:
+def counted_in(window: Window) -> tuple[int | None, int | None]:
+    """Return how many commits and rows a window reads, by the commits' metadata; None where no commits tell of them."""
+    return (None, None) if window.kind in _UNCOUNTED else (len(window.requested), window.rows)
+
+
+def waiting_inputs(spec: PipelineSpec, plan: Plan, state: StateReader) -> Iterator[tuple[str, Window, str]]:
     """Yield the inputs that have a position: name, what waits of it, and the zone by which it names commits."""
     if plan.window.kind not in _WAITS or not (plan.source_zone or plan.checkpoint_after or plan.checkpoint_before):
         return
@@ -92,18 +97,6 @@ def _inputs(spec: PipelineSpec, plan: Plan, state: StateReader) -> Iterator[tupl
         found = state.table(table) if window.kind == "increment" else None
         if window.kind in _WAITS:
             yield table.name, window, zone_of(found) if found is not None else ""
-
-
-def _age(instant: str, zone: str, now: float) -> float | None:
-    # Of a table that is named in the zone of its writers nobody here knows which zone that is.
-    if zone != UTC_ZONE or len(instant) < 14:
-        return None
-    then = (
-        datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=timezone.utc).timestamp()
-        + int(instant[14:17] or 0) / 1000
-    )
-    # A writer's clock may be ahead.
-    return round(max(0.0, now - then), 3)
 
 
 def stage_teller(listen: Listener, pipeline: str) -> Finished:

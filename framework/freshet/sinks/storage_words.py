@@ -7,7 +7,7 @@ import re
 from freshet.errors import FreshetError, RetryableError, StateError, foreign_text, root_cause
 from freshet.project.model.pipeline import TableRef
 from freshet.sources.hudi.read.damage import damage_behind, named_files
-from freshet.sources.hudi.read.missing import gone_for_good
+from freshet.sources.hudi.read.gone import gone_for_good
 
 _UNTOUCHED = "Nothing was written, and the checkpoint stays."
 _FULL = re.compile(r"No space left on device|[Qq]uota ?[Ee]xceeded")

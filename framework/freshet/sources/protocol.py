@@ -25,11 +25,11 @@ class Lag:
     """How far a source has gone on from a position.
 
     Args:
-        position: The position as the source counts it; empty for none.
+        position, horizon: As the source counts it, empty for none; and the oldest position that can still be read from.
         commits, rows: What waits; no commits of a source that has none.
         minutes: From the position to the newest of what waits, or how long the oldest of it has waited where a position names
             no time; 0 where nothing waits.
-        horizon: The oldest position that can still be read from.
+        oldest: When the oldest of what waits came, as Hudi names instants; empty where nothing waits, or nobody knows.
         minutes_to_horizon: How much history is left before the position expires; None where nothing of it was ever dropped.
     """
 
@@ -37,6 +37,7 @@ class Lag:
     commits: int = 0
     rows: int = 0
     minutes: float = 0.0
+    oldest: str = ""
     horizon: str = ""
     minutes_to_horizon: float | None = None
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from freshet.errors import FreshetError, unforeseen
+from freshet.hudi.table import StateReader
 from freshet.hudi.timeline import TimelineState
 from freshet.lease.choice import leases_for
 from freshet.lease.local import backfill_lease, service_lease
@@ -15,17 +16,22 @@ from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.logic_report import report_logic
-from freshet.status.status import PipelineStatus, pipeline_status, unfinished_backfill
+from freshet.status.status import Looked, OneLook, PipelineStatus, look_at, unfinished_backfill
 from freshet.status.upstream import waits_for
 from freshet.storage.files import is_local
+
+More = Callable[[tuple[str, ...]], Project]
+Judged = Callable[[PipelineSpec, Looked, StateReader], Mapping[str, Any]]
 
 
 def status_of(
     project: Project,
     spec: PipelineSpec,
-    more: Callable[[tuple[str, ...]], Project],
+    more: More,
     failed: Callable[[FreshetError], None] = lambda error: None,
     audited: Callable[[PipelineSpec], Mapping[str, Any] | None] = lambda spec: None,
+    judged: Judged = lambda spec, looked, state: {},
+    state: StateReader | None = None,
 ) -> PipelineStatus:
     """Look at a pipeline's target, source and leases; an error becomes its ``state``.
 
@@ -35,8 +41,38 @@ def status_of(
         more: Loads others of the project by their names.
         failed: Told the error.
         audited: Returns what the last audit of a pipeline found.
+        judged: Returns what else is known of a pipeline, by the standing's fields: ``slo`` and ``overdue_seconds``.
+        state: Read-only view of the tables; None for the real ones as they stand now.
     """
-    state, leases = TimelineState(), leases_for(spec.target.ref, spec.lease_across_machines)
+    # Several questions below are about one table: each timeline is read once.
+    state = OneLook(state or TimelineState())
+    looked = standing_of(project, spec, more, state, failed)
+    found = looked.status
+    try:
+        # Of a table that could not be looked at there is nothing more to tell.
+        if looked.is_whole:
+            found = replace(found, logic=report_logic(spec, state), audit=audited(spec))
+            if spec.backfill is not None:
+                found = replace(found, backfill=unfinished_backfill(spec, state))
+    except Exception as unknown:  # one unreadable table must not hide the others
+        looked = unforeseen_in(spec, unknown, failed)
+        found = looked.status
+    try:
+        return replace(found, **judged(spec, looked, state))
+    except Exception as unknown:
+        return unforeseen_in(spec, unknown, failed).status
+
+
+def standing_of(
+    project: Project,
+    spec: PipelineSpec,
+    more: More,
+    state: StateReader,
+    failed: Callable[[FreshetError], None] = lambda error: None,
+    is_planned: bool = True,
+) -> Looked:
+    """Look at a pipeline's target, source and leases; see ``status_of`` and ``look_at``."""
+    leases = leases_for(spec.target.ref, spec.lease_across_machines)
 
     def hold(plan: Plan) -> None:
         # A store that is not this machine's own takes seconds to list what a hundred pipelines would read: plan and run do.
@@ -46,19 +82,32 @@ def status_of(
             hold_plan(plan, state)
 
     try:
-        found = pipeline_status(spec, state, hold)
+        looked = look_at(spec, state, hold, is_planned)
+        found = looked.status
         holder = leases.holder(spec.target.ref)
         found = replace(found, running=holder if holder is not None else leases.holder(service_lease(spec.target.ref)))
         before = waits_for(project, spec, state, more) if found.state in ("new", "SOURCE_MISSING", "INPUT_MISSING") else ()
         if before:
             found = replace(found, state="waiting", waits_for=before, message="")
-        found = replace(found, logic=report_logic(spec, state), audit=audited(spec))
-        if spec.backfill is None:
-            return found
-        return replace(
-            found, backfill=unfinished_backfill(spec, state), backfill_running=leases.is_held(backfill_lease(spec.target.ref))
-        )
+        if spec.backfill is not None:
+            found = replace(found, backfill_running=leases.is_held(backfill_lease(spec.target.ref)))
+        return replace(looked, status=found, is_whole=True)
     except Exception as unknown:  # one unreadable table must not hide the others
-        error = unforeseen(unknown, spec.name)
-        failed(error)
-        return PipelineStatus(pipeline=spec.name, state=error.code, message=str(error))
+        return unforeseen_in(spec, unknown, failed)
+
+
+def unforeseen_in(
+    spec: PipelineSpec,
+    unknown: Exception,
+    failed: Callable[[FreshetError], None] = lambda error: None,
+) -> Looked:
+    """Return the standing of a pipeline that could not be looked at.
+
+    Args:
+        spec: The pipeline.
+        unknown: What ended the look.
+        failed: Told the error.
+    """
+    error = unforeseen(unknown, spec.name)
+    failed(error)
+    return Looked(status=PipelineStatus(pipeline=spec.name, state=error.code, message=str(error)))

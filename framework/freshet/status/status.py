@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from freshet.backfill.record import chunk_commits
+from freshet.backfill.record import ChunkRecord, chunk_commits
 from freshet.errors import FreshetError
 from freshet.hudi.buckets import bucket_advice
 from freshet.hudi.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
-from freshet.hudi.table import StateReader, TableState
+from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
 from freshet.plan.exact import compile_run
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.positions import checkpoint_of
@@ -18,8 +18,10 @@ from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quarantine.table import lost_words, may_drop
 from freshet.secrets import redact_tree
-from freshet.sources.hudi.reads import counted
+from freshet.sources.hudi.reads import Window, counted
+from freshet.sources.protocol import Lag
 from freshet.sources.registry import find_source, kind_of
+from freshet.status.ahead import drivers_in, look_ahead
 from freshet.status.logic_report import LogicReport
 from freshet.storage.files import is_local
 
@@ -53,6 +55,10 @@ class PipelineStatus:
         logic: Which of the target's partitions hold rows of an older logic: see ``LogicReport``; None before the first run.
         audit: What the last audit found: ``when``, ``outcome``, ``checked``, ``differing`` and others; None where there was
             none; the caller asks.
+        slo: What of the pipeline's ``slo`` is kept, at risk or broken: ``objective``, ``seconds``, ``result`` and ``reason`` of
+            each; the caller asks.
+        overdue_seconds: How long ago a run should have begun by ``schedule`` that did not; None where nobody can tell; the
+            caller asks.
     """
 
     pipeline: str
@@ -73,6 +79,8 @@ class PipelineStatus:
     waits_for: tuple[str, ...] = ()
     logic: LogicReport | None = None
     audit: Mapping[str, Any] | None = None
+    slo: tuple[Mapping[str, Any], ...] = ()
+    overdue_seconds: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the standing as a JSON-serialisable mapping, without secrets."""
@@ -97,8 +105,29 @@ class OneLook:
         return self._seen[ref]
 
 
-def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
-    """Return the newest backfill in words where chunks of it are missing; empty where none is, or none was ever made.
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """A pipeline's standing, with what was seen on the way to it.
+
+    Args:
+        status: The standing.
+        target: The target; None where there is none, or nobody came to look at it.
+        last: The last commit that the pipeline made, or that it goes on from.
+        lag: How far the main source has gone on; None where that is not known.
+        drivers: What is new in each input that drives a run, by its name; None where that is not known.
+        is_whole: False where something unforeseen ended the look.
+    """
+
+    status: PipelineStatus
+    target: TableState | None = None
+    last: tuple[Instant, CommitInfo] | None = None
+    lag: Lag | None = None
+    drivers: Mapping[str, Window] | None = None
+    is_whole: bool = False
+
+
+def newest_backfill(spec: PipelineSpec, state: StateReader) -> tuple[ChunkRecord, int] | None:
+    """Return a record of the newest backfill, and how many of its chunks are done; None where none was ever made.
 
     Args:
         spec: The pipeline.
@@ -107,12 +136,25 @@ def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
     target = state.table(spec.target.ref) if spec.backfill is not None else None
     found = chunk_commits(target, spec.name, archived=False) if target else []
     if not found:
-        return ""
+        return None
     newest = found[0].record
     latest = {c.record.start: c.record.state for c in reversed(found) if c.record.backfill == newest.backfill}
-    done = sum(state == "done" for state in latest.values())
+    return newest, sum(state == "done" for state in latest.values())
+
+
+def unfinished_backfill(spec: PipelineSpec, state: StateReader) -> str:
+    """Return the newest backfill in words where chunks of it are missing; empty where none is, or none was ever made.
+
+    Args:
+        spec: The pipeline.
+        state: Read-only view of the tables; only the active timeline is looked at.
+    """
+    found = newest_backfill(spec, state)
+    if found is None or found[1] == found[0].chunks:
+        return ""
+    newest, done = found
     start, end, _ = newest.backfill.split("/")
-    return "" if done == newest.chunks else f"{start[:10]} to {end[:10]}: {done} of {counted(newest.chunks, 'chunk')} done"
+    return f"{start[:10]} to {end[:10]}: {done} of {counted(newest.chunks, 'chunk')} done"
 
 
 def pipeline_status(
@@ -120,48 +162,68 @@ def pipeline_status(
     state: StateReader,
     hold: Callable[[Plan], None] = lambda plan: None,
 ) -> PipelineStatus:
+    """Look at a pipeline's target and source: the standing alone, see ``look_at``."""
+    return look_at(spec, state, hold).status
+
+
+def look_at(
+    spec: PipelineSpec,
+    state: StateReader,
+    hold: Callable[[Plan], None] = lambda plan: None,
+    is_planned: bool = True,
+) -> Looked:
     """Look at a pipeline's target and source.
 
     Args:
         spec: The pipeline.
         state: Read-only view of the tables.
         hold: Raises what forbids the plan of the next run besides the timelines.
+        is_planned: False where the next run need not be planned whole: what forbids it besides the timelines is not seen then,
+            and nothing is advised; it takes a tenth of the time.
 
     Returns:
         Its standing; an error becomes its ``state``.
     """
     last = position = zone = ""
+    target: TableState | None = None
+    made: tuple[Instant, CommitInfo] | None = None
+    lag: Lag | None = None
+    drivers: Mapping[str, Window] | None = None
+    advice: tuple[str, ...] = ()
     state = OneLook(state)
     try:
         target = state.table(spec.target.ref)
         refuse_unmigrated(spec, state, target)
-        last = _last_commit(spec, target) if target else ""
+        made = _last_commit(spec, target) if target else None
+        last = made[0].completed if made else ""
         checkpoint = checkpoint_of(spec, target) if target else None
         source = find_source(spec, state)
         if source is None:
-            return PipelineStatus(
-                pipeline=spec.name,
-                state="SOURCE_MISSING",
-                last_commit=last,
-                message=f"no {kind_of(spec).what(spec)}",
-            )
+            words = f"no {kind_of(spec).what(spec)}"
+            missing = PipelineStatus(pipeline=spec.name, state="SOURCE_MISSING", last_commit=last, message=words)
+            return Looked(status=missing, target=target, last=made)
         zone = source.zone
         main = checkpoint.main if checkpoint else None
         position = source.position_words(main) if main else ""
         lag = source.lag(main)
-        # By what a run plans, so that it is no second opinion.
-        plan = compile_run(spec, state)
-        hold(plan)
-        # Of a store that is not this machine's own, plan and run tell it: each commit that is looked at takes its time there.
-        lost = lost_words(spec, state, target) if may_drop(spec) and is_local(spec.target.ref.path) else ""
-        advice = (f"QUARANTINE_LOST: {lost}" if lost else "", bucket_advice(spec, target))
+        if is_planned:
+            # By what a run plans, so that it is no second opinion.
+            plan = compile_run(spec, state)
+            window, drivers = plan.window, drivers_in(spec, plan)
+            hold(plan)
+            # Of a store that is not this machine's own, plan and run tell it: each commit that is looked at takes its time.
+            lost = lost_words(spec, state, target) if may_drop(spec) and is_local(spec.target.ref.path) else ""
+            advice = (f"QUARANTINE_LOST: {lost}" if lost else "", bucket_advice(spec, target))
+        else:
+            window, drivers = look_ahead(spec, state, target, checkpoint)
     except FreshetError as error:
-        return PipelineStatus(
+        refused = PipelineStatus(
             pipeline=spec.name, state=error.code, last_commit=last, checkpoint=position, message=str(error), source_zone=zone
         )
-    return PipelineStatus(
+        return Looked(status=refused, target=target, last=made, lag=lag, drivers=drivers)
+    found = PipelineStatus(
         pipeline=spec.name,
-        state="new" if target is None else "up_to_date" if plan.window.kind == "idle" else "behind",
+        state="new" if target is None else "up_to_date" if window.kind == "idle" else "behind",
         last_commit=last,
         checkpoint=position,
         commits_behind=lag.commits,
@@ -172,14 +234,15 @@ def pipeline_status(
         advice="\n".join(filter(None, advice)),
         source_zone=zone,
     )
+    return Looked(status=found, target=target, last=made, lag=lag, drivers=drivers)
 
 
-def _last_commit(spec: PipelineSpec, target: TableState) -> str:
+def _last_commit(spec: PipelineSpec, target: TableState) -> tuple[Instant, CommitInfo] | None:
     return next(
         (
-            instant.completed
+            (instant, info)
             for instant, info in target.newest_first()
             if info.extra.get(PIPELINE_KEY, spec.name) == spec.name and not _OF_A_RUN.isdisjoint(info.extra)
         ),
-        "",
+        None,
     )

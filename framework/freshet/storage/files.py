@@ -26,6 +26,10 @@ class Storage(Protocol):
         """Return a file's bytes. Raises FileNotFoundError."""
         ...
 
+    def read_part(self, path: str, begin: int, length: int) -> bytes:
+        """Return bytes of a file from a position on, fewer at its end. Raises FileNotFoundError."""
+        ...
+
     def put(self, path: str, data: bytes) -> None:
         """Write a record beside a table; never called to change what a table holds."""
         ...
@@ -57,6 +61,11 @@ class LocalStorage:
         """Return a file's bytes. Raises FileNotFoundError."""
         with open(path, "rb") as file:
             return file.read()
+
+    def read_part(self, path: str, begin: int, length: int) -> bytes:
+        """Return bytes of a file from a position on, fewer at its end. Raises FileNotFoundError."""
+        with open(path, "rb") as file:
+            return os.pread(file.fileno(), length, begin)
 
     def put(self, path: str, data: bytes) -> None:
         """Write a record, whole or not at all."""
@@ -106,6 +115,12 @@ class ArrowStorage:
             data: bytes = stream.readall()
             return data
 
+    def read_part(self, path: str, begin: int, length: int) -> bytes:
+        """Return bytes of a file from a position on, fewer at its end. Raises FileNotFoundError."""
+        with self._fs.open_input_file(self._path(path)) as file:
+            data: bytes = file.read_at(length, begin)
+            return data
+
     def put(self, path: str, data: bytes) -> None:
         """Write a record; in an object store whole or not at all."""
         place = self._path(path)
@@ -135,9 +150,14 @@ def local_path(path: str) -> str:
     return local if scheme == "file" else path
 
 
+def asks_at_once(path: str) -> bool:
+    """Say whether the store of a path is asked by several threads at once: in a process of its own it answers one by one."""
+    # S3's client alone answers in time, and with an error, whatever is wrong.
+    return split_uri(path)[0] in _IN_PROCESS
+
+
 def storage_for(path: str) -> Storage:
     """Return the storage that holds ``path``."""
     if is_local(path):
         return LocalStorage()
-    # S3's client alone answers in time, and with an error, whatever is wrong.
-    return ArrowStorage(path) if split_uri(path)[0] in _IN_PROCESS else remote_storage(path)
+    return ArrowStorage(path) if asks_at_once(path) else remote_storage(path)

@@ -51,6 +51,10 @@ class ProcessStorage:
         """Return a file's bytes. Raises FileNotFoundError."""
         return self._ask("read", path)
 
+    def read_part(self, path: str, begin: int, length: int) -> bytes:
+        """Return bytes of a file from a position on, fewer at its end. Raises FileNotFoundError."""
+        return self._ask("read_part", path, json.dumps([begin, length]).encode())
+
     def put(self, path: str, data: bytes) -> None:
         """Write a record."""
         self._ask("put", path, data)
@@ -146,11 +150,19 @@ def serve(uri: str) -> None:
     storage: ArrowStorage | None = None
     for line in sys.stdin.buffer:
         do, path, size = json.loads(line)
-        given = (sys.stdin.buffer.read(size),) if do == "put" else ()
+        given = sys.stdin.buffer.read(size)
         data, error, said = b"", "", ""
         try:
             storage = storage or ArrowStorage(uri)
-            data = storage.read(path) if do == "read" else json.dumps(getattr(storage, do)(path, *given)).encode()
+            match do:
+                case "read":
+                    data = storage.read(path)
+                case "read_part":
+                    data = storage.read_part(path, *json.loads(given))
+                case "put":
+                    storage.put(path, given)
+                case _:
+                    data = json.dumps(getattr(storage, do)(path)).encode()
         except Exception as found:  # told to the asker, whatever it is
             error, said = type(found).__name__, str(found)
             error = "FileNotFoundError" if isinstance(found, FileNotFoundError) else error

@@ -40,6 +40,7 @@ class Chain:
         before_keys: The columns by which the source of before is joined with the changed rows.
         scope: The pieces of the result.
         result: The result.
+        not_asked: Questions that could not be asked of the result, in words.
         views: What names mean, besides the pipeline's inputs.
     """
 
@@ -49,6 +50,7 @@ class Chain:
     before_keys: set[str] = field(default_factory=set)
     scope: Scope = field(default_factory=lambda: Scope(why_none="the SQL cannot be followed to its tables"))
     result: Rel = field(default_factory=Rel)
+    not_asked: tuple[str, ...] = ()
     views: dict[str, Rel] = field(default_factory=dict)
     site: Site = field(default_factory=lambda: Site("", 1, ""))
     node: exp.Expr = field(default_factory=exp.Select)
@@ -73,8 +75,12 @@ class Chain:
             self.lazy.clear()
         published = Published(self.result, self.question, self.site, _place(self.node), self.granted, adds)
         self.found += published.findings()
-        if not self.result.broken:
+        if self.result.broken:
+            self.not_asked = published.not_asked()
+        else:
             self.scope = published.scope()
+        if self.question.deletes_assumed:
+            self.granted.append(Granted(table=says.SHOWN, fact="records_changes", columns=()))
 
     def handed_on(self) -> tuple[str, ...]:
         """Return the source's columns that the target's record key is made of."""
@@ -119,7 +125,7 @@ class Chain:
             case exp.Expr() if isinstance(tree, _NO_ROWS):
                 pass
             case _:
-                site.found.append(says.not_analysed("a statement that freshet's parser does not know").at(site, exp.Select()))
+                site.stop(says.not_analysed("a statement that freshet's parser does not know").at(site, exp.Select()))
                 self.result = Rel(kind="delta", broken=True)
         self.found += site.found
 
@@ -143,6 +149,7 @@ def _of_python(file: str) -> Finding:
         "'exactness: "
         "row_by_row'; or accept it with the reason why it is exact.",
         subject=file,
+        stops=True,
     )
 
 

@@ -13,6 +13,10 @@ UNKNOWN = "?"
 ROWS = "*"
 #: Stands for a column in ``Base`` where a value follows from a row of a list of constants.
 LIST = "list"
+#: What stands for <SRC_INSTANT> in the text that is parsed, lower case; and for its table in ``Base``.
+INSTANT = "src_instant"
+#: Marks a row that the source deleted, or that the target shall.
+FLAG = "_hoodie_is_deleted"
 #: Column of a table: the table's name in the SQL and the column's, lower case.
 Base = tuple[str, str]
 
@@ -23,8 +27,8 @@ class Col:
 
     Args:
         of: Columns of tables from which the value is computed.
-        same: Columns of tables: whichever row of such a table has a part in a row of the relation, holds this value there. By
-            these a result falls into pieces.
+        same: Columns of tables, or expressions over them: whichever row of such a table has a part in a row of the relation,
+            holds this value there. By these a result falls into pieces.
         text: The value as an expression over the main source's row, in one spelling; empty where it is none.
         keeps: Columns of tables of which two values never become one value here.
         rises: Column of a table in the order of which the value rises; None where it is not known.
@@ -36,6 +40,9 @@ class Col:
         flags: True where it is true of every row that the source deleted.
         present: The outer join that makes it null where it finds nothing; 0 for none.
         absent: Outer joins of which it is true that they found nothing.
+        zero: The outer join that makes it 0 where it finds nothing; 0 for none.
+        number: True for the number of a row within its window.
+        sure: True where it is never null.
     """
 
     of: frozenset[Base] = frozenset()
@@ -51,6 +58,9 @@ class Col:
     flags: bool = False
     present: int = 0
     absent: frozenset[int] = frozenset()
+    zero: int = 0
+    number: bool = False
+    sure: bool = False
 
 
 def of_list(number: int) -> Base:
@@ -63,13 +73,14 @@ def lists_in(bases: Iterable[Base]) -> frozenset[int]:
     return frozenset(int(table.removesuffix("()")) for table, column in bases if column == LIST)
 
 
-def of_table(table: str, column: str, *, image_of_source: bool = False) -> Col:
+def of_table(table: str, column: str, *, image_of_source: bool = False, sure: bool = False) -> Col:
     """Return the column of a table as it is read.
 
     Args:
         table: The table's name in the SQL.
         column: The column.
         image_of_source: True for the source as it was before.
+        sure: True where it is never null.
     """
     base = (table, column)
     source = table == SRC or image_of_source
@@ -80,7 +91,8 @@ def of_table(table: str, column: str, *, image_of_source: bool = False) -> Col:
         keeps=frozenset([(SRC, column) if image_of_source else base]),
         rises=base,
         bare=base,
-        flags=table == SRC and column == "_hoodie_is_deleted",
+        flags=table == SRC and column == FLAG,
+        sure=sure,
     )
 
 
@@ -94,6 +106,11 @@ def computed(parts: Iterable[Col], text: str = "") -> Col:
     found = list(parts)
     known = all(part.text or part.constant for part in found)
     return Col(of=frozenset().union(*(part.of for part in found)), text=text if known and found else "")
+
+
+def instant() -> Col:
+    """Return <SRC_INSTANT>, which is another one in each run."""
+    return Col(of=frozenset([(INSTANT, ROWS)]), instant=True)
 
 
 def unknown(name: str) -> Col:

@@ -15,6 +15,7 @@ _FACTS = {
     "ordering": "is ordered by",
     "rows_stay": "has its partition columns within",
     "never_null": "has no null in",
+    "records_changes": "keeps change data, by which its deletes are seen",
 }
 
 
@@ -25,7 +26,7 @@ def in_short(verdict: Verdict) -> str:
         case "exact":
             return "exact: the increments equal a recompute"
         case "exact_if":
-            return f"exact if what is accepted does not happen: {', '.join(codes)}"
+            return f"exact if what is accepted does not happen: {', '.join(codes)}{_unasked(verdict, '; ')}"
         case _:
             open_ = dict.fromkeys(one.code for one in verdict.findings if not one.accepted)
             return f"inexact: {', '.join(open_)}"
@@ -43,12 +44,13 @@ def verdict_lines(verdict: Verdict) -> list[str]:
             lines.append(f"  example: {example_in_words(one.example)}")
         if one.hint:
             lines.append(f"  instead: {one.hint}")
+    if verdict.not_asked:
+        lines.append(f"{_unasked(verdict)}:")
+        lines += [f"  {question}" for question in verdict.not_asked]
     for granted in verdict.granted:
         table = "the source" if granted.table == "SRC" else granted.table
-        lines.append(
-            f"taken for granted, as nothing tells it here: {table} {_FACTS[granted.fact]} {', '.join(granted.columns)}; "
-            "a run looks at the table"
-        )
+        fact = f"{_FACTS[granted.fact]} {', '.join(granted.columns)}".rstrip()
+        lines.append(f"taken for granted, as nothing tells it here: {table} {fact}; a run looks at the table")
     lines += [f"accepts {code}, of which nothing was found: it may go" for code in verdict.unused]
     return lines
 
@@ -81,6 +83,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         },
         "granted": [asdict(one) for one in verdict.granted],
         "unused_accepts": list(verdict.unused),
+        "not_asked": {"questions": list(verdict.not_asked), "because_of": _because_of(verdict)},
     }
 
 
@@ -91,7 +94,13 @@ def problems_of(verdict: Verdict) -> list[Problem]:
             file=one.file,
             line=one.line,
             code=one.code,
-            message=one.message + (f" For example: {example_in_words(one.example)}" if one.example else ""),
+            message=one.message
+            + (f" For example: {example_in_words(one.example)}" if one.example else "")
+            + (
+                " What comes behind it is not looked at, and may hold further reasons."
+                if one.stops and verdict.not_asked
+                else ""
+            ),
             hint=f"{one.hint} Or accept it: accepts: [{{code: {one.code}, why: ...}}]"
             if "ccept it" not in one.hint
             else one.hint,
@@ -110,6 +119,21 @@ def refuse_inexact(verdicts: Mapping[str, Verdict]) -> None:
     problems = [problem for verdict in verdicts.values() for problem in problems_of(verdict)]
     if problems:
         raise SpecError(problems)
+
+
+def _unasked(verdict: Verdict, begin: str = "") -> str:
+    """Return in words how many questions are not asked, and because of what; empty where each of them is."""
+    count = len(verdict.not_asked)
+    if not count:
+        return ""
+    questions = "1 further question is" if count == 1 else f"{count} further questions are"
+    places = ", ".join(f"{one['code']} ({one['file']}:{one['line']})" for one in _because_of(verdict))
+    return f"{begin}{questions} not asked, because of {places}"
+
+
+def _because_of(verdict: Verdict) -> list[dict[str, Any]]:
+    stops = [one for one in verdict.findings if one.stops] if verdict.not_asked else []
+    return [{"code": one.code, "file": one.file, "line": one.line} for one in stops]
 
 
 def _finding(one: Finding) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class TableFacts:
         ordering: Its ordering field; empty where nobody says.
         partition_by: Its partition columns; None where nobody says.
         never_null: Its columns that are never null; None where nobody says.
+        records_changes: True where it keeps change data, by which its deletes are seen; None where nobody says.
     """
 
     columns: tuple[str, ...] = ()
@@ -29,6 +30,7 @@ class TableFacts:
     ordering: str = ""
     partition_by: tuple[str, ...] | None = None
     never_null: tuple[str, ...] | None = None
+    records_changes: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +90,25 @@ class Question:
 
     @property
     def deletes_pass_on(self) -> bool:
-        """Say whether the rows that the source deleted are in the increment, as far as the files tell."""
+        """Say whether the rows that the source deleted are in the increment, as far as the files and the table tell."""
         if isinstance(self.spec.source, KafkaSpec):
             return self.spec.source.tombstones == "delete"
         if self.spec.source.incremental_format != "auto":
             return self.spec.source.incremental_format == "cdc"
+        return self._asks_for_deletes and self.of(SRC).records_changes is not False
+
+    @property
+    def deletes_not_recorded(self) -> bool:
+        """Say whether the source keeps no change data, so that no setting of the pipeline shows what it deletes."""
+        return not self.deletes_pass_on and self.of(SRC).records_changes is False
+
+    @property
+    def deletes_assumed(self) -> bool:
+        """Say whether the deletes are in the increment only if the source keeps change data, which nobody tells."""
+        source = self.spec.source
+        asks = not isinstance(source, KafkaSpec) and source.incremental_format == "auto" and self._asks_for_deletes
+        return asks and self.of(SRC).records_changes is None
+
+    @property
+    def _asks_for_deletes(self) -> bool:
         return any(column.name == "_hoodie_is_deleted" for column in self.spec.target.columns)

@@ -45,6 +45,9 @@ _OPEN_ORDER = {
         "group_concat",
     ),
 }
+# What a literal of a date or a timestamp may say instead of one.
+_DAYS = ("now", "today", "yesterday", "tomorrow")
+_BARE = ("current_timestamp", "current_date", "localtimestamp", "now")
 _SORTED = (exp.ArraySort, exp.ArraySize, exp.ArrayContains)
 _SHOWN = {"array_unique_agg": "collect_set", "group_concat": "listagg", "approx_quantile": "percentile_approx"}
 # Those of Spark's that the parser has no class for.
@@ -153,8 +156,18 @@ def volatile_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         name = name_of(one) if isinstance(one, exp.Func) else ""
         if isinstance(one, _VOLATILE_NODES) or name in _VOLATILE_NAMES:
             yield one, name
-        elif isinstance(one, exp.Column) and not one.table and one.name.lower() in ("current_timestamp", "current_date", "now"):
+        elif isinstance(one, exp.Anonymous) and one.name.lower() == "aes_encrypt" and not _is_fixed(one):
+            yield one, "aes_encrypt"
+        elif isinstance(one, exp.Cast) and isinstance(one.this, exp.Literal) and one.this.name.strip().lower() in _DAYS:
+            yield one, one.this.name.strip().lower()
+        elif isinstance(one, exp.Column) and not one.table and one.name.lower() in _BARE:
             yield one, one.name.lower()
+
+
+def _is_fixed(call: exp.Anonymous) -> bool:
+    """Say whether an encryption has no vector of chance: it is given, or the mode takes none."""
+    mode = call.expressions[2].name.upper() if len(call.expressions) > 2 else ""
+    return len(call.expressions) > 4 or mode == "ECB"
 
 
 def open_order_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
@@ -163,5 +176,7 @@ def open_order_in(node: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         if not aggregates(one):
             continue
         name = name_of(one)
-        if name in _OPEN_ORDER and not isinstance(one.parent, _SORTED):
+        # A comparison of one's own may take two values for one.
+        sorted_ = isinstance(one.parent, _SORTED) and not one.parent.args.get("expression")
+        if name in _OPEN_ORDER and not (sorted_ or isinstance(one.parent, exp.ArrayContains)):
             yield one, _SHOWN.get(name, name)

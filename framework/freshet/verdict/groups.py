@@ -8,11 +8,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict import says, says_joins, says_target
-from freshet.verdict.columns import LIST, SRC, Base, Col, lists_in
+from freshet.verdict.columns import INSTANT, LIST, SRC, Base, Col, lists_in
+from freshet.verdict.names import key_of
 from freshet.verdict.predicates import values_for
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site
+from freshet.verdict.texts import tells_live
 
 _FLAG = (SRC, "_hoodie_is_deleted")
 
@@ -27,10 +29,13 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         clause: ``WHERE``, ``HAVING`` or ``QUALIFY``.
         site: Its statement.
     """
+    if rel.kind != "delta" and any(table == INSTANT for table, _ in col.of):
+        # Rows come and go with the time, and nothing that changes says so.
+        site.found.append(says.not_deterministic(says.SHOWN_INSTANT).at(site, condition))
     if rel.kind in ("full", "before") or rel.broken:
-        return replace(rel, filtered=True, always=False)
+        return replace(rel, filtered=True, always=False, unique=rel.unique | _fixed(rel, condition))
     if rel.kind == "mixed":
-        site.found.append(says.not_analysed("a condition on a union of changed and of other rows").at(site, condition))
+        site.stop(says.not_analysed("a condition on a union of changed and of other rows").at(site, condition))
         return replace(rel, broken=True, kind="delta")
     if col.of == {_FLAG} and clause == "WHERE":
         if col.flags:
@@ -38,7 +43,10 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
                 rel, only_dead=True, twice=False, kept_by=rel.kept_by | col.of, conditions=rel.conditions | {col.text}
             )
         said = says_target.deletes_stay("this condition drops the rows that are marked as deleted")
-        return replace(rel, dead=False, pending=(*rel.pending, said.at(site, condition)))
+        return replace(rel, dead=rel.dead and not tells_live(col.text), pending=(*rel.pending, said.at(site, condition)))
+    if any(table == INSTANT for table, _ in col.of):
+        said = says.not_deterministic(says.SHOWN_INSTANT)
+        return replace(rel, pending=(*rel.pending, said.at(site, condition)), kept_by=rel.kept_by | col.of)
     if of := depends_on(col, rel):
         words = " ".join(condition.sql("spark", comments=False).replace("`SRC`", "<SRC>").split())
         real = [table for table, _ in of if table == SRC or table in rel.tables]
@@ -47,10 +55,23 @@ def filtered(rel: Rel, condition: exp.Expr, col: Col, clause: str, site: Site) -
         # What identifies a row does not change.
         both = before and after and all(before[name] == after[name] for name in set(before) & rel.unit)
         said = says.rows_filtered(clause, words, table, before if both else {}, after if both else {})
+        # A row that is deleted does not change.
+        said = replace(said, example=None) if rel.only_dead else said
         return replace(rel, pending=(*rel.pending, said.at(site, condition)))
     # Two conditions of which it is not known what they ask are never the same.
     asked = col.text or f"{site.file} {site.place(condition)}"
     return replace(rel, kept_by=rel.kept_by | col.of, conditions=rel.conditions | {asked})
+
+
+def _fixed(rel: Rel, condition: exp.Expr) -> frozenset[frozenset[str]]:
+    """Return what tells rows apart where a condition leaves of each column one value: of a row number, or by a text."""
+    if not isinstance(condition, exp.EQ) or not isinstance(condition.right, exp.Literal):
+        return frozenset()
+    key = key_of(condition.left, rel)
+    col = rel.get(key) if key is not None else None
+    if col is None or not (col.number or condition.right.is_string):
+        return frozenset()
+    return frozenset(one - {key} for one in rel.unique if key in one)
 
 
 def depends_on(col: Col, rel: Rel) -> list[Base]:
@@ -82,10 +103,10 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
     if rel.broken:
         return result
     if rel.kind == "before":
-        site.found.append(says.before_as_data().at(site, node))
+        site.stop(says.before_as_data().at(site, node))
         return replace(result, broken=True)
     if rel.kind == "mixed":
-        site.found.append(says.not_analysed("an aggregation over a union of changed and of other rows").at(site, node))
+        site.stop(says.not_analysed("an aggregation over a union of changed and of other rows").at(site, node))
         return replace(result, broken=True, kind="delta")
     if rel.kind == "full":
         result = replace(result, always=not keys, filtered=rel.filtered and bool(keys))
@@ -101,9 +122,9 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
         pending = (*rel.pending, *named_by_some(rel, unit, site, node))
         result = replace(result, unit=unit, places=frozenset(), pending=pending, kept_by=frozenset(), one_group=not unit)
         result = replace(result, conditions=frozenset())
-        return replace(result, dead=False, twice=False, several=frozenset(), many=frozenset())
+        return replace(result, dead=False, twice=False, doubled=(), several=frozenset(), many=frozenset())
     names = ", ".join(groups)
-    site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
+    site.stop(says_target.group_in_part(names, ", ".join(sorted(rel.unit))).at(site, node))
     return replace(result, broken=True)
 
 
@@ -127,13 +148,18 @@ def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct
     several = rel.several & {number for col in told for number in (col.fixed, *lists_in(col.of))}
     still = {table for col in told for table, _ in col.of} & rel.many
     apart = whole and not still
-    pending = rel.pending if still or not whole else tuple(one for one in rel.pending if one.code != "FAN_OUT")
+    pending = rel.pending
+    if whole and not still:
+        pending = (*(one for one in pending if one.code != "FAN_OUT"), *rel.emptied)
+        result = replace(result, emptied=())
+    pending = pending if distinct else (*pending, *rel.doubled)
     # With its partition among the groups a row that moved is in two of them.
     distinct = distinct or (bool(rel.places) and rel.places <= {col.text for col in told})
     if rel.twice and not distinct:
         pending = (*pending, says_target.moved_row_is_here_twice("this aggregation").at(site, node))
     return replace(
         result,
+        doubled=(),
         pending=pending,
         several=several if whole else rel.several,
         many=frozenset(still) if whole else rel.many,
@@ -157,18 +183,19 @@ def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: S
     explicit = {**{key: col for key in keys if (col := rel.get(key)) is not None}, **rel.cols}
     # What lies outside of a row's partition has no part in it; what lies within has.
     cols = {key: col if key in keys else replace(col, same=frozenset()) for key, col in explicit.items()}
-    result = replace(rel, cols=cols, loose=rel.loose | rel.tables)
+    result = replace(rel, cols=cols, loose=rel.loose | rel.tables, bound=frozenset())
     if rel.kind == "full":
         cut = [one for one in rel.held if not set(one.columns) <= keys]
         said = [says_joins.partitions_in_part(one, rel).at(site, node) for one in cut]
         return replace(result, pending=(*rel.pending, *said))
     if rel.kind == "delta" and rel.unit and rel.unit <= texts:
+        result = replace(result, pending=(*rel.pending, *rel.doubled))
         if rel.twice:
             said = [says_target.moved_row_is_here_twice("this window").at(site, node)]
-            return replace(result, pending=(*rel.pending, *said))
+            return replace(result, pending=(*result.pending, *said))
         return replace(result, assumed=rel.assumed or rel.perhaps)
     names = ", ".join(sorted(key.rpartition(".")[2] for key in keys))
-    site.found.append(says_target.group_in_part(names, ", ".join(sorted(rel.unit)), "window").at(site, node))
+    site.stop(says_target.group_in_part(names, ", ".join(sorted(rel.unit)), "window").at(site, node))
     return replace(result, broken=True)
 
 

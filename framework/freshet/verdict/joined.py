@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
-from freshet.verdict.columns import Base, Col
+from freshet.verdict import says
+from freshet.verdict.columns import ROWS, SRC, Base, Col
 from freshet.verdict.pairs import Joining, lefts
 from freshet.verdict.relation import Looked, Rel, is_unique
+from freshet.verdict.texts import is_name
 
 _NUMBERS = count(1)
 
@@ -45,14 +47,19 @@ def together(left: Rel, right: Rel, how: Joining, *, keep_right: bool) -> Rel:
     if how.side == "left" and not right.always:
         number = next(_NUMBERS)
         links = frozenset((base, pair.left.text) for pair in how.pairs for base in _bases(pair.right) if pair.left.text)
-        outer[number] = Looked(tables=right.tables, links=links)
+        outer[number] = Looked(tables=right.tables, links=links, nulls=any(pair.null_safe for pair in how.pairs))
+    decides = frozenset[Base]()
+    if not right.tables:
+        # What of a list of constants a row finds follows from the row alone.
+        decides = decides.union(*(pair.left.of for pair in how.pairs), {(SRC, ROWS)} if how.more else ())
     if keep_right:
         outer.update(right.outer)
         for key, col in right_cols.items():
             if how.side == "inner":
                 cols[key] = replace(col, same=_same(col.same, by_right.get(key, []), right.tables, left.tables))
             else:
-                cols[key] = replace(_maybe_null(col, right, left), present=number)
+                found = _maybe_null(col, right, left)
+                cols[key] = replace(found, of=found.of | decides, present=number)
     one = not keep_right or how.finds_one(right)
     unique = left.unique if one and how.side != "full" else frozenset(a | b for a in left.unique for b in right.unique)
     if how.side == "inner" and is_unique(left, lefts(how.pairs)):
@@ -73,14 +80,24 @@ def together(left: Rel, right: Rel, how: Joining, *, keep_right: bool) -> Rel:
     )
 
 
+def broken(left: Rel, right: Rel, how: Joining, said: says.Said) -> Rel:
+    """Return a join of which nothing more is to be said than this."""
+    how.site.stop(how.finding(said))
+    return replace(together(left, right, how, keep_right=True), kind="delta", broken=True)
+
+
 def _maybe_null(col: Col, rel: Rel, other: Rel) -> Col:
     """Return a column of a side that may find nothing."""
     same = frozenset(base for base in col.same if base[0] not in other.tables)
-    return Col(of=col.of | rel.of_rows, same=same, rises=col.rises, bare=col.bare)
+    return Col(of=col.of | rel.of_rows, same=same, bare=col.bare)
 
 
 def _bases(col: Col) -> frozenset[Base]:
-    return frozenset([col.bare]) if col.bare is not None else frozenset()
+    if col.bare is not None:
+        return frozenset([col.bare])
+    # An expression over one table's rows says of which it is one.
+    told = frozenset(base for base in col.same if base[0] != SRC and not is_name(base[1]))
+    return told if len(told) == 1 else frozenset()
 
 
 def _same(own: frozenset[Base], others: Sequence[Col], tables: frozenset[str], of_others: frozenset[str]) -> frozenset[Base]:

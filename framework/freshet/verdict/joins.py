@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freshet.verdict import says, says_joins, says_target
-from freshet.verdict.columns import SRC, lists_in
-from freshet.verdict.groups import named_by_some
-from freshet.verdict.joined import together
+from freshet.verdict import says, says_joins
+from freshet.verdict.columns import SRC, Base, lists_in
+from freshet.verdict.groups import depends_on, named_by_some
+from freshet.verdict.joined import broken, together
+from freshet.verdict.own import of_each, own, with_before
 from freshet.verdict.pairs import Joining, lefts
-from freshet.verdict.relation import Held, Owed, Rel, is_unique
-from freshet.verdict.result import Granted
+from freshet.verdict.relation import Bound, Held, Owed, Rel, is_unique
 
 
 def join(left: Rel, right: Rel, how: Joining) -> Rel:
@@ -24,15 +24,15 @@ def join(left: Rel, right: Rel, how: Joining) -> Rel:
         return replace(together(left, right, how, keep_right=True), kind="delta", broken=True)
     kinds = (left.kind, right.kind)
     if "mixed" in kinds:
-        return _broken(left, right, how, says.not_analysed("a join with a union of changed and of other rows"))
+        return broken(left, right, how, says.not_analysed("a join with a union of changed and of other rows"))
     if "before" in kinds:
-        return _with_before(left, right, how)
+        return with_before(left, right, how)
     if kinds == ("full", "full"):
         return _full(left, right, how)
     if how.side == "full":
-        return _broken(left, right, how, says_joins.outer_join_of_part())
+        return broken(left, right, how, says_joins.outer_join_of_part())
     if kinds == ("delta", "delta"):
-        return _own(left, right, how)
+        return own(left, right, how)
     if kinds == ("delta", "full"):
         if how.side == "inner" and not how.finds_one(right) and is_unique(left, lefts(how.pairs)) and how.links:
             return _narrowed(right, left, how.swapped())
@@ -42,8 +42,8 @@ def join(left: Rel, right: Rel, how: Joining) -> Rel:
     if how.side == "inner":
         return _lookup(right, left, how.swapped())
     if how.side == "anti":
-        return _broken(left, right, how, says_joins.absence_from_part())
-    return _broken(left, right, how, says_joins.outer_join_of_part())
+        return broken(left, right, how, says_joins.absence_from_part())
+    return broken(left, right, how, says_joins.outer_join_of_part())
 
 
 def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
@@ -53,21 +53,30 @@ def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
         how.finding(says_joins.partitions_in_part(held, right)) for held in right.held if not _whole_for(held, left, how)
     ]
     line, column = how.site.place(how.node)
+    # What drives leaves out what is null.
+    nulls = {pair.left.text for pair in how.pairs if pair.null_safe}
+    beside = frozenset((b[0], (b[1], pair.left.text)) for pair in how.pairs for b in pair.right.same if pair.left.text)
     for table in sorted(right.tables):
         if table == SRC or table in right.images:
             # These only narrowed it to the groups that are looked up here.
             continue
-        links = frozenset(
-            (base[1], pair.left.text)
-            for pair in how.pairs
-            for base in pair.right.same
-            if base[0] == table and pair.left.text and not pair.null_safe
+        links = frozenset(link for of, link in beside if of == table)
+        owed.append(
+            Owed(
+                table=table,
+                links=frozenset(link for link in links if link[1] not in nulls),
+                within=links,
+                beside=beside,
+                bound=right.bound,
+                file=how.site.file,
+                line=line,
+                column=column,
+            )
         )
-        owed.append(Owed(table=table, links=links, file=how.site.file, line=line, column=column))
     owed += right.owed
     key = set(how.question.key_of(SRC))
-    own = bool(right.plain) and how.question.is_source(right.plain) and not right.filtered
-    if how.side == "anti" and own and key and how.links >= key and left.dead and not how.more:
+    itself = bool(right.plain) and how.question.is_source(right.plain) and not right.filtered
+    if how.side == "anti" and itself and left.dead and of_each(how, key):
         # What the source's table has no more.
         flag = frozenset([(SRC, "_hoodie_is_deleted")])
         conditions = left.conditions | {"_hoodie_is_deleted"}
@@ -81,6 +90,13 @@ def _lookup(left: Rel, right: Rel, how: Joining) -> Rel:
     if how.side == "inner" and right.tables and not (right.always and not how.pairs and not how.more):
         pending.append(how.finding(says_joins.inner_join_drops(right, left, how.pairs)))
     found = together(left, right, how, keep_right=True)
+    if how.side == "inner" and not right.tables and (how.pairs or how.more):
+        asked = frozenset[Base]().union(*(pair.left.of for pair in how.pairs))
+        if how.more or any(depends_on(pair.left, left) for pair in how.pairs):
+            pending.append(how.finding(says_joins.list_decides(how.pairs, sure=not how.more)))
+        found = replace(
+            found, kept_by=left.kept_by | asked, conditions=left.conditions | {f"{how.site.file} {how.site.place(how.node)}"}
+        )
     if not one and right.tables:
         pending.append(how.finding(says_joins.fan_out_of_join(right, left, how.pairs)))
         found = replace(found, many=found.many | right.tables)
@@ -124,31 +140,6 @@ def _narrowed(left: Rel, right: Rel, how: Joining) -> Rel:
     )
 
 
-def _own(left: Rel, right: Rel, how: Joining) -> Rel:
-    """Changed rows with others of their own kind."""
-    if not right.unit or not right.unit <= how.links:
-        return _broken(left, right, how, says_joins.join_of_parts())
-    if left.seen != right.seen:
-        return _broken(left, right, how, says.before_as_data())
-    pending = [*left.pending, *right.pending]
-    # What identifies a row never changes; what else they have to have equal may.
-    more = how.more or any(pair.right.text not in right.unit or pair.left.text != pair.right.text for pair in how.pairs)
-    if how.side != "left" and more:
-        pending.append(how.finding(says_joins.inner_join_drops(right, left, how.pairs)))
-    if left.twice or right.twice:
-        pending.append(how.finding(says_target.moved_row_is_here_twice("this join")))
-    found = together(left, right, how, keep_right=how.side in ("inner", "left"))
-    if how.side in ("inner", "left") and not is_unique(right, [p.right_key for p in how.pairs]):
-        pending.append(how.finding(says_joins.fan_out_of_join(right, left, how.pairs)))
-        found = replace(found, many=found.many | right.tables)
-    assumed = left.assumed or right.assumed or left.perhaps
-    kept_by = left.kept_by | (right.kept_by if how.side != "left" else frozenset())
-    conditions = left.conditions | (right.conditions if how.side != "left" else frozenset())
-    return replace(
-        found, pending=tuple(pending), owed=(*left.owed, *right.owed), assumed=assumed, kept_by=kept_by, conditions=conditions
-    )
-
-
 def _full(left: Rel, right: Rel, how: Joining) -> Rel:
     found = together(left, right, how, keep_right=how.side not in ("semi", "anti"))
     held, pending = list(left.held), [*left.pending, *right.pending]
@@ -165,52 +156,12 @@ def _full(left: Rel, right: Rel, how: Joining) -> Rel:
     return replace(
         found,
         kind="full",
+        bound=_bound(left, right, how, found),
         held=tuple(dict.fromkeys(held)),
         filtered=left.filtered or right.filtered or how.side in ("inner", "semi", "anti"),
         pending=tuple(pending),
         owed=(*left.owed, *right.owed),
     )
-
-
-def _with_before(left: Rel, right: Rel, how: Joining) -> Rel:
-    if how.side == "inner" and left.kind == "delta":
-        left, right, how = right, left, how.swapped()
-    key, links = set(how.question.key_of(SRC)), how.links
-    by_key = bool(key) and key <= links and len(links) == len(how.pairs) and _of_places(links - key, how)
-    whole = (
-        right.unit == frozenset(key)
-        and right.seen == {"new"}
-        and not left.filtered
-        and right.kept_by <= {(SRC, column) for column in key}
-    )
-    if left.kind == "before" and right.kind == "delta" and how.side in ("semi", "inner") and by_key and whole and not how.more:
-        found = together(left, right, how, keep_right=False)
-        pending = list(right.pending)
-        # Of a row that went to another partition there is a deleted one in the increment, which names the old one.
-        pending += [how.finding(says_joins.partitions_in_part(held, left)) for held in left.held if "old" not in held.images]
-        return replace(
-            found,
-            kind="delta",
-            unit=frozenset(key),
-            seen=frozenset(["old"]),
-            held=(),
-            pending=tuple(pending),
-            kept_by=right.kept_by,
-            conditions=right.conditions,
-            places=frozenset(),
-            dead=False,
-            twice=False,
-        )
-    return _broken(left, right, how, says.before_as_data())
-
-
-def _of_places(texts: set[str], how: Joining) -> bool:
-    """Say whether a row that is found by partition columns, too, is found in whatever partition it was."""
-    equal = {pair.left.text for pair in how.pairs if not pair.null_safe} & texts
-    told = how.question.of(SRC).never_null
-    if equal and told is None:
-        how.granted.append(Granted(table=says.SHOWN, fact="never_null", columns=tuple(sorted(equal))))
-    return texts <= how.question.places and (told is None or equal <= {column.lower() for column in told})
 
 
 def _whole_for(held: Held, left: Rel, how: Joining) -> bool:
@@ -223,6 +174,12 @@ def _whole_for(held: Held, left: Rel, how: Joining) -> bool:
     )
 
 
-def _broken(left: Rel, right: Rel, how: Joining, said: says.Said) -> Rel:
-    how.site.found.append(how.finding(said))
-    return replace(together(left, right, how, keep_right=True), kind="delta", broken=True)
+def _bound(left: Rel, right: Rel, how: Joining, found: Rel) -> frozenset[Bound]:
+    """Return which tables of a join stand with which rows of the source's own table."""
+    own = how.question.is_source
+    new = set[Bound]()
+    for pair in how.pairs if how.side != "full" else ():
+        for one, other in ((pair.left, pair.right), *([(pair.right, pair.left)] if how.side == "inner" else [])):
+            new |= {(b, a) for a in one.same if own(a[0]) for b in other.same if not own(b[0]) and not pair.null_safe}
+    # Of a table that is there twice over it is not known which of the two is meant.
+    return frozenset(two for two in new | left.bound | right.bound if not {base[0] for base in two} & found.loose)

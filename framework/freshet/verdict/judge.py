@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.verdict.chain import Chain
+from freshet.verdict.checks import of_checks
 from freshet.verdict.columns import SRC
 from freshet.verdict.facts import Question, TableFacts
 from freshet.verdict.result import Finding, Granted, Kind, Scope, Verdict
@@ -26,10 +27,11 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
     question = Question(spec=spec, facts={name.lower(): one for name, one in (facts or {}).items()})
     try:
         chain = _walked(question)
-        found, scope, granted = chain.found, chain.scope, chain.granted
+        found, scope, granted, not_asked = chain.found, chain.scope, chain.granted, chain.not_asked
     except Exception as error:  # a fault of the analysis must not stand for a fault of the pipeline
         found, scope, granted = [_fault(spec, error)], Scope(why_none="the analysis failed"), []
-    found = [one for one in found if not never_happens(spec, one)]
+        not_asked = ("whatever else may make the two differ",)
+    found = [one for one in (*found, *of_checks(question)) if not never_happens(spec, one)]
     accepted = tuple(_accepted(spec, one) for one in _once([*found, *of_settings(question)]))
     kind: Kind = "exact" if not accepted else "exact_if" if all(one.accepted for one in accepted) else "inexact"
     used = {(one.code, one.accepted) for one in accepted}
@@ -39,6 +41,7 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
         scope=scope,
         granted=tuple(dict.fromkeys(granted)),
         unused=tuple(a.code for a in spec.accepts if (a.code, a.why) not in used),
+        not_asked=not_asked,
     )
 
 
@@ -65,6 +68,7 @@ def _fault(spec: PipelineSpec, error: Exception) -> Finding:
         "equal a "
         "recompute.",
         hint="Write the SQL in a simpler way, or accept it with the reason why it is exact; and report it.",
+        stops=True,
     )
 
 
@@ -78,5 +82,6 @@ def _accepted(spec: PipelineSpec, found: Finding) -> Finding:
 def _once(found: Iterable[Finding]) -> list[Finding]:
     seen: dict[tuple[str, str, int, int, str], Finding] = {}
     for one in found:
-        seen.setdefault((one.code, one.file, one.line, one.column, one.subject), one)
+        place = (one.code, one.file, one.line, one.column, one.subject)
+        seen[place] = replace(seen[place], stops=seen[place].stops or one.stops) if place in seen else one
     return list(seen.values())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
 from freshet.verdict.columns import Col
+from freshet.verdict.names import is_of, key_of, resolve
 from freshet.verdict.pairs import Pair
 from freshet.verdict.relation import Rel, Tie
-from freshet.verdict.values import is_of, key_of, resolve, value_of
+from freshet.verdict.values import value_of
 
 
 def equal(condition: exp.Expr, rel: Rel, other: Rel) -> Pair | None:
@@ -86,6 +87,11 @@ def pairs_of(condition: exp.Expr, rel: Rel, found: Rel, inner: Callable[[exp.Exp
         left = value_of(value, rel, inner)
         pairs.append(Pair(left=left, right=found.cols[key], left_key=key_of(value, rel), right_key=f"\0.{key}"))
     return pairs, False
+
+
+def never_null(pairs: Iterable[Pair]) -> bool:
+    """Say whether nothing that IN compares is null: then it asks for equal values alone, and so does NOT IN."""
+    return all(pair.left.sure and pair.right.sure for pair in pairs)
 
 
 def subqueries(node: exp.Expr) -> list[exp.Expr]:

@@ -37,7 +37,9 @@ def drives_missing(rel: Rel, question: Question, site: Site, node: exp.Expr) -> 
                 for text in texts
                 if base[0] == table
             }
-            owed.append(Owed(table=table, links=frozenset(links), file=site.file, line=line, column=column))
+            owed.append(
+                Owed(table=table, links=frozenset(links), within=frozenset(links), file=site.file, line=line, column=column)
+            )
     told = set()
     for one in owed:
         if one.table in told or _covered(one, rel, question):
@@ -61,10 +63,21 @@ def _covered(owed: Owed, rel: Rel, question: Question) -> bool:
         return True
     if question.is_source(owed.table):
         units = rel.unit or {text for held in rel.held for text in held.told}
-        if rel.one_group or (units and all((text, text) in owed.links for text in units)):
+        if rel.one_group or (units and all((text, text) in owed.within for text in units)):
             return True
     one = question.inputs.get(owed.table)
     if one is None:
         return False
-    drivers = (d for d in question.spec.inputs if d.drives and same_place(d.table.path) == same_place(one.table.path))
-    return any(all((c.lower(), x.lower()) in owed.links for c, x in driver.drives) for driver in drivers)
+    # The source's own tables of which the join finds the rows of the unit, and no others.
+    own = {table for table, _ in owed.beside if question.is_source(table)}
+    units = {table for table in own if rel.unit and all((table, (text, text)) in owed.beside for text in rel.unit)}
+    for driver in question.spec.inputs:
+        if not driver.drives or same_place(driver.table.path) != same_place(one.table.path):
+            continue
+        pairs = [(column.lower(), text.lower()) for column, text in driver.drives]
+        if all(pair in owed.links for pair in pairs):
+            return True
+        # The rows of the source that it brings name the groups in which they stand.
+        if any(all(((owed.table, c), (table, x)) in owed.bound for c, x in pairs) for table in units):
+            return True
+    return False

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from freshet.verdict.columns import Col
+from freshet.verdict.names import column_of
 from freshet.verdict.relation import Rel
-from freshet.verdict.values import column_of
 
 _Kinds = dict[type[exp.Expr], type[exp.Expr]]
 _OPPOSITE: _Kinds = {exp.GT: exp.LTE, exp.GTE: exp.LT, exp.LT: exp.GTE, exp.LTE: exp.GT, exp.EQ: exp.NEQ, exp.NEQ: exp.EQ}
@@ -24,6 +24,13 @@ def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
         yield from conjuncts(node.right)
     elif node is not None:
         yield node
+
+
+def always(condition: exp.Expr) -> bool:
+    """Say whether a condition is no condition: ``TRUE``, or a constant that equals itself."""
+    if isinstance(condition, exp.EQ):
+        return isinstance(condition.left, exp.Literal) and condition.left == condition.right
+    return isinstance(condition, exp.Boolean) and bool(condition.this)
 
 
 def values_for(node: exp.Expr, rel: Rel, holds: bool) -> Mapping[str, str]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from freshet.verdict.columns import Col
+from freshet.verdict.names import is_of, key_of
 from freshet.verdict.relation import Rel
-from freshet.verdict.values import is_of, key_of
 
 Items = Sequence[tuple[str, exp.Expr]]
 
@@ -24,7 +24,9 @@ def starred(item: exp.Expr, star: exp.Star, rel: Rel) -> Iterator[tuple[str, exp
         swallowed = {
             key for key in rel.cols for name, kept in rel.merged.items() if key.rpartition(".")[2] == name and key != kept
         }
-    for key in rel.cols:
+    # These come first.
+    first = [key for key in rel.merged.values() if key in rel.cols] if only is None else []
+    for key in dict.fromkeys([*first, *rel.cols]):
         alias, _, name = key.rpartition(".")
         shown = only is None or alias == only
         if shown and name not in left_out and key not in swallowed and not alias.startswith("\2"):
@@ -65,6 +67,28 @@ def projected(rel: Rel, cols: Mapping[str, Col], keys: Mapping[str, str | None],
         held=held,
         plain=_plain(rel, kept, keys, wide),
     )
+
+
+def numbered(result: Rel, rel: Rel, items: Items, keys: Mapping[str, str | None]) -> Rel:
+    """Return a SELECT's result with what is known of its rows' numbers: no two rows of one window have the same.
+
+    Args:
+        result: The result.
+        rel: The relation that it is made of.
+        items: The columns of the result.
+        keys: The keys of those that are columns of the relation.
+    """
+    names = {key: name for name, key in keys.items() if key is not None}
+    unique = set(result.unique)
+    for name, item in items:
+        window = item.this if isinstance(item, exp.Alias) else item
+        if rel.kind != "full" or not isinstance(window, exp.Window) or not isinstance(window.this, exp.RowNumber):
+            continue
+        by = [key_of(one, rel) for one in window.args.get("partition_by") or ()]
+        told = {names.get(key) or (key.rpartition(".")[2] if result.wide else "") if key else "" for key in by}
+        if by and window.args.get("alias") is None and all(told):
+            unique.add(frozenset([*told, name]))
+    return replace(result, unique=frozenset(unique))
 
 
 def _plain(rel: Rel, cols: Mapping[str, Col], keys: Mapping[str, str | None], wide: Mapping[str, object]) -> str:

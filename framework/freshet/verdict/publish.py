@@ -9,13 +9,14 @@ from sqlglot import exp
 
 from freshet.project.model.kafka import KafkaSpec
 from freshet.verdict import says, says_target
-from freshet.verdict.columns import SRC, Col
+from freshet.verdict.columns import INSTANT, ROWS, SRC, Col
 from freshet.verdict.facts import Question
 from freshet.verdict.groups import depends_on
 from freshet.verdict.owed import drives_missing
 from freshet.verdict.relation import Looked, Rel
 from freshet.verdict.result import Finding, Granted, Scope, ScopeColumn
 from freshet.verdict.site import Site
+from freshet.verdict.texts import is_name
 from freshet.verdict.topics import orders_records
 from freshet.verdict.versions import of_versions
 
@@ -47,7 +48,7 @@ class Published:
         yield from (self._as_published(one) for one in rel.pending)
         if rel.broken:
             if not self.question.deletes_pass_on and self.question.spec.operation == "upsert":
-                yield self._at(says_target.deletes_stay("the increment is read without deletes"))
+                yield self._at(says_target.deletes_not_read(self.question.deletes_not_recorded))
             return
         if rel.assumed:
             self.granted.append(Granted(table=says.SHOWN, fact="rows_stay", columns=self.question.key_of(SRC)))
@@ -58,6 +59,9 @@ class Published:
             yield from of_versions(rel, self.question, self.site, self.node)
         elif rel.kind == "full":
             yield self._at(says_target.group_may_vanish("A group or row"))
+            if not self.question.deletes_pass_on:
+                # Nor does the delete name the group, whose other rows are counted as before.
+                yield self._at(replace(says_target.deletes_not_read(self.question.deletes_not_recorded), example=None))
             yield from drives_missing(rel, self.question, self.site, self.node)
         elif rel.kind == "before":
             yield self._at(says.before_as_data())
@@ -70,12 +74,38 @@ class Published:
                 yield replace(found, example=None) if shared else found
         if not overwrites:
             yield from self._ordering(rel)
+        yield from self._instants(rel)
+
+    def _instants(self, rel: Rel) -> Iterator[Finding]:
+        """Yield what a run's time decides; a column that is that time alone says when its row was computed."""
+        ordering = (self.question.spec.write.ordering or self.question.spec.target.ordering_field).lower()
+        named = {column.name.lower() for column in self.question.spec.target.columns}
+        for name, col in rel.cols.items():
+            asked = {base for base in col.of if base[0] == INSTANT}
+            more = {base for base in col.of - asked if base[1] != ROWS}
+            if asked and name in named and name != ordering and (more or name == _DELETED):
+                yield self._at(replace(says.not_deterministic(says.SHOWN_INSTANT), subject=name, example=None))
 
     def _as_published(self, found: Finding) -> Finding:
         """Return a finding; of rows that one row finds without an example where all of them write one row of the target."""
         cols = [self.rel.get(column) for column in self._target_key()]
         tables = {table.removesuffix("()") for col in cols if col is not None for table, _ in col.of}
         return replace(found, example=None) if found.code == "FAN_OUT" and found.subject not in tables else found
+
+    def not_asked(self) -> tuple[str, ...]:
+        """Return what is not asked of a result of whose rows nothing is known, in words."""
+        spec, key = self.question.spec, ", ".join(self._target_key())
+        deletes = self.question.deletes_pass_on and spec.operation == "upsert"
+        drivers = ", ".join(dict.fromkeys(one.table.name for one in spec.inputs))
+        ordering = spec.write.ordering or spec.target.ordering_field
+        asked = (
+            "whether rows that were published drop out of the result",
+            f"whether the record key ({key}) follows from the source's" if key else "",
+            "whether the rows that the source deletes leave the target" if deletes else "",
+            f"whether a change in {drivers} reaches the rows that it is joined to" if drivers else "",
+            f"whether {ordering} never goes back" if ordering else "",
+        )
+        return tuple(filter(None, asked))
 
     def scope(self) -> Scope:
         """Return the columns of the result by which it falls into pieces."""
@@ -84,7 +114,7 @@ class Published:
         found = []
         for column in self._target_key():
             col = self.rel.get(column)
-            carried = dict(sorted(col.same)) if col is not None else {}
+            carried = {table: name for table, name in sorted(col.same) if is_name(name)} if col is not None else {}
             if carried:
                 found.append(ScopeColumn(name=column, carried={("SRC" if t == SRC else t): c for t, c in carried.items()}))
         if not found:
@@ -152,7 +182,7 @@ class Published:
         if self.question.spec.operation == "delete":
             return
         if not self.question.deletes_pass_on:
-            yield self._at(says_target.deletes_stay("the increment is read without deletes"))
+            yield self._at(says_target.deletes_not_read(self.question.deletes_not_recorded))
             return
         flag = rel.get(_DELETED)
         of_rows = set(self.question.key_of(SRC)) <= rel.unit
@@ -168,7 +198,9 @@ class Published:
     def _tells_of_group(self, one: Looked) -> bool:
         """Say whether a join finds something exactly where the source has a row of the group."""
         linked = {text for (table, column), text in one.links if self.question.is_source(table) and column == text}
+        # A value of the source's own column that is found is one of its rows', whatever else has a part in it.
         own = all(self.question.is_source(table) for table in one.tables)
+        own = own or (not one.nulls and all(is_name(column) for (_, column), _ in one.links))
         return bool(one.tables) and own and linked == self.rel.unit and len(one.links) == len(linked)
 
     def _overwritten(self) -> Iterator[Finding]:
@@ -191,11 +223,16 @@ class Published:
         column = (spec.write.ordering or spec.target.ordering_field).lower()
         if not column:
             return
+        told = [col for part in rel.parts if (col := part.get(column)) is not None]
+        if len({(col.instant, col.constant) for col in told}) > 1:
+            # Rows of one key that come from two sides of the union are not ordered by what happened.
+            yield self._at(replace(says_target.ordering_may_go_back(column, None, "", of_rows=False), example=None))
+            return
         for part in rel.parts or (rel,):
             col = part.get(column)
             # Of a table one row has each key; of records several may have it in one run, and one value orders none of them.
             one_row = not isinstance(spec.source, KafkaSpec)
-            if one_row and col is not None and (col.instant or (col.constant and col.constant != "NULL")):
+            if one_row and col is not None and (col.instant or (col.constant and "NULL" not in col.constant.upper())):
                 continue
             known = self.question.of(SRC).ordering.lower()
             of_rows = set(self.question.key_of(SRC)) <= part.unit and part.kind == "delta"

@@ -36,18 +36,29 @@ class Held:
         return {text for texts in self.texts for text in texts}
 
 
+#: A column of a table, and one of an input over the source's own table: whatever of the first table a row of a relation
+#: hangs on stands in it with a row of the second that holds the same.
+Bound = tuple[Base, Base]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Owed:
     """A change in a table changes rows of a relation: something must bring them into the run.
 
     Args:
         table: The table, by its name in the SQL.
-        links: Pairs of its column and of what the main source's rows have there, which say what rows.
+        links: Pairs of its column and of what the main source's rows have there, which say what rows; never null.
+        within: The same, and those of null too.
+        beside: Of all tables of the join the same pairs, with the tables' names.
+        bound: See ``Bound``.
         line, column: Where the SQL names it.
     """
 
     table: str
     links: frozenset[tuple[str, str]]
+    within: frozenset[tuple[str, str]]
+    beside: frozenset[tuple[str, tuple[str, str]]] = frozenset()
+    bound: frozenset[Bound] = frozenset()
     file: str
     line: int
     column: int
@@ -60,10 +71,12 @@ class Looked:
     Args:
         tables: The tables that have a part in it.
         links: Pairs of a table's column and of what the main source's rows have there, by which it finds rows.
+        nulls: True where null finds null.
     """
 
     tables: frozenset[str]
     links: frozenset[tuple[Base, str]]
+    nulls: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +116,17 @@ class Rel:
         dead: ``delta``: True where rows that the source deleted are among them.
         only_dead: ``delta``: True where no others are.
         twice: ``delta``: True where a row that went to another partition is here as it was, too.
+        doubled: ``delta``: The finding where one unit has as many rows as a union gave it, and they are put together.
         perhaps: ``delta``: True where nobody says whether rows go to other partitions.
         assumed: True where the result is right only if none does.
         pending: What is wrong where these rows are published.
+        emptied: What is wrong even where the rows of one unit are put together: a unit may have none.
         owed: See ``Owed``.
         outer: What outer joins look up, by the joins' numbers.
         parts: ``mixed``: what the union is of.
         ties: By what a subquery hangs on the query around it.
         open_ties: True where it hangs on it by more than these.
+        bound: ``full``: see ``Bound``.
         plain: The table that it is, row by row; empty where it is more or less than a table.
         loose: Tables that have a part in it twice, so that one column of them says nothing of the other rows.
         broken: True where something is wrong already, so that nothing more is to be said of it.
@@ -137,14 +153,17 @@ class Rel:
     dead: bool = False
     only_dead: bool = False
     twice: bool = False
+    doubled: tuple[Finding, ...] = ()
     perhaps: bool = False
     assumed: bool = False
     pending: tuple[Finding, ...] = ()
+    emptied: tuple[Finding, ...] = ()
     owed: tuple[Owed, ...] = ()
     outer: Mapping[int, Looked] = field(default_factory=dict)
     parts: tuple[Rel, ...] = ()
     ties: tuple[Tie, ...] = ()
     open_ties: bool = False
+    bound: frozenset[Bound] = frozenset()
     plain: str = ""
     loose: frozenset[str] = frozenset()
     broken: bool = False
@@ -169,6 +188,11 @@ class Rel:
     def of_rows(self) -> frozenset[Base]:
         """Return what a value follows from that tells which rows the other tables have."""
         return frozenset((table, ROWS) for table in self.tables if table != SRC)
+
+    @property
+    def of_many(self) -> frozenset[Base]:
+        """Return what a value follows from that tells how many rows one unit has."""
+        return frozenset((name, ROWS) for name in self.many)
 
     def keys_of(self, name: str) -> list[str]:
         """Return the keys that an unqualified name may mean."""

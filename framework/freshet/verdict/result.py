@@ -42,6 +42,7 @@ class Finding:
         subject: What it is about: the input, or a column; ``accepts`` may name it.
         example: The smallest change that goes wrong; None where it is only not known.
         accepted: Why the author accepts it; empty where nobody does.
+        stops: True where nothing can be said of the rows behind it, so that what else is wrong with them is not found.
     """
 
     code: str
@@ -53,6 +54,7 @@ class Finding:
     subject: str = ""
     example: Example | None = None
     accepted: str = ""
+    stops: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +89,13 @@ class Granted:
 
     Args:
         table: The table, by the name that the SQL uses.
-        fact: What is taken for granted: these are the record key or the ordering field, or the record key says in which
-            partition a
-            row lies, so that none goes to another one.
+        fact: What is taken for granted: these are the record key or the ordering field; the record key says in which
+            partition a row lies, so that none goes to another one; these are never null; the table keeps change data.
         columns: The columns that it is about.
     """
 
     table: str
-    fact: Literal["record_key", "ordering", "rows_stay", "never_null"]
+    fact: Literal["record_key", "ordering", "rows_stay", "never_null", "records_changes"]
     columns: tuple[str, ...]
 
 
@@ -108,6 +109,7 @@ class Verdict:
         scope: The pieces of the result.
         granted: What of the tables is taken for granted.
         unused: Codes that the author accepts and that nothing was found of.
+        not_asked: Questions that could not be asked, because of the findings that stop the analysis; in words.
     """
 
     kind: Kind
@@ -115,3 +117,4 @@ class Verdict:
     scope: Scope = Scope(why_none="nothing is known of it")
     granted: tuple[Granted, ...] = ()
     unused: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()

@@ -10,9 +10,12 @@ from sqlglot import exp
 from freshet.verdict import says_joins
 from freshet.verdict.columns import ROWS, Col, computed, of_list
 from freshet.verdict.functions import name_of
+from freshet.verdict.literals import all_apart
 from freshet.verdict.relation import Rel
 from freshet.verdict.steps import Steps
 from freshet.verdict.unions import new_list
+
+_OUTER = (exp.ExplodeOuter, exp.PosexplodeOuter)
 
 
 def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node: exp.Expr) -> Rel:
@@ -33,14 +36,25 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node
         parts = [walk.value(one, rel) for one in function.iter_expressions()]
         of = computed(parts).of | {(many, ROWS)}
         cols.update({key: Col(of=of) for key in keys})
+        of_changed = rel.kind == "delta" and not rel.broken
         said = says_joins.fan_out_of(name_of(function)).at(walk.site, node)
-        pending = (*rel.pending, said) if rel.kind == "delta" and not rel.broken else rel.pending
-        return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
+        gone = says_joins.no_row_of(name_of(function)).at(walk.site, node)
+        emptied = (gone,) if of_changed and not (isinstance(function, _OUTER) or _is_outer(node, function)) else ()
+        return replace(
+            rel,
+            cols=cols,
+            plain="",
+            unique=frozenset(),
+            many=rel.many | {many},
+            pending=(*rel.pending, said) if of_changed else rel.pending,
+            emptied=(*rel.emptied, *emptied),
+            filtered=True,
+        )
     apart = []
     for key, column in zip(keys, told, strict=False):
         values = [walk.value(one, rel) for one in column]
         literals = frozenset(one.constant for one in values)
-        if all(literals) and len(literals) == len(column) and "NULL" not in literals:
+        if all(literals) and len(literals) == len(column) and all_apart(literals):
             apart.append(key)
             cols[key] = Col(of=frozenset([of_list(number)]), fixed=number, among=literals)
         else:
@@ -57,13 +71,33 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node
     return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
 
 
+def _is_outer(node: exp.Expr, function: exp.Expr) -> bool:
+    told = isinstance(node, exp.Lateral) and bool(node.args.get("outer"))
+    return told or (isinstance(function, exp.Anonymous) and function.name.lower().endswith("_outer"))
+
+
 def _constants(function: exp.Expr, width: int) -> list[list[exp.Expr]] | None:
     """Return the columns' values of a function that gives the same number of rows each time; None for another one."""
     if isinstance(function, exp.Stack) and function.this.is_int and int(function.this.name) > 0:
         rows, values = int(function.this.name), function.expressions
         each = -(-len(values) // rows)
         return [values[at::each] for at in range(each)] if each * rows == len(values) else None
-    array = function.this if isinstance(function, exp.Explode | exp.ExplodeOuter) else None
+    array = function.this
+    if isinstance(function, exp.Explode) and isinstance(array, exp.VarMap) and width == 2:
+        # Of two entries with one key a map keeps one, or fails.
+        keys, values = (array.args[part].expressions for part in ("keys", "values"))
+        return [keys, values] if keys and all_apart(one.sql("spark") for one in keys) else None
+    if isinstance(function, exp.Posexplode) and isinstance(array, exp.Array) and width == 2 and array.expressions:
+        return [[exp.Literal.number(at) for at in range(len(array.expressions))], array.expressions]
+    if isinstance(function, exp.Inline) and isinstance(array, exp.Array) and array.expressions:
+        fields = [_fields(one) for one in array.expressions]
+        return [list(column) for column in zip(*fields, strict=True)] if {len(one) for one in fields} == {width} else None
     if type(function) in (exp.Explode, exp.ExplodeOuter) and isinstance(array, exp.Array) and width == 1 and array.expressions:
         return [array.expressions]
     return None
+
+
+def _fields(node: exp.Expr) -> list[exp.Expr]:
+    if not isinstance(node, exp.Struct):
+        return []
+    return [one.expression if isinstance(one, exp.PropertyEQ) else one for one in node.expressions]

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from freshet.verdict.columns import SRC
+from freshet.verdict.columns import INSTANT, SRC
 from freshet.verdict.relation import Rel
 from freshet.verdict.result import Example, Finding
 from freshet.verdict.site import Site
@@ -16,6 +16,7 @@ from freshet.verdict.site import Site
 _FLAG = "Keep the row and mark it: '<the source's _hoodie_is_deleted> OR NOT (<condition>) AS _hoodie_is_deleted'"
 #: The main source, as findings and examples name it.
 SHOWN = "SRC"
+SHOWN_INSTANT = "<SRC_INSTANT>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class Said:
 
 def shown(table: str) -> str:
     """Return a table's name as the SQL's author knows it."""
-    return "<SRC>" if table == SRC else table
+    return "<SRC>" if table == SRC else SHOWN_INSTANT if table == INSTANT else table
 
 
 def simple(code: str, message: str, hint: str, subject: str = "", example: Example | None = None) -> Said:

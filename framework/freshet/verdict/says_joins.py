@@ -9,6 +9,7 @@ from freshet.verdict.columns import SRC
 from freshet.verdict.relation import Held, Owed, Rel
 from freshet.verdict.result import Example
 from freshet.verdict.says import Said, first_table, shown
+from freshet.verdict.texts import is_name
 
 if TYPE_CHECKING:
     from freshet.verdict.pairs import Pair
@@ -56,6 +57,33 @@ def inner_join_drops(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
     )
 
 
+def list_decides(pairs: Iterable[Pair], *, sure: bool) -> Said:
+    """An inner join with a list of constants."""
+    listed = {
+        pair.left.bare[1]: min(pair.right.among)
+        for pair in pairs
+        if pair.left.bare is not None and pair.left.bare[0] == SRC and pair.right.among
+    }
+    return Said(
+        code="INNER_JOIN_DROPS",
+        message="The inner join drops a row for which the list of constants has nothing any more, as the row has changed; what "
+        "was published stays.",
+        hint="LEFT JOIN the list, and mark the row that finds nothing: '<the source's _hoodie_is_deleted> OR <the list's "
+        "column> IS NULL AS _hoodie_is_deleted'.",
+        subject=SRC,
+        example=Example(
+            table=SRC,
+            change="update",
+            before=listed,
+            after=dict.fromkeys(listed, "NULL"),
+            recompute="does not hold the row",
+            target="keeps the row as it was published",
+        )
+        if sure and listed
+        else None,
+    )
+
+
 def fan_out_of_join(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
     """A join that finds several rows."""
     subject = first_table(right)
@@ -91,6 +119,17 @@ def fan_out_of(function: str) -> Said:
             recompute="holds one row",
             target="holds two rows",
         ),
+    )
+
+
+def no_row_of(function: str) -> Said:
+    """A row of which nothing is made."""
+    return Said(
+        code="ROWS_FILTERED",
+        message=f"{function} gives no row for a value that is empty or null: a row that was published and has come to that is "
+        "not in the result, so that nothing takes it out of the target.",
+        hint="Write LATERAL VIEW OUTER, or explode_outer, so that each row of <SRC> gives one at least.",
+        subject=function,
     )
 
 
@@ -158,7 +197,8 @@ def partitions_in_part(held: Held, right: Rel) -> Said:
 def input_does_not_drive(owed: Owed) -> Said:
     """A table of which a change brings nothing into the run."""
     subject = shown(owed.table)
-    links = ", ".join(f"{column}: {text}" for column, text in sorted(owed.links)) or "<column>: <column of the source>"
+    plain = [(column, text) for column, text in sorted(owed.links) if is_name(column) and is_name(text)]
+    links = ", ".join(f"{column}: {text}" for column, text in plain) or "<column>: <column of the source>"
     return Said(
         code="INPUT_DOES_NOT_DRIVE",
         message=f"A change in {shown(subject)} alone brings no row into the run: rows that were published keep what it said "
@@ -170,7 +210,7 @@ def input_does_not_drive(owed: Owed) -> Said:
         example=Example(
             table=owed.table,
             change="delete",
-            before={column: "'a'" for column, _ in sorted(owed.links)},
+            before={column: "'a'" for column, _ in plain},
             recompute="finds no such row any more",
             target="has what it said until its own row changes",
         ),

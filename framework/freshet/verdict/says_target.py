@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from freshet.verdict.columns import ROWS, SRC, UNKNOWN, Base, Col
+from freshet.verdict.columns import FLAG, ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
 from freshet.verdict.says import Said, shown, simple
 
@@ -69,7 +70,7 @@ def key_may_change(column: str, of: Sequence[Base], keys: Iterable[Base]) -> Sai
         f"the rows of {shown(table)}" if name == ROWS else f"{shown(table)}.{name}" for table, name in of if table != UNKNOWN
     ]
     real = [(table, name) for table, name in of if table != UNKNOWN and not table.endswith("()") and name != ROWS]
-    changing = [name for table, name in real if table == real[0][0]]
+    changing = [name for table, name in real if table == real[0][0] and name != FLAG]
     # A row's key does not change: the row goes.
     stays = bool(real) and {(real[0][0], name) for name in changing} <= set(keys)
     return Said(
@@ -143,6 +144,32 @@ def deletes_stay(why: str) -> Said:
         example=Example(
             table=SRC, change="delete", recompute="does not hold the row", target="keeps the row as it was published"
         ),
+    )
+
+
+def deletes_not_read(not_recorded: bool) -> Said:
+    """An increment without the rows that the source deletes.
+
+    Args:
+        not_recorded: True where no setting of the pipeline would show them.
+    """
+    if not not_recorded:
+        return deletes_stay("the increment is read without deletes")
+    return replace(
+        deletes_stay("its table keeps no change data, so that no increment shows what it deletes"),
+        hint="Make the source's table anew with hoodie.table.cdc.enabled=true, which it has from its first commit or never; or "
+        "accept it where the source never deletes.",
+    )
+
+
+def named_twice() -> Said:
+    """Groups that a union names more than once."""
+    return Said(
+        code="FAN_OUT",
+        message="UNION ALL names a group once for each of its rows that changed: what is put together of the group's rows "
+        "takes each of them as often.",
+        hint="Write UNION, which names each group once.",
+        subject="union",
     )
 
 

@@ -10,6 +10,8 @@ from sqlglot import exp
 from freshet.verdict import says, says_joins
 from freshet.verdict.columns import SRC, Col, of_list, of_table
 from freshet.verdict.facts import Question
+from freshet.verdict.functions import volatile_in
+from freshet.verdict.literals import all_apart
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.site import Site
 from freshet.verdict.texts import text_of
@@ -40,7 +42,8 @@ def table(node: exp.Table, views: Mapping[str, Rel], question: Question, site: S
         return not_known(node, f"the table {name}, which is no input,", site)
     facts, image = question.of(name), one.as_of == "checkpoint" and question.is_source(name)
     key = question.key_of(name)
-    cols = {column.lower(): of_table(name, column.lower(), image_of_source=image) for column in facts.columns}
+    sure = {column.lower() for column in (*key, *(facts.never_null or ()))}
+    cols = {c: of_table(name, c, image_of_source=image, sure=c in sure) for c in (column.lower() for column in facts.columns)}
     held: tuple[Held, ...] = ()
     if one.read == "affected_partitions":
         texts = tuple(frozenset(text_of(text) for text in texts) for _, texts in one.on)
@@ -74,7 +77,8 @@ def source(question: Question) -> Rel:
     """Return what is known of the main source's increment."""
     key = question.key_of(SRC)
     columns = question.of(SRC).columns
-    cols = {column.lower(): of_table(SRC, column.lower()) for column in columns}
+    sure = {column.lower() for column in (*key, *(question.of(SRC).never_null or ()))}
+    cols = {c: of_table(SRC, c, sure=c in sure) for c in (column.lower() for column in columns)}
     if cols and question.deletes_pass_on:
         cols.setdefault("_hoodie_is_deleted", of_table(SRC, "_hoodie_is_deleted"))
     return Rel(
@@ -99,11 +103,13 @@ def listed(node: exp.Values, site: Site) -> Rel:
     rows = [one.expressions if isinstance(one, exp.Tuple) else [one] for one in node.expressions]
     if len({len(row) for row in rows}) != 1 or any(value.find(exp.Column, exp.Query) for row in rows for value in row):
         return not_known(node, "this list of values", site)
+    for value, name in (found for row in rows for one in row for found in volatile_in(one)):
+        site.found.append(says.not_deterministic(name).at(site, value))
     names = names or [f"col{number}" for number in range(1, len(rows[0]) + 1)]
     cols, unique, number = {}, set(), new_list()
     for at, name in enumerate(names[: len(rows[0])]):
         values = frozenset(row[at].sql("spark") for row in rows)
-        apart = len(values) == len(rows)
+        apart = len(values) == len(rows) and (len(rows) == 1 or all_apart(values))
         of = frozenset([of_list(number)])
         cols[name] = Col(of=of, fixed=number if apart else 0, among=values if apart else frozenset())
         unique |= {frozenset([name])} if apart else set()
@@ -112,7 +118,7 @@ def listed(node: exp.Values, site: Site) -> Rel:
 
 def not_known(node: exp.Expr, what: str, site: Site) -> Rel:
     """Return a relation of which nothing is known, and say so."""
-    site.found.append(says.not_analysed(what).at(site, node))
+    site.stop(says.not_analysed(what).at(site, node))
     return Rel(kind="delta", broken=True)
 
 

@@ -12,13 +12,13 @@ from freshet.verdict.columns import Col
 from freshet.verdict.functions import aggregates, makes_rows, open_order_in, within
 from freshet.verdict.groups import alone, filtered, grouped
 from freshet.verdict.lookups import is_tied, tie
+from freshet.verdict.names import is_instant, key_of
 from freshet.verdict.predicates import conjuncts
-from freshet.verdict.projection import group_keys, projected, starred
+from freshet.verdict.projection import group_keys, numbered, projected, starred
 from freshet.verdict.relation import Rel, is_unique
 from freshet.verdict.rows import rows_of
 from freshet.verdict.scan import not_known
 from freshet.verdict.steps import Steps, odd
-from freshet.verdict.values import key_of
 from freshet.verdict.windows import looked_at
 
 _KNOWN = {
@@ -75,6 +75,8 @@ class Selection:
             walk.look_at(condition)
             if self.outer is not None and is_tied(condition, rel):
                 found = tie(condition, rel, self.outer)
+                if any(is_instant(column) for column in condition.find_all(exp.Column)):
+                    walk.site.found.append(says.not_deterministic(says.SHOWN_INSTANT).at(walk.site, condition))
                 rel = replace(
                     rel,
                     filtered=True,
@@ -137,7 +139,11 @@ class Selection:
         asks = [one for one in (having, qualify) if one is not None]
         parts = [*(one for _, one in self.items), *asks]
         aggregated = group is not None or any(aggregates(one) for part in parts for one in within(part))
-        result = self._grouped(rel, seen, cols, group) if aggregated else projected(rel, cols, keys, self.node)
+        result = (
+            self._grouped(rel, seen, cols, group)
+            if aggregated
+            else numbered(projected(rel, cols, keys, self.node), rel, self.items, keys)
+        )
         for clause, told in (("HAVING", having), ("QUALIFY", qualify)):
             for condition in conjuncts(told.this if told is not None else None):
                 col = replace(walk.value(condition, seen), flags=False)
@@ -164,6 +170,8 @@ class Selection:
                 instant=col.instant,
                 rises=col.rises if by_unit else None,
                 absent=col.absent if by_unit else frozenset(),
+                present=col.present if by_unit else 0,
+                zero=col.zero if by_unit else 0,
             )
             for name, col in cols.items()
         }

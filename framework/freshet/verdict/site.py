@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -24,6 +24,10 @@ class Site:
     line: int
     text: str
     found: list[Finding] = field(default_factory=list)
+
+    def stop(self, found: Finding) -> None:
+        """Note what is found for sure, behind which nothing can be said of the rows."""
+        self.found.append(replace(found, stops=True))
 
     def place(self, node: exp.Expr) -> tuple[int, int]:
         """Return line and column of a node, both from 1: of the first name that it holds."""

@@ -9,18 +9,19 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from freshet.verdict import says
-from freshet.verdict.columns import Col, computed, unknown
+from freshet.verdict.columns import INSTANT, ROWS, SRC, Col, computed, unknown
 from freshet.verdict.facts import Question
 from freshet.verdict.functions import unknown_in, volatile_in
 from freshet.verdict.joins import join
-from freshet.verdict.lookups import equal, fixed_key, pairs_of, partner_of, subqueries, tied
+from freshet.verdict.lookups import equal, fixed_key, never_null, pairs_of, partner_of, subqueries, tied
+from freshet.verdict.names import is_of
 from freshet.verdict.pairs import Joining, Pair
-from freshet.verdict.predicates import conjuncts
+from freshet.verdict.predicates import always, conjuncts
 from freshet.verdict.relation import Rel
 from freshet.verdict.result import Granted
 from freshet.verdict.scan import not_known, renamed
 from freshet.verdict.site import Site
-from freshet.verdict.values import is_of, value_of
+from freshet.verdict.values import value_of
 
 _SIDES = {"LEFT": "left", "RIGHT": "right", "FULL": "full"}
 _OF_JOIN = {"this", "on", "using", "side", "kind", "method", "hint"}
@@ -117,6 +118,11 @@ class Steps(ABC):
             conditions += taken
         for condition in conditions:
             self.look_at(condition)
+            if always(condition):
+                continue
+            both = replace(rel, cols={**rel.cols, **other.cols}, wide={**rel.wide, **other.wide})
+            if any(table == INSTANT for table, _ in self.value(condition, both).of):
+                self.site.found.append(says.not_deterministic(says.SHOWN_INSTANT).at(self.site, condition))
             pair = equal(condition, rel, other) or (fixed_key(condition, other) if _tells(condition, other, rel) else None)
             if pair is None and subqueries(condition):
                 return not_known(node, "a join by a subquery", self.site)
@@ -151,7 +157,7 @@ class Steps(ABC):
         select = inner.this if isinstance(inner, exp.Subquery) else inner
         found = self.query(select, views, rel)
         pairs, more = pairs_of(condition, rel, found, self.inner)
-        if side == "anti" and isinstance(condition.find(exp.In, exp.Exists), exp.In):
+        if side == "anti" and isinstance(condition.find(exp.In, exp.Exists), exp.In) and not never_null(pairs):
             # One NULL in it, and no row is left: every row hangs on every row.
             pairs = []
         return join(rel, found.aliased("\0"), self.joining(side, pairs, more or found.open_ties, condition))
@@ -162,9 +168,15 @@ class Steps(ABC):
             select = one.this if isinstance(one, exp.Subquery | exp.Exists | exp.Any | exp.All) else one
             select = select.this if isinstance(select, exp.Subquery) else select
             found = self.query(select, views, rel)
-            told = computed(found.cols.values()).of | found.of_rows
+            told, pairs = computed(found.cols.values()).of | found.of_rows, tied(found)
+            if found.tables <= {SRC}:
+                # What it finds of a list of constants, or of the changed rows, follows from the row around it.
+                told = told.union(*(pair.left.of for pair in pairs), {(SRC, ROWS)} if found.open_ties or found.tables else ())
             self.inners[id(one)] = Col(of=told) if told else unknown("subquery")
-            pairs = tied(found)
+            if isinstance(one.parent, exp.In):
+                asked, more = pairs_of(one.parent, rel, found, self.inner)
+                # Where a value may be null it hangs on every row.
+                pairs = pairs if more or not never_null(asked) else asked
             keys = frozenset(p.right_key for p in pairs if p.right_key is not None)
             # It finds one row, or none.
             single = replace(found.aliased("\0"), cols={}, wide={}, unique=frozenset([keys]))
@@ -200,12 +212,14 @@ def _tells(condition: exp.Expr, other: Rel, rel: Rel) -> bool:
 
 def _merged(found: Rel, sides: tuple[Rel, Rel], merged: Mapping[str, tuple[str, str]], how: str) -> Rel:
     """Return a join's result in which a name of both sides is one column."""
-    known = {**sides[0].merged, **sides[1].merged}
-    cols = dict(found.cols)
+    known, cols = dict[str, str](), dict(found.cols)
     for name, (left, right) in merged.items():
         known[name] = right if how == "right" else left
         if how == "full":
             both = [col for key in (left, right) if (col := found.get(key)) is not None]
             known[name] = f"\3.{name}"
             cols[known[name]] = replace(computed(both), same=frozenset().union(*(col.same for col in both)))
+    for side in sides:
+        for name, key in side.merged.items():
+            known.setdefault(name, key)
     return replace(found, cols=cols, merged=known)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from freshet.errors import FreshetError
+from freshet.hudi.kept_texts import columns_in
+from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.table import StateReader
 from freshet.project.model.kafka import ORIGIN, KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef, TableSpec
-from freshet.types.from_json import from_avro
 from freshet.verdict.columns import SRC
 from freshet.verdict.facts import TableFacts
 
@@ -59,6 +60,7 @@ def _of_ddl(table: TableSpec) -> TableFacts:
         ordering=table.ordering_field,
         partition_by=table.partition_by,
         never_null=tuple(column.name for column in table.columns if not column.nullable),
+        records_changes=table.properties.get(RECORDS_CHANGES, "").strip().lower() == "true",
     )
 
 
@@ -66,12 +68,12 @@ def _of_table(ref: TableRef, state: StateReader) -> TableFacts | None:
     try:
         found = state.table(ref)
         schema = found.latest_extra("schema") if found else None
+        columns = columns_in(ref, schema) if schema else ()
     except FreshetError:
         # What is wrong with a table is told by whoever reads it.
         return None
     if found is None:
         return None
-    columns = from_avro(schema) if schema else ()
     # Most writers say of every column that it may be null: that tells nothing.
     sure = tuple(column.name for column in columns if not column.nullable)
     return TableFacts(
@@ -80,4 +82,5 @@ def _of_table(ref: TableRef, state: StateReader) -> TableFacts | None:
         ordering=found.config.ordering_field,
         partition_by=found.config.partition_by,
         never_null=sure if set(found.config.partition_by) <= set(sure) else None,
+        records_changes=found.config.records_changes,
     )

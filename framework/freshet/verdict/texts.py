@@ -9,7 +9,26 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 
+_FLAG = "_hoodie_is_deleted"
+_DEAD = {f"{flag}{said}" for flag in (_FLAG, f"coalesce({_FLAG}, false)") for said in ("", " = true", " is true")}
+_LIVE = {f"{flag} {said} false" for flag in (_FLAG, f"coalesce({_FLAG}, false)") for said in ("=", "is")}
+_LIVE |= {f"not {one}" for one in _DEAD}
 _NAME = re.compile(r"[\w.]+")
+
+
+def is_name(text: str) -> bool:
+    """Say whether an expression in the one spelling is a column."""
+    return _NAME.fullmatch(text) is not None
+
+
+def tells_dead(text: str) -> bool:
+    """Say whether a condition is true of the rows that the source deleted, and of no others."""
+    return text.lower() in _DEAD
+
+
+def tells_live(text: str) -> bool:
+    """Say whether a condition is true of the rows that the source did not delete, and of no others."""
+    return text.lower() in _LIVE
 
 
 def spelled(node: exp.Expr, texts: Mapping[int, str]) -> str:

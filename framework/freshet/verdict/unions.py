@@ -9,11 +9,13 @@ from itertools import count
 from sqlglot import exp
 
 from freshet.verdict import says, says_target
-from freshet.verdict.columns import Col, of_list
+from freshet.verdict.columns import FLAG, SRC, Col, of_list
 from freshet.verdict.groups import named_by_some
+from freshet.verdict.literals import all_apart
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site
+from freshet.verdict.texts import tells_dead
 
 _NUMBERS = count(1_000_000)
 
@@ -32,7 +34,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
     """
     if left.broken or right.broken or not _aligned(left, right):
         if not (left.broken or right.broken):
-            site.found.append(says.not_analysed("a union of '*' over tables whose columns are not known").at(site, node))
+            site.stop(says.not_analysed("a union of '*' over tables whose columns are not known").at(site, node))
         return replace(left, kind="delta", broken=True)
     names = list(left.cols)
     renamed = _renamed(right, names)
@@ -44,17 +46,20 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
         tables=left.tables | right.tables,
         images=left.images | right.images,
         pending=(*left.pending, *right.pending),
+        emptied=(*left.emptied, *right.emptied),
         owed=(*left.owed, *right.owed),
         outer={**left.outer, **right.outer},
         unique=frozenset(),
         merged={},
         plain="",
+        bound=frozenset(),
         always=False,
         filtered=left.filtered or right.filtered,
         loose=left.loose | right.loose,
         many=left.many | right.many,
         several=left.several | right.several,
         twice=left.twice or right.twice,
+        doubled=left.doubled or right.doubled,
         kept_by=left.kept_by | right.kept_by,
         conditions=left.conditions | right.conditions,
         places=left.places & right.places,
@@ -65,7 +70,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
     if left.kind == right.kind == "full":
         held = _common(left, renamed, names)
         if held is None:
-            site.found.append(says.not_analysed("a union of tables that are narrowed in different ways").at(site, node))
+            site.stop(says.not_analysed("a union of tables that are narrowed in different ways").at(site, node))
             return replace(together, kind="delta", broken=True)
         unique = frozenset(a | b | {name} for a in left.unique for b in renamed.unique for name in apart)
         return replace(together, held=held, unique=unique)
@@ -83,6 +88,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
                 together,
                 unit=frozenset(found),
                 seen=left.seen | right.seen,
+                doubled=(says_target.named_twice().at(site, node),),
                 pending=(*_but_deletes(left, right), *named),
                 kept_by=frozenset(),
                 conditions=frozenset(),
@@ -91,7 +97,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
                 twice=False,
             )
     if "before" in (left.kind, right.kind) or (left.kind == right.kind == "delta" and left.seen != right.seen):
-        site.found.append(says.before_as_data().at(site, node))
+        site.stop(says.before_as_data().at(site, node))
         return replace(together, kind="delta", broken=True)
     return replace(together, kind="mixed", parts=(*(left.parts or (left,)), *(renamed.parts or (renamed,))))
 
@@ -105,6 +111,8 @@ def _but_deletes(left: Rel, right: Rel) -> tuple[Finding, ...]:
 
 def _of_one_unit(left: Rel, right: Rel, together: Rel, apart: Sequence[str], site: Site, node: exp.Expr) -> Rel:
     """Two rows of one unit, told apart by a constant."""
+    if _one_of_two(left, right):
+        return _live_and_dead(left, right, together)
     number = new_list()
     cols = dict(together.cols)
     for name, col in cols.items():
@@ -126,9 +134,33 @@ def _of_one_unit(left: Rel, right: Rel, together: Rel, apart: Sequence[str], sit
     )
 
 
+def _one_of_two(left: Rel, right: Rel) -> bool:
+    """Say whether each row of the source is on one side alone: the deleted ones on one, the others on the other."""
+    dead, live = (left, right) if left.only_dead else (right, left)
+    sure = dead.kept_by == {(SRC, FLAG)} and all(tells_dead(one) for one in dead.conditions)
+    return dead.only_dead and sure and not live.dead and not live.only_dead
+
+
+def _live_and_dead(left: Rel, right: Rel, together: Rel) -> Rel:
+    dead, live = (left, right) if left.only_dead else (right, left)
+    names = dict(zip(dead.cols, together.cols, strict=True))
+    cols = dict(together.cols)
+    for col, name in ((col, names[key]) for key, col in dead.cols.items()):
+        # Of the rows that are marked here only the deleted ones are those of the source that it deleted.
+        flags = cols[name].flags or col.flags or col.constant.upper() == "TRUE"
+        same = cols[name].text or cols[name].constant or cols[name].instant
+        # What the two sides say differently follows from whether the row was deleted.
+        cols[name] = replace(cols[name], flags=flags, of=cols[name].of | (frozenset() if same else {(SRC, FLAG)}))
+    passed = not any(one.code == "DELETES_STAY" for one in dead.pending)
+    pending = (*(one for one in live.pending if not (passed and one.code == "DELETES_STAY")), *dead.pending)
+    return replace(
+        together, cols=cols, pending=pending, kept_by=live.kept_by, conditions=live.conditions, dead=True, only_dead=False
+    )
+
+
 def _differ(one: Col, other: Col) -> bool:
     left, right = _among(one), _among(other)
-    return bool(left and right) and not left & right and "NULL" not in left | right
+    return bool(left and right) and not left & right and all_apart(left | right)
 
 
 def _among(col: Col) -> frozenset[str]:

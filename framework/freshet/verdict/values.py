@@ -7,22 +7,33 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from freshet.verdict.columns import Col, computed, unknown
+from freshet.verdict.columns import ROWS, Base, Col, computed, unknown
 from freshet.verdict.functions import aggregates, makes_rows
+from freshet.verdict.names import column_of
 from freshet.verdict.relation import Rel
 from freshet.verdict.texts import spelled
-
-#: What stands for <SRC_INSTANT> in the text that is parsed, lower case.
-INSTANT = "src_instant"
 
 _SAME_FLAG = (exp.Max, exp.Min, exp.LogicalOr, exp.LogicalAnd, exp.AnyValue, exp.First, exp.Last)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 _ONE_OF_ONE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last)
+# Of nulls alone they are null.
+_NULL_OF_NULLS = (exp.Max, exp.Min, exp.Sum, exp.Avg, exp.AnyValue)
 # Two values that differ never give one of these.
 _APART = (exp.MD5, exp.SHA2, exp.JSONFormat, exp.Struct, exp.PropertyEQ)
 _RISING = {
     *(exp.DataType.Type.BIGINT, exp.DataType.Type.DOUBLE, exp.DataType.Type.DECIMAL),
-    *(exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPLTZ, exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATE),
+    *(
+        exp.DataType.Type.TIMESTAMP,
+        exp.DataType.Type.TIMESTAMPTZ,
+        exp.DataType.Type.TIMESTAMPLTZ,
+        exp.DataType.Type.TIMESTAMPNTZ,
+        exp.DataType.Type.DATE,
+    ),
+}
+
+# The time of a number of seconds and the like, and the other way around; too large a number fails.
+_TIMES = {
+    *("timestamp_seconds", "timestamp_millis", "timestamp_micros", "unix_seconds", "unix_millis", "unix_micros"),
 }
 
 Inner = Callable[[exp.Expr], Col]
@@ -56,7 +67,7 @@ def value_of(node: exp.Expr, rel: Rel, inner: Inner) -> Col:
         return _aggregate(node, parts, rel)
     if makes_rows(node):
         return Col(of=computed(parts).of | computed([unknown("rows")]).of)
-    found = computed(parts, _text(node, rel))
+    found = replace(computed(parts, _text(node, rel)), same=_same(node, rel))
     if parts and all(part.constant for part in parts):
         return Col(constant=node.sql("spark"))
     return _of_row(node, parts, found)
@@ -69,13 +80,20 @@ def _window(node: exp.Window, rel: Rel, inner: Inner) -> Col:
     if alone and isinstance(node.this, _RANKS):
         # One row of one.
         return Col()
-    return Col(of=computed(parts).of | rel.of_rows)
+    return Col(of=computed(parts).of | rel.of_rows | rel.of_many, number=isinstance(node.this, exp.RowNumber))
 
 
 def _aggregate(node: exp.Expr, parts: list[Col], rel: Rel) -> Col:
     flags = isinstance(node, _SAME_FLAG) and any(part.flags for part in parts)
     rises = parts[0].rises if isinstance(node, _ONE_OF_ONE) and parts else None
-    return Col(of=computed(parts).of | rel.of_rows, flags=flags, rises=rises)
+    found = parts[0].present if parts else 0
+    return Col(
+        of=computed(parts).of | rel.of_rows | rel.of_many,
+        flags=flags,
+        rises=rises,
+        present=found if isinstance(node, _NULL_OF_NULLS) else 0,
+        zero=found if isinstance(node, exp.Count) else 0,
+    )
 
 
 def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
@@ -93,17 +111,35 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
                 flags=first.flags,
                 instant=first.instant and node.to.this == exp.DataType.Type.BIGINT,
             )
+        case exp.Div() if isinstance(node.expression, exp.Literal) and node.expression.is_int and int(node.expression.name):
+            return replace(found, rises=first.rises)
+        case exp.TimestampTrunc():
+            return replace(found, rises=first.rises)
+        case exp.Anonymous() if node.name.lower() in _TIMES:
+            return replace(found, rises=first.rises)
         case exp.Concat() | exp.DPipe():
             told = [part for part in parts if not part.constant]
-            return replace(found, keeps=told[0].keeps if len(told) == 1 else frozenset())
+            # One NULL makes all of it NULL, and a separator is not always there.
+            nulls = any("NULL" in part.constant.upper() for part in parts)
+            one = len(told) == 1 and not nulls and not (isinstance(node, exp.ConcatWs) and told[0] is first)
+            return replace(found, keeps=told[0].keeps if one else frozenset())
+        case exp.JSONFormat() if len(parts) > 1:
+            # What its options say of how a date is written may leave out a part of it.
+            return found
         case exp.Or():
             absent = frozenset().union(*(part.absent for part in parts))
             return replace(found, flags=any(part.flags for part in parts), absent=absent)
         case exp.And():
             absent = frozenset[int].intersection(*(part.absent for part in parts))
             return replace(found, flags=all(part.flags for part in parts), absent=absent)
+        case exp.Coalesce() if first.sure:
+            return first
         case exp.Coalesce():
-            return replace(found, flags=first.flags, absent=first.absent)
+            zero = first.present if len(parts) == 2 and parts[1].constant == "0" else 0
+            return replace(found, flags=first.flags, absent=first.absent, zero=zero)
+        case exp.EQ() if len(parts) == 2 and "0" in (parts[0].constant, parts[1].constant):
+            zero = parts[0].zero or parts[1].zero
+            return replace(found, absent=frozenset([zero]) if zero else frozenset())
         case exp.Is() if isinstance(node.expression, exp.Null):
             return replace(found, absent=frozenset([first.present]) if first.present else frozenset())
         case exp.EQ() | exp.Is() | exp.NullSafeEQ() if isinstance(node.expression, exp.Boolean) and node.expression.this:
@@ -111,61 +147,20 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
         case exp.If() if isinstance(node.args["true"], exp.Boolean) and node.args["true"].this:
             return replace(found, flags=first.flags, absent=first.absent)
         case exp.Case() if node.this is None and isinstance(next(_below(node)), exp.If):
-            return replace(found, flags=first.flags, absent=first.absent)
+            return replace(found, flags=first.flags or _marks_each(node, parts), absent=first.absent)
         case _ if isinstance(node, _APART):
             return replace(found, keeps=frozenset().union(*(part.keeps for part in parts)))
     return found
 
 
-def resolve(node: exp.Column, rel: Rel) -> list[str]:
-    """Return the keys of a relation's columns that a name may mean; one where it is clear."""
-    name = node.name.lower()
-    parts = [part.name.lower() for part in node.parts]
-    if len(parts) > 1:
-        # A field of a struct is written as a column of a table is.
-        for at in range(len(parts) - 1):
-            key = f"{parts[at]}.{parts[at + 1]}"
-            if rel.get(key) is not None:
-                return [key]
-        return rel.keys_of(parts[0])
-    return rel.keys_of(name)
-
-
-def is_of(node: exp.Column, rel: Rel) -> bool:
-    """Say whether a name means a column of a relation."""
-    return is_instant(node) or any(rel.get(key) is not None for key in resolve(node, rel))
-
-
-def is_instant(node: exp.Expr) -> bool:
-    """Say whether a node is ``<SRC_INSTANT>``."""
-    return isinstance(node, exp.Column) and node.name.lower() == INSTANT and not node.table
-
-
-def column_of(node: exp.Column, rel: Rel) -> Col:
-    """Return what is known of a column that an expression names."""
-    if is_instant(node):
-        return Col(instant=True)
-    keys = resolve(node, rel)
-    found = [col for key in keys if (col := rel.get(key)) is not None]
-    if not found:
-        return unknown(node.name.lower())
-    if len(found) > 1:
-        return computed(found)
-    name = keys[0].rpartition(".")[2]
-    parts = [part.name.lower() for part in node.parts]
-    # What stands behind the column's name is a field of a struct.
-    field = parts[parts.index(name) + 1 :] if name in parts and parts[-1] != name else []
-    return computed(found, ".".join([found[0].text, *field]) if found[0].text else "") if field else found[0]
-
-
-def key_of(node: exp.Expr, rel: Rel) -> str | None:
-    """Return the key of the column that an expression is, or None for one that is more."""
-    while isinstance(node, exp.Alias | exp.Paren):
-        node = node.this
-    if not isinstance(node, exp.Column) or is_instant(node):
-        return None
-    found = [key for key in resolve(node, rel) if rel.get(key) is not None]
-    return found[0] if len(found) == 1 and found[0].rpartition(".")[2] == node.parts[-1].name.lower() else None
+def _marks_each(node: exp.Case, parts: list[Col]) -> bool:
+    """Say whether whatever holds, the value is true of a row that the source deleted."""
+    ways = [one.args["true"] for one in node.args.get("ifs") or ()]
+    if node.args.get("default") is None:
+        return False
+    other = parts[-1]
+    told = [isinstance(one, exp.Boolean) and bool(one.this) for one in ways]
+    return bool(told) and all(told) and other.flags
 
 
 def _text(node: exp.Expr, rel: Rel) -> str:
@@ -178,6 +173,22 @@ def _text(node: exp.Expr, rel: Rel) -> str:
     if not texts or node.find(exp.Query, exp.AggFunc, exp.Window):
         return ""
     return spelled(node, texts)
+
+
+def _same(node: exp.Expr, rel: Rel) -> frozenset[Base]:
+    """Return an expression over the columns of one table as that table's, for each of whose rows it has this value."""
+    cols = {id(column): column_of(column, rel) for column in node.find_all(exp.Column)}
+    tables = {table for col in cols.values() for table, _ in col.of}
+    if len(tables) != 1 or node.find(exp.Query, exp.Window) or any(aggregates(one) or makes_rows(one) for one in node.walk()):
+        return frozenset()
+    texts = {}
+    for key, col in cols.items():
+        # Where an outer join found nothing its columns are null, and no row of the table holds that.
+        held = sorted(name for table, name in col.same if table in tables)
+        if not held or col.present or any(name == ROWS for _, name in col.of):
+            return frozenset()
+        texts[key] = held[0]
+    return frozenset([(tables.pop(), spelled(node, texts))])
 
 
 def _below(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -30,6 +30,8 @@ def of_versions(rel: Rel, question: Question, site: Site, node: exp.Expr) -> Ite
     rows = [part for part in rel.parts if part.kind == "full"]
     gone = [part for part in rel.parts if part.kind == "delta" and part.only_dead]
     known = len(rows) == 1 and len(gone) == len(rel.parts) - 1 > 0 and bool(own)
+    if not question.deletes_pass_on:
+        yield says_target.deletes_not_read(question.deletes_not_recorded).at(site, node)
     if not (known and _has_each_row(rows[0], key, own, question) and all(_takes_out(part, key, own) for part in gone)):
         yield says.not_analysed("a union of changed rows with rows of other tables").at(site, node)
         return
@@ -38,8 +40,6 @@ def of_versions(rel: Rel, question: Question, site: Site, node: exp.Expr) -> Ite
         yield says_target.old_group_not_touched(", ".join(moving)).at(site, node)
     elif rows[0].held:
         yield from drives_missing(rows[0], question, site, node)
-    if not question.deletes_pass_on:
-        yield says_target.deletes_stay("the increment is read without deletes").at(site, node)
 
 
 def _has_each_row(rel: Rel, key: list[str], own: set[str], question: Question) -> bool:

@@ -52,7 +52,7 @@ class Walk(Steps):
         for clause in ("limit", "offset"):
             told = node.args.get(clause)
             if told is not None and told.expression is not None and told.expression.name.upper() != "ALL":
-                self.site.found.append(says.rows_limited(clause.upper()).at(self.site, told))
+                self.site.stop(says.rows_limited(clause.upper()).at(self.site, told))
                 found = replace(found, kind="delta", broken=True)
         return found
 
@@ -69,5 +69,5 @@ class Walk(Steps):
         if not (left.broken or right.broken):
             whole = left.kind == "delta" and right.kind == "full" and not right.held
             table = says.first_table(right) if whole else ""
-            self.site.found.append(says.set_operation(node.key.upper(), table).at(self.site, node))
+            self.site.stop(says.set_operation(node.key.upper(), table).at(self.site, node))
         return replace(left, kind="delta", broken=True)

@@ -9,9 +9,9 @@ from sqlglot import exp
 from freshet.verdict import says
 from freshet.verdict.functions import name_of
 from freshet.verdict.groups import windowed
+from freshet.verdict.names import key_of
 from freshet.verdict.relation import Rel, is_unique
 from freshet.verdict.steps import Steps
-from freshet.verdict.values import key_of
 
 # Of rows that come at one place the order decides; others, as rank and sum, are the same for all of them or take all.
 _BY_ROW = (exp.RowNumber, exp.Lead, exp.Lag, exp.FirstValue, exp.LastValue, exp.First, exp.Last, exp.NthValue, exp.Ntile)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import pytest
 
 from freshet.audit.request import share_of, since_of
 
-NOW = datetime(2026, 11, 26, 12, 30, 5, tzinfo=UTC)
+NOW = datetime(2026, 11, 26, 12, 30, 5, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 from _thread import interrupt_main
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any
@@ -233,7 +233,7 @@ WHOLE = (date(2026, 1, 5), date(2026, 1, 7))
         WHOLE,
         ("2026-01-05", "2026-01-07"),
         ("2026-01-05T00:00", datetime(2026, 1, 7)),
-        (datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 1, 7, 2, tzinfo=timezone(timedelta(hours=2)))),
+        (datetime(2026, 1, 5, tzinfo=timezone.utc), datetime(2026, 1, 7, 2, tzinfo=timezone(timedelta(hours=2)))),
     ],
 )
 def test_a_backfill_is_the_commands(freshet: Freshet, root: Path, start: Any, end: Any) -> None:

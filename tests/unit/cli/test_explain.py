@@ -58,13 +58,44 @@ def test_an_accept_without_a_known_code_or_a_reason_is_a_problem(freshet: Freshe
     assert freshet("validate").exit_code == Exit.INVALID
 
 
+def test_what_an_accepted_reason_leaves_out_is_said_by_validate_too(freshet: Freshet, root: Path) -> None:
+    windowed = "SELECT id, sum(amount) OVER (PARTITION BY amount % 2) AS amount, updated_at, _hoodie_is_deleted\nFROM <SRC>\n"
+    written(root, windowed, "accepts: [{code: WINDOW_IN_PART, why: of one commit alone}]\n")
+    said = freshet("validate")
+    assert (said.exit_code, "further questions are not asked, because of" in said.stdout) == (Exit.OK, True), said.output
+    (found,) = parsed(freshet("validate", "--output", "json"))["pipelines"]
+    assert found["verdict"]["not_asked"]["because_of"][0]["file"] == "transformers/payments.sql"
+
+
+@pytest.mark.parametrize(("keeps", "codes"), [(True, []), (False, ["DELETES_STAY"])])
+def test_deletes_that_the_table_does_not_keep_are_said(freshet: Freshet, root: Path, keeps: bool, codes: list[str]) -> None:
+    """Of a source that stands, by its table; where it does not, it is taken for granted. A run is refused by the same."""
+    written(
+        root, f"SELECT id, amount, updated_at, {'_hoodie_is_deleted' if keeps else 'false AS _hoodie_is_deleted'} FROM <SRC>\n"
+    )
+    (found,) = parsed(freshet("explain", "--output", "json"))["pipelines"]
+    assert "records_changes" in [one["fact"] for one in found["granted"]]
+    table = a_table(root, "raw/events", 10)
+    if keeps:
+        properties = table.timeline.parent / "hoodie.properties"
+        properties.write_text(properties.read_text() + "hoodie.table.cdc.enabled=true\n")
+    (found,) = parsed(freshet("explain", "--output", "json"))["pipelines"]
+    assert [one["code"] for one in found["findings"]] == codes, found["findings"]
+    assert "records_changes" not in [one["fact"] for one in found["granted"]]
+    assert ("keeps no change data" in freshet("explain").stdout) != keeps
+
+
 def test_a_scope_names_what_carries_it(freshet: Freshet, root: Path) -> None:
     written(root, FILTERED.replace("WHERE amount > 0\n", ""))
     (found,) = parsed(freshet("explain", "--output", "json"))["pipelines"]
     assert (found["verdict"], found["findings"]) == ("exact", [])
     assert found["scope"]["columns"] == [{"name": "id", "carried": {"SRC": "id"}}]
     # Nothing tells the key of raw.events: what is taken for granted is said.
-    assert [(one["fact"], one["columns"]) for one in found["granted"]] == [("record_key", ["id"]), ("ordering", ["updated_at"])]
+    assert [(one["fact"], one["columns"]) for one in found["granted"]] == [
+        ("record_key", ["id"]),
+        ("ordering", ["updated_at"]),
+        ("records_changes", []),
+    ]
 
 
 def test_status_says_what_the_next_run_is_refused_for(freshet: Freshet, root: Path) -> None:

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from freshet.cli.main import main
 from freshet.hudi import actions, properties
-from freshet.secrets import REDACTOR
 from tests.kit.memory import at
 from tests.kit.project import ACCEPTS, BASE, PIPELINE, a_project
 from tests.kit.timeline import a_table, a_target, clean, commit
@@ -64,6 +63,8 @@ _WORDS = [
     ("plan",),
     ("compile",),
     ("status",),
+    ("status", "--metrics"),
+    ("alerts",),
     ("checkpoint", "show", "payments"),
     ("run", "--all", "--dry-run"),
     ("backfill", "payments", "--start", "2026-01-01", "--end", "2026-01-03", "--dry-run"),
@@ -73,12 +74,10 @@ _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 
 @pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "WAITS", ())
     monkeypatch.setattr(properties, "WAITS", ())
     monkeypatch.setenv("PW", SECRET)
-    yield
-    REDACTOR.__init__()  # type: ignore[misc]
 
 
 def _project(folder: Path) -> Path:

@@ -141,6 +141,15 @@ def _file(root: Path, path: str) -> str:
             [],
             id="change data without the column",
         ),
+        pytest.param(
+            "id:text at:time _hoodie_is_deleted:bool",
+            "",
+            {"partition_fields": ""},
+            ["_hoodie_is_deleted BOOLEAN"],
+            ["{code: DELETES_STAY, why: The source does not say which rows it deletes.}"],
+            [],
+            id="the column without change data",
+        ),
     ],
 )
 def test_the_files_fit_the_table(
@@ -166,6 +175,9 @@ def test_the_files_fit_the_table(
     assert [word for word in absent if any(word in text for text in texts)] == []
     checked = freshet("validate", "-C", str(root))
     assert (checked.exit_code, checked.stdout.startswith("2 pipelines: no problems\n")) == (0, True), checked.output
+    # By the table as it stands, as the run is held.
+    verdict = parsed(freshet("explain", "stays", "-C", str(root), "--output", "json"))["pipelines"][0]
+    assert verdict["verdict"] != "inexact", verdict["findings"]
     plan = parsed(freshet("compile", "stays", "-C", str(root), "--output", "json"))["plans"][0]
     assert [stage["stage"] for stage in plan["stages"]][-1] == "commit"
     names = [column.partition(":")[0] for column in columns.split()]

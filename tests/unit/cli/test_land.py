@@ -16,9 +16,9 @@ from pyarrow import parquet
 from freshet.errors import DataError, FreshetError
 from freshet.events.kinds import Notice
 from freshet.hudi.checkpoint import INDEX_KEY, ORIGIN_KEY, PIPELINE_KEY
+from freshet.hudi.kept_texts import LANDED_KEY
 from freshet.landing.files import find_files
 from freshet.landing.outcome import Landed
-from freshet.landing.plan import LANDED_KEY
 from freshet.landing.run_seeds import digest_of
 from freshet.landing.seeds import Seed, delimiter_of, read_seeds
 from freshet.lease.local import hold_lease

@@ -26,13 +26,14 @@ from freshet.secrets import REDACTOR, Redactor
 from freshet.sources.hudi.position import HudiPosition
 from tests.kit.memory import a_commit, a_table_state, at
 from tests.kit.project import BASE, DDL, PIPELINE, a_project
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, a_table, a_target, commit
+from tests.kit.timeline import OF_A_PIPELINE, OF_A_QUARANTINE, HandMade, a_table, a_target, commit
 from tests.unit.cli.conftest import Freshet, parsed
 
 OLD, NEW = "violet.kumquat.77", "n3w-s3cr3t-t0ken"
 _COMMANDS = (
     ("plan",),
     ("status",),
+    ("status", "--metrics"),
     ("run", "payments"),
     ("run", "payments", "--dry-run"),
     ("run", "payments", "--full-refresh", "--dry-run"),
@@ -188,6 +189,54 @@ def test_an_old_table_under_a_secret_is_found_again_or_left(
     monkeypatch.setenv("TOK", NEW)
     assert "deleted" in parsed(freshet("migrate", "payments", "--drop-old", "--output", "json"))
     assert not (root / "data" / NEW / "payments").exists()
+
+
+@pytest.mark.parametrize(("more", "code"), [((), "OLD_TABLE_WRITTEN"), (("--yes",), "")])
+def test_an_old_table_under_an_older_secret_is_deleted_and_not_named(
+    freshet: Freshet,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    more: tuple[str, ...],
+    code: str,
+) -> None:
+    """The note of an earlier version holds the whole path, with a secret that has been changed since."""
+    monkeypatch.setenv("TOK", NEW)
+    place = "USING hudi LOCATION '{{ var.derived_root }}/payments__m2'"
+    a_project(
+        root,
+        files={
+            "configs/base.yml": BASE.replace("derived_root: data/derived", 'derived_root: "data/{{ env.TOK }}"'),
+            "ddl/payments.sql": DDL.format(name="payments").replace("USING hudi", place),
+        },
+    )
+    a_table(root, "raw/events", 10)
+    before = root / "data" / OLD / "payments"
+    a_target(root, (15, 10), (70, 10), name=f"{OLD}/payments")
+    HandMade(before.with_name("payments_quarantine"), OF_A_QUARANTINE).done(20, commit())
+    successor = HandMade(root / "data" / NEW / "payments__m2", OF_A_PIPELINE)
+    successor.done(60, commit({MIGRATION_KEY: Note(before=str(before), commit=at(15), copied=False).encode()}))
+    successor.done(62, commit({COMPARED_KEY: Verdict("the same", False).encode()}))
+    said = [freshet("migrate", "payments", "--drop-old", *more, "--output", output) for output in ("json", "text")]
+    assert [text for text in (OLD, OLD[:8], OLD[-8:]) if any(text in one.output for one in said)] == []
+    found = parsed(said[0])
+    assert found.get("error", {}).get("code", "") == code, found
+    if not code:
+        assert [Path(one).name for one in found["deleted"]] == ["payments", "payments_quarantine"]
+        assert all("/data/.../" in one for one in found["deleted"])
+        assert not before.exists()
+
+
+def test_a_record_that_names_a_path_by_an_older_secret_is_told_without_it(freshet: Freshet, secretive: Path) -> None:
+    folder = secretive / "data/derived/.freshet/payments.runs/payments"
+    folder.mkdir(parents=True)
+    words = f"no table at {secretive}/data/raw/{OLD}/events, and none at {secretive}/data/raw/{NEW}/events or /x/{NEW}"
+    record = {"version": 1, "begun": at(30), "ended": at(31), "what": "run", "outcome": "failed", "reason": words}
+    record |= {"error": {"code": "SOURCE_MISSING", "message": words}}
+    (folder / f"{at(30)}-0123abcd.failed.json").write_text(json.dumps(record))
+    said = "".join(freshet("history", "payments", "--output", output).output for output in ("json", "text"))
+    assert "SOURCE_MISSING" in said
+    assert [text for text in (OLD, OLD[:8], OLD[-8:], NEW[:8]) if text in said] == []
+    assert "/data/raw/.../events" in said
 
 
 #: What a version that knew less kept, by the place that it was kept in; of each only the secret must go.

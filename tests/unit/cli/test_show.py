@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -125,14 +125,14 @@ def test_a_wrong_time_is_told_before_a_table_is_looked_for(freshet: Freshet, roo
     ],
 )
 def test_a_time_may_be_how_long_ago(text: str, instant: str) -> None:
-    assert time_of(text, now=datetime(2026, 8, 1, 10, 15, 0, 250_000, tzinfo=UTC)) == instant
+    assert time_of(text, now=datetime(2026, 8, 1, 10, 15, 0, 250_000, tzinfo=timezone.utc)) == instant
 
 
 def test_how_long_ago_is_told_in_the_zone_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        assert time_of("5m", LOCAL_ZONE, datetime(2026, 8, 1, 10, 15, tzinfo=UTC)) == "20260801191000000"
+        assert time_of("5m", LOCAL_ZONE, datetime(2026, 8, 1, 10, 15, tzinfo=timezone.utc)) == "20260801191000000"
     finally:
         monkeypatch.undo()
         time.tzset()

@@ -55,6 +55,7 @@ def test_names_are_no_part_of_a_uri(tmp_path: Path, base: str, folder: str) -> N
     assert (tmp_path / base / folder / "one").read_bytes() == b"12345"
     assert (store.names(place), store.sizes(f"{place}/")) == (["one"], {"one": 5})
     assert store.read(f"{place.rstrip('/')}/one") == b"12345"
+    assert [store.read_part(f"{place.rstrip('/')}/one", begin, 3) for begin in (0, 1, 4)] == [b"123", b"234", b"5"]
     store.remove(f"{place.rstrip('/')}/one")
     assert store.names(place) == []
 
@@ -66,6 +67,10 @@ def test_nor_in_a_process_of_its_own(tmp_path: Path) -> None:
     try:
         asked.put(f"{place}/city=São Paulo/50%25", b"1")
         assert asked.sizes(f"{place}/city=São Paulo") == {"50%25": 1}
+        assert [asked.read_part(f"{place}/city=São Paulo/50%25", begin, 9) for begin in (0, 1)] == [b"1", b""]
+        with pytest.raises(FileNotFoundError):
+            asked.read_part(f"{place}/none", 0, 9)
+        assert asked.read(f"{place}/city=São Paulo/50%25") == b"1"
     finally:
         asked.end()
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from freshet.hudi.instants import instant_of, readable, zone_of
 from tests.kit.memory import a_table_state
 
-NOW = datetime(2026, 11, 25, 23, 57, 37, tzinfo=UTC)
+NOW = datetime(2026, 11, 25, 23, 57, 37, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -110,7 +110,7 @@ def test_changed_and_not_yet_run() -> None:
     assert (report.changed, report.since, report.parts) == (True, at(30), ("transformers/a.sql",))
     assert (report.first, report.last, report.periods) == (DAYS[0], DAYS[-1], {"older": 31, "unknown": 0})
     assert report.command == "freshet backfill earnings --start 2026-01-01 --end 2026-02-01"
-    now = datetime(2026, 8, 1, 10, 18, 0, tzinfo=UTC)
+    now = datetime(2026, 8, 1, 10, 18, 0, tzinfo=timezone.utc)
     assert logic_lines(report, now) == [
         "changed since the commit of 2026-08-01 10:15:00Z (3 min ago): transformers/a.sql",
         "31 days still hold rows of an older logic; 2026-01-01 to 2026-01-31",

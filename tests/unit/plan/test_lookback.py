@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -26,8 +26,8 @@ from freshet.sources.hudi.reads import Window
 from tests.kit.memory import SOURCE, a_table_state
 from tests.unit.plan.test_inputs import LOOKBACK, TIPS
 
-NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
-SPRING = datetime(2026, 3, 8, 12, tzinfo=UTC)
+NOON = datetime(2026, 8, 1, 12, tzinfo=timezone.utc)
+SPRING = datetime(2026, 3, 8, 12, tzinfo=timezone.utc)
 ANGELES, KIRITIMATI, PAGO = "America/Los_Angeles", "Pacific/Kiritimati", "Pacific/Pago_Pago"
 NAMED_IN_UTC = {"hoodie.table.timeline.timezone": "UTC"}
 LOCAL = {"hoodie.table.timeline.timezone": "LOCAL"}

@@ -182,7 +182,8 @@ def test_a_note_of_a_migration_holds_no_secret() -> None:
     plain = Note(before=before, commit=at(1), copied=True)
     assert json.loads(plain.encode()) == {"before": before, "commit": at(1), "copied": True, "version": 1}
     assert plain.is_of(before)
-    assert shown_before(spec, Note(before="/lake/0ld/trips", commit=at(1), copied=True)) == "/lake/..."
+    assert shown_before(spec, Note(before="/lake/0ld/trips", commit=at(1), copied=True)) == "/lake/.../trips"
+    assert shown_before(spec, Note(before="/lake/0ld/other", commit=at(1), copied=True)) == "/lake/..."
     with pytest.raises(StateError) as raised:
         note_of(a_table_state([a_commit(1, extra={MIGRATION_KEY: '{"version": 9, "before": "/lake/0ld/trips"}'})]))
     assert "0ld" not in str(raised.value) + json.dumps(raised.value.as_json())

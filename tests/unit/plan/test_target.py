@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from freshet.errors import StateError
 from freshet.hudi.table import TableState
+from freshet.plan.schema import schema_differences
 from freshet.plan.stages import SchemaChange
 from freshet.plan.target import compare_target
 from freshet.project.model.pipeline import IndexSpec
@@ -50,6 +52,42 @@ def test_a_table_made_otherwise_is_refused(code: str, config: dict[str, Any], be
     assert error.details == {"before": before, "after": after}
     assert TARGET.path in error.message
     assert "ddl/earnings.sql" in error.message
+
+
+_KEY = "ghp_" + "kumQuat77x9violet" * 2
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"record_key": ("trip_id", _KEY)},
+        {"partition_by": (_KEY,)},
+        {"ordering_field": _KEY},
+        {"properties": {"hoodie.table.name": _KEY}},
+    ],
+)
+def test_names_that_a_table_keeps_are_told_without_credentials(config: dict[str, Any]) -> None:
+    """Of a table that an earlier version made: a name was not looked at then, and the secret has been changed since."""
+    error = refusal(a_target(**config))
+    assert "kumQuat77" not in str(error) + error.next_step + str(error.details)
+
+
+def test_columns_that_a_table_keeps_are_told_without_credentials() -> None:
+    """A column, and a field in the type of one."""
+    fields = (("a", Atomic("int")), (_KEY, Atomic("int")))
+    for column in (Column(name=_KEY, type=Atomic("int")), Column(name="rides", type=Struct(fields))):
+        schema = json.dumps({"type": "record", "name": "r", "fields": [_as_avro(column)]})
+        kept = a_table_state([a_commit(20, extra={"schema": schema})], ref=TARGET)
+        changes, refused = schema_differences(a_spec(), kept)
+        assert refused
+        assert "kumQuat77" not in str(refused) + str(changes)
+
+
+def _as_avro(column: Column) -> dict[str, Any]:
+    if isinstance(column.type, Struct):
+        inner = [{"name": name, "type": "int"} for name, _ in column.type.fields]
+        return {"name": column.name, "type": {"type": "record", "name": "s", "fields": inner}}
+    return {"name": column.name, "type": "int"}
 
 
 def test_a_table_without_ordering_field_may_get_one() -> None:

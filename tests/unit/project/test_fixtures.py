@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ cases:
     )
     assert problems == []
     first, second = case.given["SRC"].rows
-    assert first == {"id": "007", "amount": Decimal("1.50"), "updated_at": datetime(2026, 1, 5, 8, tzinfo=UTC)}
+    assert first == {"id": "007", "amount": Decimal("1.50"), "updated_at": datetime(2026, 1, 5, 8, tzinfo=timezone.utc)}
     assert second == {"n": None}
     assert case.given["SRC"].columns == ("id", "amount", "updated_at", "n")
     assert case.rows is not None
@@ -117,7 +117,7 @@ def test_rows_may_stand_in_a_csv_file(cases: Cases) -> None:
     (case,), problems = cases(text, rows='id,amount,updated_at\n"a,b",1.50,2026-01-05 10:00:00\nc,,\n')
     assert problems == []
     assert case.given["SRC"].rows == (
-        {"id": "a,b", "amount": Decimal("1.50"), "updated_at": datetime(2026, 1, 5, 10, tzinfo=UTC)},
+        {"id": "a,b", "amount": Decimal("1.50"), "updated_at": datetime(2026, 1, 5, 10, tzinfo=timezone.utc)},
         # The header names them: where such a row is expected, these nulls are.
         {"id": "c", "amount": None, "updated_at": None},
     )
@@ -210,7 +210,7 @@ def test_any_text_reads_back_the_same(value: str) -> None:
 
 
 def _a_case(name: str) -> list[str]:
-    moments = (None, datetime(2026, 1, 5, tzinfo=UTC))
+    moments = (None, datetime(2026, 1, 5, tzinfo=timezone.utc))
     rows = RowSet(
         ("id", "amount", "at"),
         tuple({"id": "x" * 60 + str(n), "amount": Decimal("1.50"), "at": at} for n, at in enumerate(moments)),
@@ -230,7 +230,7 @@ def test_a_new_file_reads_back_the_same(cases: Cases) -> None:
         .replace("ordering: at", "ordering: updated_at")
     )
     assert problems == []
-    assert case.given["SRC"].rows[1]["updated_at"] == datetime(2026, 1, 5, tzinfo=UTC)
+    assert case.given["SRC"].rows[1]["updated_at"] == datetime(2026, 1, 5, tzinfo=timezone.utc)
     assert "updated_at" not in case.given["SRC"].rows[0]
     assert case.rows is not None
     assert case.rows.rows[0]["updated_at"] is None

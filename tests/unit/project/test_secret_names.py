@@ -9,12 +9,15 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from freshet.cli.main import main
 from freshet.errors import SpecError
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.stages import Commit
 from freshet.project.load.project import load_project
+from freshet.project.load.warehouse import load_warehouse
 from tests.kit.project import BASE, DDL, PIPELINE, SQL, a_project
 from tests.kit.timeline import a_table
 
@@ -77,6 +80,24 @@ def test_a_secret_in_a_name_is_refused(
     assert [
         part for part in (SECRET[2:12], SECRET.upper()) if part in str(caught.value) + json.dumps(caught.value.as_json())
     ] == []
+
+
+@pytest.mark.parametrize("key", ["database", "table", "table_properties", "serde_properties", "partition_fields"])
+def test_what_the_configs_tell_a_catalogue_is_refused_of_landed_tables_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """They hold for every table of the project, those of ``freshet land`` and of seeds among them, which no pipeline writes."""
+    monkeypatch.setenv("S", SECRET)
+    root = a_project(tmp_path, files={"configs/base.yml": f"{_VARIABLE}hoodie:\n{_HIVE}{key}: 'x_{{{{ var.s }}}}'\n"})
+    with pytest.raises(SpecError) as caught:
+        load_warehouse(root)
+    assert [(problem.code, problem.file) for problem in caught.value.problems] == [("SECRET_IN_NAME", "configs/base.yml")]
+    assert SECRET[2:12] not in str(caught.value)
+    done = CliRunner().invoke(main, ["land", "raw.orders", __file__, "--key", "id", "-C", str(root)])
+    assert (done.exit_code, "SECRET_IN_NAME" in done.stderr, SECRET[2:12] in done.output) == (3, True, False)
+    monkeypatch.setenv("S", "seen")
+    (root / "configs/base.yml").write_text(f"{BASE}hoodie:\n{_HIVE}{key}: 'x_{SECRET}'\n{_HIVE}password: '{{{{ env.S }}}}'\n")
+    assert load_warehouse(root).hoodie
 
 
 @pytest.mark.parametrize("secret", ["amount", "derived", "violetkumquat77"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -57,7 +57,7 @@ class Bucket:
         return self.head(store, key)
 
     def head(self, store: object, key: str) -> Mapping[str, Any]:
-        when = datetime(2026, 1, 1, tzinfo=UTC)
+        when = datetime(2026, 1, 1, tzinfo=timezone.utc)
         return {"e_tag": self.objects[key][1], "version": None, "last_modified": when}
 
     def get(self, store: object, key: str) -> SimpleNamespace:

@@ -13,14 +13,15 @@ from typing import Any
 
 import pytest
 
-from freshet.errors import DataError, StateError
+from freshet.errors import DataError, RetryableError, StateError
 from freshet.events.bus import Bus
 from freshet.events.event import Event
 from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.table import CommitInfo, MemoryState, TableConfig, TableState
 from freshet.plan.stages import Commit, Plan
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef, TableType
-from freshet.run.result import RunResult, in_words
+from freshet.run.records import read_records
+from freshet.run.result import RunResult, in_words, summed
 from freshet.run.runner import run_pipeline, set_checkpoint
 from freshet.run.several import run_project
 from freshet.run.telling import Finished
@@ -242,13 +243,53 @@ class TestDrain:
         assert (found.outcome, found.commits, found.checkpoint) == ("failed", (at(501),), at(30))
         assert found.error is not None
 
+    def test_what_was_read_is_summed(self, world: World) -> None:
+        """And kept beside the run; of a whole table no commits tell how much that is, nor is a part of it all."""
+        spec = self.start(world)
+        found = run(world, spec, drain=True)["a"]
+        assert (found.read_commits, found.read_rows) == (4, 140)
+        ((record,), _) = read_records(spec.target.ref, "a", 1)
+        assert (record["source_commits"], record["rows"]["read"]) == (4, 140)
+        whole = run(world, world.pipeline("b"))["b"]
+        assert (whole.outcome, whole.read_commits, whole.read_rows) == ("committed", None, None)
+        assert summed(whole, found).read_rows is None
+        assert summed(found, RunResult(pipeline="a", outcome="idle")).read_rows == 140
+
     def test_an_idle_drain_is_idle(self, world: World) -> None:
         spec = world.pipeline("a")
         world.stands_at(spec, a_checkpoint(50))
         assert run(world, spec, drain=True)["a"].outcome == "idle"
 
 
+class TestConflicts:
+    def test_they_are_counted_and_kept_beside_the_run(self, world: World) -> None:
+        spec, execute = world.pipeline("a"), world.execute
+        lost = [RetryableError("COMMIT_CONFLICT", "another was faster"), RetryableError("PARTITION_CHANGED", "it moved")]
+
+        def loses_twice(*args: Any, **how: Any) -> SimpleNamespace:
+            if lost:
+                raise lost.pop()
+            return execute(*args, **how)
+
+        sys.modules["freshet.run.executor"].execute = loses_twice  # type: ignore[attr-defined]
+        found = run(world, spec)["a"]
+        assert (found.outcome, found.conflicts) == ("committed", 2)
+        ((record,), _) = read_records(spec.target.ref, "a", 1)
+        assert record["conflicts"] == 2
+
+
 class TestLease:
+    def test_how_long_a_run_waited_is_kept_beside_it(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        spec = world.pipeline("a")
+        world.stands_at(spec, a_checkpoint(50))
+        seconds = iter((100.0, 112.34))
+        clock = SimpleNamespace(monotonic=lambda: next(seconds, 120.0))
+        monkeypatch.setattr("freshet.run.runner.time", clock)
+        found = run(world, spec)["a"]
+        assert (found.waited_seconds, found.seconds) == (12, {"total": 20.0})
+        ((record,), _) = read_records(spec.target.ref, "a", 1)
+        assert record["waited_seconds"] == 12
+
     def test_a_run_that_finds_its_target_taken_fails_and_executes_nothing(self, world: World) -> None:
         from freshet.lease.local import hold_lease
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.unit.plan.test_inputs import DRIVING, TIPS, a_lake, stood
 
 UTC_NAMED = {"hoodie.table.timeline.timezone": "UTC"}
 # A minute after the tests' commits.
-NOW = datetime(2026, 8, 1, 10, 16, 0, tzinfo=UTC).timestamp()
+NOW = datetime(2026, 8, 1, 10, 16, 0, tzinfo=timezone.utc).timestamp()
 COMMITS = [a_commit(n, rows=n) for n in (10, 20, 30, 40, 50)]
 
 

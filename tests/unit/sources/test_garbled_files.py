@@ -23,8 +23,8 @@ from freshet.project.model.pipeline import Project, TableRef
 from freshet.quarantine import commands
 from freshet.run import show
 from freshet.sinks.failures import in_words
-from freshet.sources.hudi.read import damage
-from freshet.sources.hudi.read.damage import refuse_damaged
+from freshet.sources.hudi.read import damage, missing
+from freshet.sources.hudi.read.damage import refuse_damaged, refuse_damaged_in_store
 from freshet.sources.hudi.read.frames import broken_frame
 from freshet.sources.hudi.read.second_reader import damage_of
 from tests.kit.memory import TARGET, a_spec, at
@@ -37,9 +37,9 @@ FAILED = (
 )
 
 
-def a_block(instant: str, kind: int = 3) -> bytes:
+def a_block(instant: str, kind: int = 3, rows: bytes = b"") -> bytes:
     """Return a block of one row as HoodieLogFormatWriter writes it."""
-    row = struct.pack("b", 2 * 30) + b"x" * 30
+    row = rows or struct.pack("b", 2 * 30) + b"x" * 30
     content = struct.pack(">iii", 3, 1, len(row)) + row
     entries = {0: instant.encode(), 2: b'{"type":"string"}'}
     header = struct.pack(">i", len(entries)) + b"".join(struct.pack(">ii", k, len(v)) + v for k, v in entries.items())
@@ -97,6 +97,111 @@ def test_a_garbled_frame_is_found_wherever_it_is(tmp_path: Path) -> None:
     assert broken_frame(str(file))
     file.write_bytes(whole + b"#HUDI#")
     assert broken_frame(str(file))
+
+
+class Store:
+    """A store over a folder, which counts what is asked of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.asked, self.bytes = root, list[str](), 0
+
+    def _of(self, path: str) -> Path:
+        return self.root / path.removeprefix("s3a://lake/")
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        return {one.name: one.stat().st_size for one in self._of(folder).iterdir()}
+
+    def read(self, path: str) -> bytes:
+        return self._told(path, self._of(path).read_bytes())
+
+    def read_part(self, path: str, begin: int, length: int) -> bytes:
+        return self._told(path, self._of(path).read_bytes()[begin : begin + length])
+
+    def _told(self, path: str, data: bytes) -> bytes:
+        self.asked.append(path.rpartition("/")[2])
+        self.bytes += len(data)
+        return data
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    found = Store(tmp_path)
+    monkeypatch.setattr(damage, "storage_for", lambda path: found)
+    damage._hold_log.cache_clear()
+    return found
+
+
+IN_STORE = TableRef("raw.trips", "s3a://lake")
+
+
+def in_store(*logs: Path) -> str:
+    """Return what is said of logs in a store that are as long as their commits wrote them."""
+    damage._hold_log.cache_clear()
+    try:
+        refuse_damaged_in_store(IN_STORE, [(one.name, one.stat().st_size) for one in logs], "Nothing was written.")
+    except StateError as error:
+        return error.code if "s3a://lake/.0" in error.message else "not named"
+    return ""
+
+
+def test_in_a_store_the_frames_are_looked_at_too(tmp_path: Path, store: Store) -> None:
+    file = tmp_path / LOG.format(at(19))
+    whole = a_block(at(19)) + a_block(at(19), kind=1)
+    file.write_bytes(whole)
+    assert (in_store(file), store.asked) == ("", [file.name])
+    for place in (0, 7, 13, 23, len(whole) // 2 + 1, len(whole) - 1):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0x41]) + whole[place + 1 :])
+        assert in_store(file) == "FILE_CORRUPT", place
+    file.write_bytes(a_block(at(18)))
+    assert in_store(file) == "FILE_CORRUPT"
+
+
+def test_of_a_large_log_only_the_frames_are_asked_for(tmp_path: Path, store: Store) -> None:
+    """By few requests, its begin and its end; what is between them has no checksum, and is not read."""
+    file = tmp_path / LOG.format(at(19))
+    whole = a_block(at(19), rows=b"x" * (4 << 20))
+    file.write_bytes(whole)
+    assert in_store(file) == ""
+    assert (len(store.asked) <= 4, store.bytes <= 1 << 16) == (True, True), (store.asked, store.bytes)
+    file.write_bytes(whole[:-1] + b"?")
+    assert in_store(file) == "FILE_CORRUPT"
+    file.write_bytes(whole[: 2 << 20] + b"?" + whole[(2 << 20) + 1 :])
+    assert in_store(file) == ""
+    # Of a log of many blocks the first are looked at: nobody waits for thousands of requests.
+    store.asked.clear()
+    file.write_bytes(a_block(at(19), rows=b"x" * 20_000) * 200 + b"?")
+    assert (in_store(file), len(store.asked)) == ("", 32)
+
+
+def test_in_a_store_the_newest_logs_are_looked_at_once(tmp_path: Path, store: Store) -> None:
+    """A run holds the same files as its plan did a moment ago, and a table may have thousands of logs."""
+    logs = [tmp_path / f".0000000{n % 9}-aa-0_{at(n)}.log.1_0-19-18" for n in range(10, 210)]
+    for number, log in enumerate(logs, 10):
+        log.write_bytes(a_block(at(number)))
+    assert (in_store(*logs), len(store.asked)) == ("", 64)
+    assert set(store.asked) == {log.name for log in logs[-64:]}
+    store.asked.clear()
+    refuse_damaged_in_store(IN_STORE, [(one.name, one.stat().st_size) for one in logs], "x")
+    assert store.asked == []
+    logs[-1].unlink()
+    assert in_store(*logs[:-1]) == ""
+
+
+def test_a_log_that_is_cleaned_meanwhile_is_told_by_who_reads_it(store: Store) -> None:
+    refuse_damaged_in_store(IN_STORE, [(LOG.format(at(19)), 100)], "x")
+    assert store.asked == []
+
+
+def test_a_version_in_a_store_is_held_by_its_logs(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a plan and a run ask for before they read."""
+    log = tmp_path / LOG.format(at(19))
+    log.write_bytes(a_block(at(19)))
+    monkeypatch.setattr(missing, "storage_for", lambda path: store)
+    missing._hold_all(IN_STORE, {"": [(log.name, log.stat().st_size)]}, "x")
+    log.write_bytes(b"?" + log.read_bytes()[1:])
+    damage._hold_log.cache_clear()
+    with pytest.raises(StateError, match="is not what its commit wrote"):
+        missing._hold_all(IN_STORE, {"": [(log.name, log.stat().st_size)]}, "x")
 
 
 def test_a_log_of_another_commit_is_none_of_this_one(tmp_path: Path) -> None:

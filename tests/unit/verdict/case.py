@@ -8,13 +8,14 @@ the same pipeline with one thing changed, each with its own verdict.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from freshet.project.model.checks import CheckSpec, MalformedRule, ReferenceRule, RowRule, Rule, SuiteRule, UniqueRule
 from freshet.project.model.pipeline import InputSpec, PipelineSpec, TableRef
 from freshet.project.model.steps import Accepted, TransformSpec, WriteSpec
 from freshet.project.syntax.statements import split_statements
@@ -119,7 +120,8 @@ class Case:
         """Return what the analysis may know."""
         if self.head.get("facts") is False:
             return {}
-        return {"src": self.source.facts, **{name: self.input_table(name).facts for name in self.inputs}}
+        source = replace(self.source.facts, records_changes=self.head.get("records"))
+        return {"src": source, **{name: self.input_table(name).facts for name in self.inputs}}
 
     @property
     def spec(self) -> PipelineSpec:
@@ -180,12 +182,31 @@ class Case:
                 Accepted(one["code"], one.get("why", "so it is"), one.get("of", "")) for one in self.head.get("accepts", ())
             ),
             row_by_row=self.head.get("exactness") == "row_by_row",
+            checks=tuple(_check(one) for one in self.head.get("checks", ())),
         )
 
     @property
     def verdict(self) -> Verdict:
         """Return what is said."""
         return judge(self.spec, self.facts)
+
+
+def _check(told: Mapping[str, Any]) -> CheckSpec:
+    kinds: Mapping[str, Callable[[Any], Rule]] = {
+        "where": RowRule,
+        "malformed": lambda _: MalformedRule(),
+        "unique": lambda columns: UniqueRule(tuple(columns), "batch"),
+        "references": lambda table: ReferenceRule(table, f"/lake/{table}", (("a", "a"),)),
+        "expectations": lambda some: SuiteRule(tuple({"type": name, "kwargs": kwargs} for name, kwargs in some.items())),
+    }
+    ((rule, value),) = ((key, told[key]) for key in kinds if key in told)
+    return CheckSpec(
+        name=told["name"],
+        severity=told.get("severity", "drop"),
+        line=1,
+        rule=kinds[rule](value),
+        deletes=told.get("on_drop") == "delete",
+    )
 
 
 def said(verdict: Verdict) -> str:

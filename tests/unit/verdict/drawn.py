@@ -74,15 +74,49 @@ def _of_rows(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
     value = next((value for _, value, _ in joins if value), "s.a")
     where = _mostly(draw, ("", "", "", "\nWHERE s.id > 1"), [f"\nWHERE s.{one}" for one in _CONDITIONS])
     distinct = draw(st.sampled_from(("", "", "", "DISTINCT ")))
+    listed = draw(st.sampled_from(("", "", "", _listed(draw))))
+    if listed and draw(st.booleans()):
+        value = "l.name"
     sql = "\n".join(
         (
             f"SELECT {distinct}{key} AS id{line}, coalesce({value}, -1) AS x, s.v, {order} AS at, {mark} AS _hoodie_is_deleted",
             "FROM <SRC> s",
             *(text for text, _, _ in joins),
+            *([listed] if listed else []),
         )
     )
     keyed = _mostly(draw, ("id* line* x v",), ("id* x v",)) if line else "id* x v"
     return keyed, sql + where
+
+
+def _listed(draw: st.DrawFn) -> str:
+    """Draw a join with constants, or with some of the changed rows themselves."""
+    how = _mostly(draw, ("LEFT JOIN",), ("JOIN", "LEFT SEMI JOIN", "CROSS JOIN"))
+    by = draw(st.sampled_from(("a", "id", "g")))
+    rows = draw(
+        st.sampled_from(
+            (
+                "(VALUES (1, 5), (2, 6)) AS l(code, name)",
+                "(SELECT id AS code, v AS name FROM <SRC> WHERE v > 1) l",
+                "(SELECT 1 AS code, 2 AS name) l",
+            )
+        )
+    )
+    return f"{how} {rows}" if how == "CROSS JOIN" else f"{how} {rows} ON l.code = s.{'id' if 'SRC' in rows else by}"
+
+
+def _beside_rows(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
+    """Draw what the rows of a group are joined with, and what of it is summed."""
+    if draw(st.sampled_from((True, False, False))):
+        column, other = draw(st.sampled_from((("a", "g"), ("v", "a"))))
+        inputs["d"] = {"columns": "id* g x updated_at^"}
+        drives = _mostly(draw, (column,), ("", other))
+        if drives:
+            inputs["d_new"] = {"of": "d", "drives": {"id": drives}}
+        how = _mostly(draw, ("LEFT JOIN", "JOIN"), ("LEFT ANTI JOIN", "LEFT SEMI JOIN"))
+        again = _mostly(draw, ("",), (f" LEFT JOIN d e ON e.id = r.{other}", f" LEFT JOIN rows p ON p.id = r.{other}"))
+        return f"{how} d ON d.id = r.{column}{again}", "d.x" if "SEMI" not in how and "ANTI" not in how else "r.v"
+    return "", "r.v"
 
 
 def _of_groups(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
@@ -97,18 +131,25 @@ def _of_groups(draw: st.DrawFn, inputs: Inputs) -> tuple[str, str]:
         ("c.id = b.id",),
         ("c.id = b.id AND c.day = b.day", "c.id = b.id AND c.day <=> b.day", "c.g = b.g", "c.id = b.id AND c.v = b.v"),
     )
-    old = f"\n  UNION\n  SELECT {', '.join(f'b.{one}' for one in group)} FROM before b LEFT SEMI JOIN <SRC> c ON {by}"
+    both = _mostly(draw, ("UNION",), ("UNION ALL",))
+    old = f"\n  {both}\n  SELECT {', '.join(f'b.{one}' for one in group)} FROM before b LEFT SEMI JOIN <SRC> c ON {by}"
     old = _mostly(draw, (old,), ("",))
     narrow = draw(st.sampled_from(("", f"LEFT SEMI JOIN t ON {' AND '.join(f't.{one} = r.{one}' for one in group)}")))
     counted = draw(st.sampled_from(("", "", "WHERE r.v > 1", "WHERE r.id > 1")))
+    looked_up, summed = _beside_rows(draw, inputs)
     joined = " AND ".join(f"s.{one} = t.{one}" for one in _mostly(draw, (group,), (group[:1],)))
     how = _mostly(draw, ("LEFT JOIN",), ("JOIN", "FULL JOIN", "RIGHT JOIN"))
-    flag = _mostly(draw, (f"s.{group[0]} IS NULL", "s.n IS NULL", "s.total IS NULL"), ("false", "s.n > 1"))
+    flag = _mostly(
+        draw,
+        (f"s.{group[0]} IS NULL", "s.n IS NULL", "s.total IS NULL"),
+        ("false", "s.n > 1", "coalesce(s.n, 0) = 0", "coalesce(s.n, 1) = 0"),
+    )
     of_rows = ", ".join(f"r.{one}" for one in group)
     sql = "\n".join(
         (
             f"WITH t AS (\n  SELECT {'' if old else 'DISTINCT '}{', '.join(group)} FROM <SRC>{condition}{old}\n), s AS (",
-            f"  SELECT {of_rows}, count(*) AS n, sum(r.v) AS total FROM rows r {narrow} {counted}\n  GROUP BY {of_rows}\n)",
+            f"  SELECT {of_rows}, count(*) AS n, sum({summed}) AS total",
+            f"  FROM rows r {narrow} {looked_up} {counted}\n  GROUP BY {of_rows}\n)",
             f"SELECT {', '.join(f't.{one}' for one in group)}, s.n, s.total, <SRC_INSTANT> AS at, {flag} AS _hoodie_is_deleted",
             f"FROM t\n{how} s ON {joined}",
         )

@@ -16,6 +16,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from freshet.project.model.checks import RowRule, UniqueRule
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.verdict.result import Example
 from tests.unit.verdict.case import Case, Table
@@ -109,8 +110,9 @@ def _all(select: exp.Select, parts: Sequence[exp.Select]) -> exp.Expression:
 def domains(case: Case) -> dict[str, list[Any]]:
     """Return the values that each column may take, so that conditions are met and missed."""
     found: dict[str, set[Any]] = {}
-    for statement in (s for step in case.spec.transform for s in step.statements):
-        tree = sqlglot.parse_one(statement.text, dialect="spark")
+    texts = [statement.text for step in case.spec.transform for statement in step.statements]
+    for text in (*texts, *(check.rule.where for check in case.spec.checks if isinstance(check.rule, RowRule))):
+        tree = sqlglot.parse_one(text, dialect="spark")
         for literal in tree.find_all(exp.Literal):
             node = literal.find_ancestor(*_COMPARED)
             value = literal.name if literal.is_string else int(literal.name) if literal.is_int else None
@@ -150,7 +152,9 @@ class Runs:
         self.few: list[Any] = self.chance.choice(([1, 2], [1, 2], [1, 2, 3]))
         texts = [s.text for step in self.spec.transform for s in step.statements]
         self.passes_on = self.spec.source.incremental_format == "cdc" or (
-            self.spec.source.incremental_format == "auto" and any(c.name == FLAG for c in self.spec.target.columns)
+            self.spec.source.incremental_format == "auto"
+            and any(c.name == FLAG for c in self.spec.target.columns)
+            and self.case.head.get("records") is not False
         )
         try:
             self.sql = [translated(text) for text in texts]
@@ -287,7 +291,7 @@ def published(spec: PipelineSpec, target: Mapping[Key, Row], batch: Sequence[Row
     result = dict(target)
     names = [c.name.lower() for c in spec.target.columns]
     ordering = spec.target.ordering_field
-    rows = [{name: row[name] for name in names} for row in batch]
+    rows = _kept(spec, [{name: row[name] for name in names} for row in batch])
     keyed: dict[Key, list[Row]] = {}
     for row in rows:
         keyed.setdefault(tuple(row[c] for c in spec.target.record_key), []).append(row)
@@ -306,6 +310,30 @@ def published(spec: PipelineSpec, target: Mapping[Key, Row], batch: Sequence[Row
         else:
             result[key] = row
     return result
+
+
+def _kept(spec: PipelineSpec, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that no check drops, and those by which the older rows of dropped ones are deleted."""
+    if not spec.checks:
+        return list(rows)
+    base = sqlite3.connect(":memory:")
+    _create(base, "batch", list(rows[0]) if rows else [FLAG], rows)
+    dropped: dict[int, bool] = {}
+    for check in (one for one in spec.checks if one.severity == "drop"):
+        match check.rule:
+            case RowRule(where):
+                condition = sqlglot.transpile(where, read="spark", write="sqlite")[0]
+            case UniqueRule(columns, "batch"):
+                twice = f"SELECT {columns[0]} FROM batch WHERE NOT coalesce({FLAG}, 0) GROUP BY 1 HAVING count(*) > 1"
+                condition = f"{columns[0]} IN ({twice})" if len(columns) == 1 else "false"
+            case _:
+                raise NotModelled(check.name)
+        text = f"SELECT rowid - 1 FROM batch WHERE ({condition}) AND NOT coalesce({FLAG}, 0)"
+        for (number,) in base.execute(text).fetchall() if rows else ():
+            dropped[number] = dropped.get(number, False) or check.deletes
+    base.close()
+    deleted = [{**rows[number], FLAG: True} for number, deletes in dropped.items() if deletes]
+    return [*(row for number, row in enumerate(rows) if number not in dropped), *deleted]
 
 
 def same(spec: PipelineSpec, one: Mapping[Key, Row], other: Mapping[Key, Row]) -> bool:

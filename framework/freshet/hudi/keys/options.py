@@ -41,6 +41,8 @@ MAX_COMMITS = "hoodie.streamer.source.hoodieincr.num_instants"
 MISSING_CHECKPOINT = "hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy"
 FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 INCREMENTAL_FORMAT = "hoodie.datasource.query.incremental.format"
+# Of a table: it keeps change data, by which its deletes are seen.
+RECORDS_CHANGES = "hoodie.table.cdc.enabled"
 
 KAFKA_TOPIC = "hoodie.streamer.source.kafka.topic"
 KAFKA_MAX_EVENTS = "hoodie.streamer.kafka.source.maxEvents"

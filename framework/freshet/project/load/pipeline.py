@@ -208,6 +208,8 @@ def _built(
         lease_wait_seconds=settings.lease.wait_seconds,
         lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
+        slo=settings.slo.promised(),
+        metrics=settings.metrics.ways_out(files.root),
         fingerprint="",
         accepts=tuple(Accepted(one.code, one.why, one.of or "") for one in settings.accepts),
         row_by_row=settings.exactness == "row_by_row",

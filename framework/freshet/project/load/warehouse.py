@@ -16,6 +16,7 @@ from freshet.project.load.loader import Loader
 from freshet.project.model.paths import quarantine_of, same_place
 from freshet.project.model.pipeline import TableRef
 from freshet.project.model.readers import Reader
+from freshet.project.rules.names import NamesKept
 from freshet.project.rules.source import table_by_name
 from freshet.project.shape.files import ConfigFile, PipelineFile, validate_settings
 from freshet.project.syntax.ddl import Setting
@@ -103,6 +104,7 @@ def load_warehouse(
     base = loader.draft("", _CONFIG, layers.merge(*configs, top), problems)
     plain = {key: value for key, value in layers.plain_settings(base.tree).items() if key in ConfigFile.model_fields}
     settings = validate_settings({**plain, "ddl": "-", "transform": "-"}, problems, lambda path: base.place(*path))
+    NamesKept(base.secrets, base.context, base.tree, loader.files, problems).check_settings()
     if problems.found or settings is None:
         raise SpecError(problems.found)
     drafts = _drafts(loader, configs, top)

@@ -21,6 +21,8 @@ NOT_SHOWN = "..."
 # About 1 ms, which an idle run pays for each path that holds a secret: 100 pipelines below a root out of `env` pay 0.2 s.
 # Digests that were kept were made with it.
 _ROUNDS = 1_000
+_SECRET = re.compile(r"\$\{env\.[^}]*\}")
+_TELLING = 4
 
 
 @lru_cache(maxsize=256)
@@ -75,6 +77,24 @@ def shown_of(text: str, path: str, hidden: Mapping[str, str]) -> str:
     if shown and re.fullmatch("[0-9a-f]{32}", digest):
         return shown
     return beside(text, hidden[path]) if path in hidden else bare_path(text)
+
+
+def without_older(text: str, hidden: Mapping[str, str]) -> str:
+    """Return a text that was kept earlier without what stands in the place of a secret: it may be the one of before.
+
+    Args:
+        text: A text that may name one of the pipeline's paths.
+        hidden: What is shown of paths that hold a secret, by the path.
+    """
+    for shown in sorted(set(hidden.values()), key=len, reverse=True):
+        parts = _SECRET.split(shown)
+        # By a path that is hardly more than the secret, everything would be one.
+        if len(parts) > 1 and len(parts[0]) >= _TELLING:
+            pattern = r"(?!\$\{env\.|\.\.\.)[^\s'\"]{1,999}?".join(map(re.escape, parts))
+            # A path that ends in a secret ends where a word does.
+            end = "" if parts[-1] else r"(?![^\s'\"])"
+            text = re.sub(f"{pattern}{end}", NOT_SHOWN.join(parts).replace("\\", r"\\"), text)
+    return text
 
 
 def without_paths(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
+from freshet.project.model.promises import NO_METRICS, NO_SLO, MetricsOut, Slo
 from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted, BackfillSpec, Operation, TransformSpec, WriteSpec
 from freshet.types.columns import Column
@@ -185,12 +186,11 @@ class PipelineSpec:
         evolution: What a batch may change about the table beyond the DDL.
         quarantine: The table for the rows of checks with severity ``drop``.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
-        spark_conf: ``spark.*`` settings of the session.
-        variables: The merged ``vars``, for Python steps.
+        spark_conf, variables: ``spark.*`` settings of the session, and the merged ``vars``, for Python steps.
         lease_wait_seconds: How long a run waits for another run of the same target.
         lease_across_machines: See ``lease.choice.leases_for``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
-        limits: How long a run may take.
+        limits, slo, metrics: How long a run may take, what it promises its readers, and where its environment's metrics go.
         logic: What makes the rows.
         accepts: Reasons why increments may differ from a recompute, which the author accepts.
         row_by_row: True where each Python step makes one row of each, by itself alone.
@@ -222,6 +222,8 @@ class PipelineSpec:
     lease_wait_seconds: float
     fingerprint: str
     limits: RunLimits = DEFAULT_LIMITS
+    slo: Slo = NO_SLO
+    metrics: MetricsOut = NO_METRICS
     lease_across_machines: bool | None = None
     logic: Logic = ()
     accepts: tuple[Accepted, ...] = ()

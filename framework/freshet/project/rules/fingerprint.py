@@ -28,6 +28,8 @@ APART: Mapping[type, frozenset[str]] = {
             *("co_writers", "readers"),
             # How long and by what means, and not what.
             *("spark_conf", "lease_wait_seconds", "lease_across_machines", "limits"),
+            # For who looks after it.
+            *("slo", "metrics"),
             # How a range is computed again: a chunk's commit says it by itself.
             "backfill",
             # Follows from the name.

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
-from freshet.project.shape.running import Lease, Run
+from freshet.project.shape.running import NOWHERE, Lease, Metrics, Objectives, Run
 from freshet.project.shape.source import Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list, refused
 from freshet.project.syntax.files import Place
@@ -48,6 +48,7 @@ class ConfigFile(Shared):
     warehouse: dict[str, str] = Field(
         default_factory=dict, description="Folder or URI of each database, by its name: raw.trips lies in <raw>/trips."
     )
+    metrics: Metrics = Field(NOWHERE, description="Where metrics go after each run of a pipeline.")
 
 
 class PipelineFile(Shared):
@@ -63,6 +64,10 @@ class PipelineFile(Shared):
         "",
         examples=["*/30 * * * *"],
         description="When a scheduler should run the pipeline: cron text with five fields, UTC.",
+    )
+    slo: Objectives = Field(
+        Objectives(freshness=None, max_runtime=None),
+        description="What the pipeline promises its readers; `freshet status` says whether it is kept.",
     )
     tags: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list, description="Labels that select pipelines on the command line."
@@ -106,6 +111,7 @@ class Settings(PipelineFile):
     """A pipeline after its configs were laid below it."""
 
     warehouse: dict[str, str] = Field(default_factory=dict, description="Folder or URI of each database.")
+    metrics: Metrics = Field(NOWHERE, description="Where metrics go.")
 
 
 PlaceOf = Callable[[tuple[str, ...]], Place]
@@ -152,7 +158,7 @@ def check_keys(entries: Mapping[str, int], model: type[Model], file: str, proble
         if key in known:
             continue
         if key in Settings.model_fields:
-            other = "configs/base.yml or configs/<env>.yml" if key == "warehouse" else "a file in pipelines/"
+            other = "configs/base.yml or configs/<env>.yml" if key in ("warehouse", "metrics") else "a file in pipelines/"
             problems.add(file, line, "MISPLACED_KEY", f"'{key}' cannot stand in this file.", f"It belongs in {other}.")
         else:
             problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{key[:80]}'.", unknown_key_hint(key, known))
@@ -189,6 +195,8 @@ def _note(
             "source": Source,
             "lease": Lease,
             "run": Run,
+            "slo": Objectives,
+            "metrics": Metrics,
             "write": Write,
             "backfill": Backfill,
             "accepts": Accept,

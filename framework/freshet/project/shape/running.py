@@ -1,11 +1,54 @@
-"""What configs and pipelines say of how runs go: whom they wait for, and how long they may take."""
+"""What configs and pipelines say of how runs go: whom they wait for, how long they may take, and who is told of them."""
 
 from __future__ import annotations
 
-from pydantic import Field
+import re
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from freshet.project.model.limits import RunLimits
-from freshet.project.shape.strategies import Duration, Model, seconds_of
+from freshet.project.model.paths import normal_path
+from freshet.project.model.promises import MetricsOut, Slo
+from freshet.project.shape.strategies import Duration, Model, Name, refused, seconds_of
+
+_HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+# A command waits for it after each of its pipelines.
+_LONGEST_TIMEOUT = 60
+
+
+def _has_a_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        # Of half an address in brackets, or a port that is no number.
+        return False
+
+
+def _url(value: str) -> str:
+    if "{{" in value:
+        # A template as its file has it; rendered it comes here once more.
+        return value
+    # A host must be there, and no sign that a request would be refused for, in words that hold the URL.
+    if not re.fullmatch(r"https?://[^/\s][!-~]*", value) or not _has_a_host(value):
+        raise refused("this is no URL of HTTP.", "Write for instance http://pushgateway:9091.")
+    return value
+
+
+def _folder(value: str) -> str:
+    if "://" in value:
+        raise refused("metrics are written to a folder of this machine only.", "Name the folder that the collector reads.")
+    return value
+
+
+def _address(value: str) -> str:
+    if "{{" not in value and not _HOST_AND_PORT.fullmatch(value):
+        raise refused("this is no host and port.", "Write for instance 127.0.0.1:8125.")
+    return value
 
 
 class Lease(Model):
@@ -41,3 +84,94 @@ class Run(Model):
     def limits(self) -> RunLimits:
         """Return the limits in seconds."""
         return RunLimits(seconds_of(self.timeout or ""), seconds_of(self.stalled_after) or 0)
+
+
+class Objectives(Model):
+    """What the pipeline promises its readers; `freshet status` says what of it is kept."""
+
+    freshness: Duration | None = Field(
+        None,
+        description="So long at most a commit of an input waits until the target holds it, by its completion time. "
+        "[default: no promise]",
+    )
+    max_runtime: Duration | None = Field(
+        None, description="So long at most a run takes; run.timeout is what ends one. [default: no promise]"
+    )
+    # Named, so that who asks for it is not told that it is a misspelt key.
+    completeness: SkipJsonSchema[Any] = None
+
+    @field_validator("freshness", "max_runtime")
+    @classmethod
+    def _is_some_time(cls, value: str | None) -> str | None:
+        if value is not None and seconds_of(value) == 0:
+            raise refused("a promise of no time at all is never kept.", "Write for instance 30m, or remove the key.")
+        return value
+
+    @field_validator("completeness", mode="before")
+    @classmethod
+    def _is_not_known(cls, value: object) -> object:
+        raise refused(
+            "completeness cannot be measured yet: nothing counts which rows of each source commit reached the target.",
+            "Remove the key; a freshness says how late rows may be.",
+            "NOT_SUPPORTED",
+        )
+
+    def promised(self) -> Slo:
+        """Return the objectives in seconds."""
+        return Slo(seconds_of(self.freshness or ""), seconds_of(self.max_runtime or ""))
+
+
+class Metrics(Model):
+    """Where metrics and messages go after each run, idle and failed ones too; one that cannot be reached harms no run."""
+
+    textfile: Annotated[Name, AfterValidator(_folder)] | None = Field(
+        None,
+        description="Folder that a node exporter's textfile collector reads: a file for each pipeline, freshet_<env>_<pipeline>"
+        ".prom.",
+    )
+    pushgateway: Annotated[Name, AfterValidator(_url)] | None = Field(
+        None, description="URL of a Prometheus Pushgateway; each pipeline is a group of its own."
+    )
+    otlp: Annotated[Name, AfterValidator(_url)] | None = Field(
+        None,
+        description="URL to which an OpenTelemetry collector takes metrics over HTTP, such as "
+        "http://collector:4318/v1/metrics; as JSON, with the headers of OTEL_EXPORTER_OTLP_HEADERS.",
+    )
+    statsd: Annotated[Name, AfterValidator(_address)] | None = Field(
+        None, description="Host and port of a StatsD server: gauges over UDP."
+    )
+    slack: Annotated[Name, AfterValidator(_url)] | None = Field(
+        None,
+        description="URL of a Slack incoming webhook that is told what is wrong with a pipeline, and that it is right again.",
+    )
+    webhook: Annotated[Name, AfterValidator(_url)] | None = Field(None, description="URL that is told the same as plain JSON.")
+    repeat_after: Duration = Field("1d", description="After so long what is still wrong is told again.")
+    timeout: Duration = Field("5s", description="So long all of them together may take, after each run.")
+
+    @field_validator("timeout")
+    @classmethod
+    def _is_short(cls, value: str) -> str:
+        if not 0 < (seconds_of(value) or 0) <= _LONGEST_TIMEOUT:
+            raise refused(f"a command waits between 1 s and {_LONGEST_TIMEOUT} s for metrics.", "Write for instance 5s.")
+        return value
+
+    def ways_out(self, root: Path) -> MetricsOut:
+        """Return them as a run needs them.
+
+        Args:
+            root: The project's folder.
+        """
+        return MetricsOut(
+            textfile=normal_path(self.textfile, root) if self.textfile else "",
+            pushgateway=self.pushgateway or "",
+            otlp=self.otlp or "",
+            statsd=self.statsd or "",
+            slack=self.slack or "",
+            webhook=self.webhook or "",
+            repeat_seconds=seconds_of(self.repeat_after) or 0,
+            timeout_seconds=seconds_of(self.timeout) or 0,
+        )
+
+
+#: Of an environment that names no place.
+NOWHERE = Metrics.model_validate({})

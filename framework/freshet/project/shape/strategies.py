@@ -93,6 +93,7 @@ class Input(Model):
 Reason = Literal[
     "ABSENCE_FROM_PART",
     "BEFORE_AS_DATA",
+    "CHECK_SEES_BATCH",
     "DELETES_OF_OTHERS",
     "DELETES_STAY",
     "FAN_OUT",
@@ -110,6 +111,7 @@ Reason = Literal[
     "NOT_DETERMINISTIC",
     "NOT_MATCHED_IS_LOST",
     "NOT_RECOMPUTABLE",
+    "OLDER_ROW_STAYS",
     "OLD_GROUP_NOT_TOUCHED",
     "ORDERING_MAY_GO_BACK",
     "ORDER_IS_OPEN",
@@ -132,7 +134,7 @@ class Accept(Model):
 
     code: Reason = Field(description="The reason's code, as `freshet explain` names it.")
     why: Annotated[str, StringConstraints(min_length=3)] = Field(description="Why it does not happen, or does not matter.")
-    of: Name | None = Field(None, description="The input or column that it is about. [default: all]")
+    of: Name | None = Field(None, description="The input, column or check that it is about. [default: all]")
 
 
 class Write(Model):

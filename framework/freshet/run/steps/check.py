@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
+from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable, table_after
 from freshet.plan.row_stages import EnforceSchema, MergeColumns
@@ -16,8 +17,10 @@ from freshet.quality.older import Older, count_older
 from freshet.quality.outcome import Outcome, outcome
 from freshet.quality.preview import before, touched_partitions
 from freshet.quality.queries import check_table
+from freshet.quality.secret_names import names_in, refuse_secret_names, texts_of
 from freshet.quarantine import table as q
 from freshet.run.steps.work import Work
+from freshet.secrets import REDACTOR
 from freshet.sinks.commit import empty_batch, without_moved
 from freshet.sinks.merge import merge_columns
 from freshet.sources.hudi.read.held import hold_read
@@ -29,6 +32,7 @@ _FEW_DROPPED = 100_000
 
 def hold_to_ddl(work: Work, stage: EnforceSchema) -> None:
     """Give the batch the target's columns and types."""
+    _refuse_secret_names(work, stage)
     kept = enforce_schema(work.batch, stage, work.spec.target.file, _kept(work))
     work.batch = without_moved(kept, stage.alive_by)
     if work.aside is not None:
@@ -92,6 +96,22 @@ def older_rows(work: Work) -> Older:
 def standing(spark: SparkSession, stage: CheckTable) -> DataFrame:
     """Return the target as it stands; without rows before its first commit."""
     return load_table(spark, stage.table.path) if stage.exists else empty_batch(spark, stage.columns)
+
+
+def _refuse_secret_names(work: Work, stage: EnforceSchema) -> None:
+    # Without a contract that lets a batch add columns, what is not declared is refused anyway.
+    if stage.evolution == "nothing" or all(one.kind != "python" for one in work.spec.transform):
+        return
+    declared = {name.lower() for name in (*(c.name for c in stage.columns), *stage.ignored, *_kept(work))}
+    new = [one for one in work.batch.schema.fields if one.name.lower() not in declared]
+    read = [rows for name, rows in work.inputs.items() if name != MAIN] + ([work.source] if work.source is not None else [])
+    refuse_secret_names(
+        work.spec.name,
+        (name for one in new for name in (one.name, *names_in(one.dataType.jsonValue()))),
+        [name for rows in read for name in (*rows.columns, *names_in(rows.schema.jsonValue()))],
+        lambda: texts_of(work.root, [one.file for one in work.spec.transform]),
+        REDACTOR,
+    )
 
 
 def _kept(work: Work) -> tuple[str, ...]:

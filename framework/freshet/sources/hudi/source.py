@@ -142,6 +142,7 @@ class HudiSource:
             commits=len(waiting),
             rows=sum(table.info(i).rows for i in waiting),
             minutes=max(0.0, _minutes(read_upto, waiting[-1].completed)) if read_upto and waiting else 0.0,
+            oldest=min((i.completed for i in waiting), default=""),
             horizon=oldest,
             minutes_to_horizon=_minutes(oldest, read_upto) if trimmed and oldest and read_upto else None,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 from urllib.parse import unquote
 
 from freshet.hudi.table import TableConfig, TableState
@@ -93,5 +92,6 @@ def known_partitions(one: InputSpec, source: TableState, window: Window) -> tupl
 
 
 def _texts(state: TableState) -> set[str]:
-    schema: dict[str, Any] = json.loads(state.latest_extra("schema") or "{}")
-    return {field["name"] for field in schema.get("fields", ()) if field["type"] in ("string", ["null", "string"])}
+    schema = json.loads(state.latest_extra("schema") or "{}")
+    fields = schema.get("fields", ()) if isinstance(schema, dict) else ()
+    return {field["name"] for field in fields if field["type"] in ("string", ["null", "string"])}

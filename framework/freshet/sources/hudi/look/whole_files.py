@@ -57,5 +57,7 @@ def of_one_schema(source: TableState, taken: Sequence[Instant]) -> dict[str, Any
     schemas = {extra.get("schema", "") for extra in extras}
     if len(schemas) > 1 or "" in schemas or any(extra.get(_RENAMES) for extra in extras) or source.has_schema_history():
         return None
-    schema: dict[str, Any] = json.loads(schemas.pop())
+    schema: Any = json.loads(schemas.pop())
+    if not isinstance(schema, dict):
+        return None
     return schema if all(is_plain(path, source.config) for i in taken for path in source.info(i).partitions) else None

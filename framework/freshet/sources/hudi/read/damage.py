@@ -13,20 +13,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from freshet.errors import FreshetError, StateError
 from freshet.hudi.cleans import file_group
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
-from freshet.sources.hudi.read.frames import broken_frame
+from freshet.sources.hudi.read.frames import broken_frame, broken_in_store
 from freshet.sources.hudi.read.slices import is_log, newest_files
 from freshet.sources.hudi.reads import Version
-from freshet.storage.files import is_local, local_path, storage_for
+from freshet.storage.failures import told
+from freshet.storage.files import asks_at_once, is_local, local_path, storage_for
 
 # Of a run that has failed anyway: so long it is looked for, and so many bytes are read of a store.
 _PATIENCE_SECONDS, _MOST_REMOTE_BYTES = 60.0, 256 << 20
+# Of a store's logs that a read or a write goes over so many are looked at: each is a request or two, at most 32 of 16 KB.
+_MOST_LOGS, _MOST_LOGS_ONE_BY_ONE, _AT_ONCE = 64, 16, 8
 # Signals by which a process ends that reads what it should not; any other one came from outside.
 _BY_ITSELF = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 _DATA_FILE = r"[^\s/]+\.(?:parquet|log\.\d+_[\d-]+(?:\.cdc)?)(?![\w.])"
@@ -35,6 +40,10 @@ sys.path[:] = {path!r}
 from freshet.sources.hudi.read.second_reader import check_files
 check_files(sys.stdin)
 """
+
+
+class _BrokenLog(Exception):
+    """A log is not what its writer wrote."""
 
 
 def refuse_damaged(table: TableRef, path: str, size: int, found: int, effect: str) -> None:
@@ -57,6 +66,48 @@ def refuse_damaged(table: TableRef, path: str, size: int, found: int, effect: st
         broken = broken_frame(f"{base}/{path}")
         if broken:
             raise corrupt(table, whole, f"{whole} is not what its commit wrote: {broken}", effect)
+
+
+def refuse_damaged_in_store(table: TableRef, logs: Collection[tuple[str, int]], effect: str) -> None:
+    """Refuse a log in a store with a block that Hudi would pass over: of the newest logs, each looked at once in a process.
+
+    Args:
+        table: The table.
+        logs: Paths of logs, relative to it, each with its bytes.
+        effect: What was or was not written.
+
+    Raises:
+        StateError: FILE_CORRUPT, or what keeps the store from being read.
+        RetryableError: What keeps it from being read for the moment.
+    """
+    base = table.path.rstrip("/")
+    most = _MOST_LOGS if asks_at_once(table.path) else _MOST_LOGS_ONE_BY_ONE
+    newest = sorted(logs, key=lambda log: (file_group(log[0]) or ("", ""))[1], reverse=True)[:most]
+    look = told(table, _broken_log)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for (path, _), broken in zip(newest, pool.map(lambda log: look(f"{base}/{log[0]}", log[1]), newest), strict=True):
+            if broken:
+                whole = f"{base}/{path}"
+                raise corrupt(table, whole, f"{whole} is not what its commit wrote: {broken}", effect)
+
+
+def _broken_log(file: str, size: int) -> str:
+    try:
+        _hold_log(file, size)
+    except FileNotFoundError:
+        # Cleaned since the listing: whoever reads it is told.
+        return ""
+    except _BrokenLog as broken:
+        return str(broken)
+    return ""
+
+
+# No log changes once its commit is complete (table version 8): what was whole is not asked for again by the run after its plan.
+@lru_cache(maxsize=1 << 13)
+def _hold_log(file: str, size: int) -> None:
+    broken = broken_in_store(file, size, storage_for(file))
+    if broken:
+        raise _BrokenLog(broken)
 
 
 def corrupt(table: TableRef, file: str, said: str, effect: str, reader: str = "") -> StateError:

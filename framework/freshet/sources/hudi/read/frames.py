@@ -10,6 +10,10 @@ from __future__ import annotations
 import os
 import re
 import struct
+from collections.abc import Callable
+from functools import partial
+
+from freshet.storage.files import Storage
 
 _MAGIC, _VERSION = b"#HUDI#", 1
 # What is read at once of a block's begin: its schema is mostly shorter.
@@ -19,12 +23,22 @@ _MOST_ENTRIES = 64
 _OF_A_COMMIT = range(1, 7)
 _ROLLBACK = 2
 _INSTANT = 0
+# Of a log in a store, where each request takes its time: a smaller one is read at once, of another so many pieces at most.
+_SMALL, _PIECE, _MOST_PIECES = 1 << 18, 1 << 14, 32
 # A metadata table begins with commits of the year 0, which hold blocks of others.
 _NAMED = re.compile(r"_([1-9]\d{16})\.log\.\d+_")
 
 
+# Gives so many bytes from a position on; fewer at the end of the file.
+_Read = Callable[[int, int], bytes]
+
+
 class _Broken(Exception):
     """A block is not whole."""
+
+
+class _Enough(Exception):
+    """So much was read that nobody waits for the rest."""
 
 
 def broken_frame(path: str) -> str:
@@ -33,40 +47,80 @@ def broken_frame(path: str) -> str:
     Args:
         path: A log of this machine's own disk, in a table of version 8.
     """
-    found = _NAMED.search(path.rpartition("/")[2])
     descriptor = os.open(path, os.O_RDONLY)
-    at = 0
     try:
-        size = os.fstat(descriptor).st_size
-        while at < size:
-            at = _next(descriptor, at, size, found[1] if found else "")
-    except _Broken as broken:
-        return f"its block at byte {at:,} {broken}"
+        return _broken(path, os.fstat(descriptor).st_size, partial(os.pread, descriptor))
     finally:
         os.close(descriptor)
+
+
+def broken_in_store(path: str, size: int, storage: Storage) -> str:
+    """Say the same of a log in a store, as far as few requests tell; empty where nothing is found.
+
+    Args:
+        path: The log, in a table of version 8.
+        size: Its bytes.
+        storage: The store.
+    """
+    if size <= _SMALL:
+        data = storage.read(path)
+        return _broken(path, len(data), lambda length, position: data[position : position + length])
+    try:
+        return _broken(path, size, _Pieces(partial(storage.read_part, path), size).read)
+    except _Enough:
+        return ""
+
+
+class _Pieces:
+    """Reads of an object by pieces that are kept: a block's begin and its end are a request each."""
+
+    def __init__(self, fetch: _Read, size: int) -> None:
+        self._fetch, self._size = fetch, size
+        self._kept: dict[int, bytes] = {}
+
+    def read(self, length: int, position: int) -> bytes:
+        end = min(position + length, self._size)
+        numbers = range(position // _PIECE, -(-end // _PIECE))
+        for number in numbers:
+            if number not in self._kept:
+                if len(self._kept) == _MOST_PIECES:
+                    raise _Enough
+                self._kept[number] = self._fetch(number * _PIECE, _PIECE)
+        begin = position - numbers.start * _PIECE
+        return b"".join(self._kept[number] for number in numbers)[begin : begin + max(0, end - position)]
+
+
+def _broken(path: str, size: int, read: _Read) -> str:
+    found = _NAMED.search(path.rpartition("/")[2])
+    at = 0
+    try:
+        while at < size:
+            at = _next(read, at, size, found[1] if found else "")
+    except _Broken as broken:
+        return f"its block at byte {at:,} {broken}"
     return ""
 
 
-def _next(descriptor: int, at: int, size: int, instant: str) -> int:
-    head = os.pread(descriptor, _AT_ONCE, at)
+def _next(read: _Read, at: int, size: int, instant: str) -> int:
+    head = read(_AT_ONCE, at)
     if head[:6] != _MAGIC or len(head) < 26:
         raise _Broken("does not begin as one")
     length: int = struct.unpack_from(">q", head, 6)[0]
     end = at + 14 + length
     if not 24 <= length <= size - at - 14:
         raise _Broken("ends behind the file")
-    (again,) = struct.unpack(">q", os.pread(descriptor, 8, end - 8))
+    (again,) = struct.unpack(">q", read(8, end - 8))
     if again != length + 6:
         raise _Broken("has two lengths")
     version, kind = struct.unpack_from(">ii", head, 14)
     if version != _VERSION:
         # Of a later release.
         return end
-    entries, position = _entries(descriptor, head, at, at + 22, end)
-    (content,) = struct.unpack(">q", _read(descriptor, head, at, position, 8))
+    entries, position = _entries(read, head, at, at + 22, end)
+    (content,) = struct.unpack(">q", _read(read, head, at, position, 8))
     if not 0 <= content <= end - 12 - position - 8:
         raise _Broken("holds more than its length")
-    _, position = _entries(descriptor, head, at, position + 8 + content, end)
+    _, position = _entries(read, head, at, position + 8 + content, end)
     if position != end - 8:
         raise _Broken("holds less than its length")
     if kind in _OF_A_COMMIT and kind != _ROLLBACK and instant and entries.get(_INSTANT) != instant.encode():
@@ -74,25 +128,25 @@ def _next(descriptor: int, at: int, size: int, instant: str) -> int:
     return end
 
 
-def _entries(descriptor: int, head: bytes, at: int, position: int, end: int) -> tuple[dict[int, bytes], int]:
-    (count,) = struct.unpack(">i", _read(descriptor, head, at, position, 4))
+def _entries(read: _Read, head: bytes, at: int, position: int, end: int) -> tuple[dict[int, bytes], int]:
+    (count,) = struct.unpack(">i", _read(read, head, at, position, 4))
     position += 4
     if not 0 <= count <= _MOST_ENTRIES:
         raise _Broken("has a broken header")
     found: dict[int, bytes] = {}
     for _ in range(count):
-        key, length = struct.unpack(">ii", _read(descriptor, head, at, position, 8))
+        key, length = struct.unpack(">ii", _read(read, head, at, position, 8))
         position += 8 + length
         if length < 0 or position > end:
             raise _Broken("has a broken header")
         if key == _INSTANT and length <= 64:
-            found[key] = _read(descriptor, head, at, position - length, length)
+            found[key] = _read(read, head, at, position - length, length)
     return found, position
 
 
-def _read(descriptor: int, head: bytes, at: int, position: int, length: int) -> bytes:
+def _read(read: _Read, head: bytes, at: int, position: int, length: int) -> bytes:
     begin = position - at
-    data = head[begin : begin + length] if begin + length <= len(head) else os.pread(descriptor, length, position)
+    data = head[begin : begin + length] if begin + length <= len(head) else read(length, position)
     if len(data) < length:
         raise _Broken("ends behind the file")
     return data

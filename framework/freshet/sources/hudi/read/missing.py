@@ -5,18 +5,18 @@ A listing shows no file that is missing, and a log's reader takes what it cannot
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
-from freshet.errors import FreshetError, RetryableError, StateError
+from freshet.errors import RetryableError, StateError
 from freshet.hudi.cleans import file_group
 from freshet.hudi.table import TableState
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
-from freshet.sources.hudi.read.damage import refuse_damaged
+from freshet.sources.hudi.read.damage import refuse_damaged, refuse_damaged_in_store
+from freshet.sources.hudi.read.gone import lost_of, missing
 from freshet.sources.hudi.read.slices import is_log, newest_files
 from freshet.sources.hudi.reads import Version
 from freshet.storage.failures import told
@@ -30,25 +30,6 @@ _MADE_ANEW = (
     "Restore the file from a copy. Or delete the metadata table by hudi-cli: connect --path {}, then: metadata delete. "
     "The next write makes it anew from the table's own files."
 )
-_NAME = re.compile(r"([^/\s]+_\d{14,17}\.(?:parquet|orc|log\.[\w.-]+\w))")
-
-
-def gone_for_good(table: TableRef, error: BaseException | str, effect: str) -> StateError | None:
-    """Return the error of a file that no later run will find either; None where one may, or nobody can tell.
-
-    Args:
-        table: The table that the file belongs to.
-        error: What Spark and Hudi raised.
-        effect: What was or was not written.
-    """
-    found = re.search(re.escape(table.path.rstrip("/")) + r"/(?:[^\n]*?/)?" + _NAME.pattern, str(error))
-    if found is None:
-        return None
-    try:
-        lost = _lost(table, [found[0].rpartition(f"{table.path.rstrip('/')}/")[2]])
-    except FreshetError:
-        return None
-    return _missing(table, lost, effect) if lost else None
 
 
 def hold_files(
@@ -202,7 +183,7 @@ def _hold_all(
     effect: str,
     changed: str = "SOURCE_CHANGED_UNDER_READ",
 ) -> None:
-    base, gone = local_path(table.path).rstrip("/"), list[str]()
+    base, gone, logs = local_path(table.path).rstrip("/"), list[str](), list[tuple[str, int]]()
     sizes = told(table, storage_for(base).sizes)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         listed = pool.map(lambda folder: sizes(f"{base}/{folder}"), by_folder)
@@ -211,13 +192,17 @@ def _hold_all(
                 path = f"{folder}/{name}".removeprefix("/")
                 if name in found:
                     refuse_damaged(table, path, size, found[name], effect)
+                    if is_log(path) and found[name] == size and not is_local(table.path):
+                        logs.append((path, size))
                 elif size:
                     gone.append(path)
+    if logs:
+        refuse_damaged_in_store(table, logs, effect)
     if not gone:
         return
-    lost = _lost(table, gone)
+    lost = lost_of(table, gone)
     if lost:
-        raise _missing(table, lost, effect)
+        raise missing(table, lost, effect)
     raise RetryableError(
         changed,
         f"{table.name}: a file of it was cleaned, or taken back, since this was planned: {gone[0]}.",
@@ -226,43 +211,3 @@ def _hold_all(
         table=table.path,
         file=gone[0],
     )
-
-
-def _lost(table: TableRef, gone: Collection[str]) -> str:
-    """Return the first of some files that are not there which a later run will not find either; empty where there is none.
-
-    The timeline is asked now: what a clean has deleted rightly since they were listed stands in newer files.
-    """
-    state = TimelineState().table(table)
-    if state is None:
-        return ""
-    # No clean rightly deletes a file of the newest version, and one that has died must not excuse for ever what is gone.
-    newest = {path for path, _ in newest_files(state, Version(""))}
-    to_clean = state.load_cleaning()
-    cleaned = {*state.load_cleaned(), *(to_clean or ())}
-    for path in gone:
-        group = file_group(path)
-        if path in newest or (
-            group is not None and group not in cleaned and to_clean is not None and _is_committed(state, group[1])
-        ):
-            return path
-    return ""
-
-
-def _missing(table: TableRef, file: str, effect: str) -> StateError:
-    file = f"{table.path.rstrip('/')}/{file}"
-    return StateError(
-        "FILE_MISSING",
-        f"{table.name}: a file is missing that its timeline knows, and that no clean may delete: {file}.",
-        effect,
-        f"Restore the file from a copy; or make {table.name} anew, and what is made of it.",
-        table=table.path,
-        file=file,
-    )
-
-
-def _is_committed(state: TableState, requested: str) -> bool:
-    # What was rolled back meanwhile is no part of the table, and a later run does not ask for it.
-    if any(i.requested == requested for i in state.commits):
-        return True
-    return any(i.requested == requested for i, _ in state.load_archived(""))

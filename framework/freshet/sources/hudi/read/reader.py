@@ -12,9 +12,9 @@ from pyspark.sql.types import StructType
 from freshet.errors import RetryableError, foreign_text
 from freshet.hudi.options import IS_DELETED
 from freshet.project.model.pipeline import TableRef
+from freshet.sources.hudi.read.gone import gone_for_good
 from freshet.sources.hudi.read.held import hold_read
 from freshet.sources.hudi.read.log_rows import COMMIT, FILE, KEY, PATH, read_increment_by_hudi, read_logged
-from freshet.sources.hudi.read.missing import gone_for_good
 from freshet.sources.hudi.read.pruning import in_partitions
 from freshet.sources.hudi.reads import NEVER, ReadIncrement, ReadSnapshot, Version
 from freshet.storage.files import local_path, storage_for

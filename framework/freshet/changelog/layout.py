@@ -1,0 +1,114 @@
+"""How a table keeps changelogs: its key, its column groups, and the columns that say how new each group is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from freshet.changelog.fields import EVENT
+from freshet.types.columns import Array, Atomic, Column, DataType, Map, Struct
+
+#: The group of all columns that no other group names; it is there only where such columns are.
+ROW = "row"
+#: Reserved columns of the table: how new each group is, and whether the row is deleted in its source.
+STATE, DELETED = "_event_state", "_event_deleted"
+_REGISTER = (("ref_key", Atomic("string")), ("timestamp", Atomic("bigint")), ("is_deleted", Atomic("boolean")))
+Equal = Literal["deleted", "row"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """A table into which changelogs are merged.
+
+    Args:
+        key: The columns that find a row, partition columns included; they never change.
+        columns: The table's columns, key included, without the reserved ones.
+        groups: Columns that a partial event changes together, by the name that events give the group.
+        equal: Which of two changes with one reference key wins: the one that deletes, or the one that has a row. Between two
+            rows the one that was created later wins, and between those the greater one, column by column.
+    """
+
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    equal: Equal = "deleted"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be merged.
+
+        Raises:
+            ValueError: With all that is wrong.
+        """
+        wrong = list(_faults(self))
+        if wrong:
+            raise ValueError("; ".join(wrong))
+
+    @property
+    def all_groups(self) -> dict[str, tuple[Column, ...]]:
+        """Every group with its columns, in the order of the table."""
+        grouped = {name for members in self.groups.values() for name in members}
+        rest = tuple(column.name for column in self.columns if column.name not in (*grouped, *self.key))
+        named = {**({ROW: rest} if rest else {}), **self.groups}
+        return {group: tuple(c for c in self.columns if c.name in members) for group, members in named.items()}
+
+
+def reserved_columns(layout: Layout) -> tuple[Column, ...]:
+    """Return the columns that the DDL of the table has beside its own: the state of each group, and the mark of deleted rows.
+
+    Of each group the state holds the reference key and the time of the newest ordinary change, and the newest forced change
+    with its values: a later ordinary change may turn out to be older than that.
+    """
+    groups = layout.all_groups
+    registers = Struct(tuple((group, Struct(_REGISTER)) for group in groups))
+    forced = Struct(tuple((group, register_type(columns)) for group, columns in groups.items()))
+    return (
+        Column(
+            name=STATE,
+            type=Struct((("groups", registers), ("forced", forced))),
+            comment="How new each column group is; kept by freshet",
+        ),
+        Column(name=DELETED, type=Atomic("boolean"), comment="True where the source has the row no more; kept by freshet"),
+    )
+
+
+def register_type(columns: Sequence[Column]) -> Struct:
+    """Return the type of one change of a group: how new it is, and the values it has."""
+    return Struct((*_REGISTER, ("values", Struct(tuple((column.name, column.type) for column in columns)))))
+
+
+def holds_map(kind: DataType) -> bool:
+    """Say whether a type holds a map, of which Spark knows no greater one."""
+    match kind:
+        case Map():
+            return True
+        case Array(element):
+            return holds_map(element)
+        case Struct(fields):
+            return any(holds_map(inner) for _, inner in fields)
+    return False
+
+
+def _faults(layout: Layout) -> list[str]:
+    names = [column.name for column in layout.columns]
+    members = [name for group in layout.groups.values() for name in group]
+    faults = []
+    if not layout.key or not set(layout.key) <= set(names):
+        faults.append("the key names columns of the table")
+    if not set(names) - set(layout.key):
+        faults.append("the table has a column beside its key")
+    if len({name.lower() for name in names}) != len(names):
+        faults.append("each column has a name of its own")
+    if len(set(members)) != len(members) or not set(members) <= set(names) - set(layout.key):
+        faults.append("each column beside the key is in one group at most, and a group names no others")
+    if any(not group for group in layout.groups.values()):
+        faults.append("a group has columns")
+    if ROW in layout.groups:
+        faults.append(f"'{ROW}' is the group of all other columns")
+    taken = {STATE, DELETED, EVENT, "_event_reason"} & {name.lower() for name in names}
+    if taken:
+        faults.append(f"freshet keeps {', '.join(sorted(taken))} itself")
+    required = [c.name for c in layout.columns if not c.nullable and c.name not in layout.key]
+    if required:
+        faults.append(f"a deleted row has no values: {', '.join(required)} must not be NOT NULL")
+    return faults

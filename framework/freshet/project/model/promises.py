@@ -1,0 +1,58 @@
+"""What a pipeline promises its readers, and where an environment's metrics go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Slo:
+    """What a pipeline promises: its service level objectives.
+
+    Args:
+        freshness_seconds: So long at most a commit of an input waits until the target holds it; None for no promise.
+        max_runtime_seconds: So long at most a run takes; None for no promise.
+    """
+
+    freshness_seconds: int | None = None
+    max_runtime_seconds: int | None = None
+
+
+NO_SLO = Slo()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsOut:
+    """Where the metrics of an environment go after each run; an empty text for nowhere.
+
+    Args:
+        textfile: Absolute path of the folder that a node exporter's textfile collector reads.
+        pushgateway: URL of a Prometheus Pushgateway.
+        otlp: URL to which an OpenTelemetry collector takes metrics over HTTP.
+        statsd: Host and port of a StatsD server, as ``host:port``.
+        slack, webhook: URLs that are told what is wrong with a pipeline, and that it is right again.
+        repeat_seconds: After so long what is still wrong is told again.
+        timeout_seconds: So long all of them together may take.
+    """
+
+    textfile: str = ""
+    pushgateway: str = ""
+    otlp: str = ""
+    statsd: str = ""
+    slack: str = ""
+    webhook: str = ""
+    repeat_seconds: int = 86_400
+    timeout_seconds: int = 5
+
+    @property
+    def is_any(self) -> bool:
+        """Return True where there is a way out."""
+        return bool(self.textfile or self.pushgateway or self.otlp or self.statsd or self.notifies)
+
+    @property
+    def notifies(self) -> bool:
+        """Return True where people are told of troubles."""
+        return bool(self.slack or self.webhook)
+
+
+NO_METRICS = MetricsOut()

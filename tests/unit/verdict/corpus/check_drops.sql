@@ -1,0 +1,59 @@
+-- target: id* a b updated_at^ _hoodie_is_deleted
+-- checks: [{name: negative, where: a < 2, on_drop: keep}]
+-- expect: "inexact OLDER_ROW_STAYS:negative@1:1"
+-- why: "A row whose a falls below 2 goes to the quarantine, and the one that was published before stays; a recompute has neither."
+-- pairs:
+--   - set: {checks: [{name: negative, where: a < 2, on_drop: delete}]}
+--     expect: "exact"
+--     why: "The older row goes with the same commit."
+--   - set: {checks: [{name: negative, where: id < 2}]}
+--     expect: "exact"
+--     why: "What decides is the record key: of a key that is dropped nothing was ever published."
+--   - set: {checks: [{name: negative, where: id < 2 OR b IS NULL}]}
+--     expect: "inexact OLDER_ROW_STAYS:negative@1:1"
+--     why: "b decides, too."
+--   - set: {checks: [{name: negative, where: a < 2, severity: warn}, {name: fits, malformed: true, severity: fail}]}
+--     expect: "exact"
+--     why: "A warning drops nothing, and a run that fails publishes nothing."
+--   - set: {checks: [{name: one, unique: [a], on_drop: delete}]}
+--     expect: "inexact CHECK_SEES_BATCH:one@1:1"
+--     why: "Two rows with one a that come with two runs are both published; a recompute drops both."
+--   - set: {checks: [{name: one, unique: [id, a], on_drop: delete}]}
+--     expect: "exact"
+--     why: "Doubles of one key come together, whoever reads them."
+--   - set: {checks: [{name: one, unique: [a]}]}
+--     expect: "inexact CHECK_SEES_BATCH:one@1:1 OLDER_ROW_STAYS:one@1:1"
+--     why: "Both: the double of an update is dropped, and what stood there stays."
+--   - set: {checks: [{name: old, where: "a < year(current_date())", on_drop: delete}]}
+--     model: false
+--     expect: "inexact NOT_DETERMINISTIC:old@1:1?"
+--     why: "What was good in its run is dropped by a recompute of next year."
+--   - set: {checks: [{name: known, references: dim.a, on_drop: delete}]}
+--     model: false
+--     expect: "inexact INPUT_DOES_NOT_DRIVE:dim.a@1:1?"
+--     why: "What was dropped stays out though dim.a has its a by now."
+--   - set: {checks: [{name: fits, malformed: true}]}
+--     model: false
+--     expect: "inexact OLDER_ROW_STAYS:fits@1:1"
+--     why: "A correction that the table cannot hold leaves what it was to correct."
+--   - set: {checks: [{name: fits, malformed: true, on_drop: delete}]}
+--     model: false
+--     expect: "exact"
+--     why: "The older row goes with it."
+--   - set: {checks: [{name: shape, expectations: {expect_column_values_to_not_be_null: {column: ID}}}]}
+--     model: false
+--     expect: "exact"
+--     why: "By the record key alone."
+--   - set: {checks: [{name: shape, expectations: {expect_column_values_to_not_be_null: {column: id, row_condition: a > 1}}}]}
+--     model: false
+--     expect: "inexact OLDER_ROW_STAYS:shape@1:1"
+--     why: "Whether the row is looked at follows from a."
+--   - set: {checks: [{name: few, on_drop: delete, expectations: {expect_column_values_to_not_be_outliers: {column: a}}}]}
+--     model: false
+--     expect: "inexact CHECK_SEES_BATCH:few@1:1"
+--     why: "The quantiles are those of the batch."
+--   - set: {checks: [{name: negative, where: a < 2}], accepts: [{code: OLDER_ROW_STAYS, of: negative, why: an older row is better than none}]}
+--     expect: "exact_if OLDER_ROW_STAYS:negative@1:1"
+--     why: "As its author says."
+SELECT id, a, b, updated_at, _hoodie_is_deleted
+FROM <SRC>
