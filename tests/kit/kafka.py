@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from confluent_kafka import Producer, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka import IsolationLevel, Producer, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic, OffsetSpec
 
 SECONDS = 30.0
 
@@ -79,6 +79,13 @@ class Topics:
         assert producer.flush(SECONDS) == 0
         yield
         producer.commit_transaction(SECONDS) if commit else producer.abort_transaction(SECONDS)
+        # The broker answers before the transaction's end stands in the partition, and shows its records a moment later.
+        while self._end(name, IsolationLevel.READ_COMMITTED) < self._end(name, IsolationLevel.READ_UNCOMMITTED):
+            time.sleep(0.02)
+
+    def _end(self, name: str, level: IsolationLevel) -> int:
+        asked = self.admin.list_offsets({TopicPartition(name, 0): OffsetSpec.latest()}, isolation_level=level)
+        return int(next(iter(asked.values())).result(SECONDS).offset)
 
     @staticmethod
     def _done(futures: Mapping[Any, Any]) -> None:
