@@ -198,7 +198,8 @@ def test_whatever_file_is_wrong_in_whatever_way_it_is_said_and_nothing_is_writte
             _damage(data, path, before)
         damaged = _tree(root)
         code, found, said = _said(root, words)
-        assert code in (0, 3, 5), said
+        # The file of the pipeline that is asked for may be the one that has another name.
+        assert code in (0, 3, 5) or (code == 2 and "UNKNOWN_PIPELINE" in said), said
         assert isinstance(found, dict)
         assert set(_codes_in(found.get("error") if words in _RECORDS else found)) <= _codes(), said
         assert _tree(root) == damaged
