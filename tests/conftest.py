@@ -13,7 +13,7 @@ from tests.kit.lake import Lake
 from tests.kit.session import tests_session
 from tests.kit.spared import CODEGEN, NO_CODEGEN, follow, pytest_collection_modifyitems, pytest_runtest_setup
 
-pytest_plugins = ["tests.kit.queue"]
+pytest_plugins = ["tests.kit.queue", "tests.kit.waits"]
 # Hooks, which pytest finds by their names.
 __all__ = ["pytest_collection_modifyitems", "pytest_runtest_setup"]
 
