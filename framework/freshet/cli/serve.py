@@ -13,13 +13,16 @@ from types import FrameType
 
 import click
 
+from freshet.cli.board import LAST
 from freshet.cli.early import SIGNALS, stopping
 from freshet.cli.options import project_options, selection_options
 from freshet.cli.output import Output, message
 from freshet.cli.progress import reporting_events
+from freshet.cli.signals import PUBLISHED, UNFINISHED
 from freshet.errors import Exit, FreshetError
 from freshet.events.bus import Bus
 from freshet.events.event import Event
+from freshet.events.kinds import Phase
 from freshet.project.shape.strategies import seconds_of
 from freshet.run.several import PARALLEL
 from freshet.secrets import REDACTOR
@@ -27,6 +30,7 @@ from freshet.secrets import REDACTOR
 DEFAULT_PORT = 8340
 TOKEN = "FRESHET_SERVE_TOKEN"
 _SIZES = {"MB": 10**6, "GB": 10**9}
+_NAMED_COMMITS = 3
 # Each of these comes with every run, and says what its end says again.
 _QUIET = ("phase", "done", "idle", "chunk")
 
@@ -197,7 +201,20 @@ def _stops(stop: Callable[[str], None]) -> Iterator[list[int]]:
 
 
 def _log(event: Event) -> None:
+    _note(event)
     if event.for_machines or event.name in _QUIET:
         return
     who = f"{event.pipeline}: " if event.pipeline else ""
     message(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(event.time))} {who}{event.message}")
+
+
+def _note(event: Event) -> None:
+    """Keep what a process that does not end in order has to say; not all of what it has done for weeks."""
+    commits = event.fields.get("commits")
+    if isinstance(commits, list):
+        PUBLISHED.extend((event.pipeline, commit) for commit in commits)
+        del PUBLISHED[:-_NAMED_COMMITS]
+    if isinstance(event, Phase):
+        UNFINISHED[event.pipeline] = event.message
+    elif event.name in LAST:
+        UNFINISHED.pop(event.pipeline, None)

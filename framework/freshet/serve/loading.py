@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from freshet.project.model.pipeline import PipelineSpec, Project
 #: Loads some pipelines of a project by their names; all that are asked for where there are none.
 Load = Callable[[tuple[str, ...]], Project]
 _TRIED = 8
+_YAML = (".yml", ".yaml")
 # Of the project as a whole: nothing can be told of its pipelines.
 _OF_ALL = frozenset(("NO_PIPELINES", "UNKNOWN_ENV", "INVALID_OVERRIDE"))
 
@@ -109,16 +111,27 @@ class _Valid:
         if any(problem.code in _OF_ALL for problem in error.problems):
             return
         asked = self._asked()
-        # Most problems stand in the file of the pipeline that has them: without these the others are tried at once.
-        named = {Path(problem.file).stem for problem in error.problems if problem.file.startswith("pipelines/")}
-        self._add([name for name in asked if name not in named])
+        # Of most problems the file is the pipeline's, or one that it names: without these the others are tried at once.
+        files = {problem.file for problem in error.problems}
+        suspect = {name for name in asked if self._names(name, files)}
+        self._add([name for name in asked if name not in suspect])
         # One by one: what is wrong with each is told of it alone.
         for name in asked:
-            if name in named:
+            if name in suspect:
                 self._add([name])
 
+    def _names(self, name: str, files: set[str]) -> bool:
+        for ending in _YAML:
+            file = f"pipelines/{name}{ending}"
+            if file in files:
+                return True
+            with suppress(OSError, UnicodeDecodeError):
+                text = (self.wanted.root / file).read_text("utf-8")
+                return any(one in text for one in files if not one.startswith(("pipelines", "configs/")))
+        return False
+
     def _asked(self) -> list[str]:
-        files = sorted(one for ending in ("*.yml", "*.yaml") for one in (self.wanted.root / "pipelines").glob(ending))
+        files = sorted(one for ending in _YAML for one in (self.wanted.root / "pipelines").glob(f"*{ending}"))
         stems = list(dict.fromkeys(file.stem for file in files if not file.name.startswith(".")))
         if self.wanted.tags:
             return [name for name in stems if name in self.wanted.names or self._has_tag(name)]

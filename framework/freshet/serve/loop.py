@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 from freshet.errors import FreshetError
 from freshet.events.event import Listener
 from freshet.events.kinds import Notice
-from freshet.project.model.pipeline import Project
+from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.serve.agenda import Agenda, Start
 from freshet.serve.entry import Ended
 from freshet.serve.loading import Load, Loaded, Wanted
@@ -21,7 +20,7 @@ from freshet.serve.reloading import Reloading
 from freshet.serve.served import served_of
 from freshet.serve.targets import Targets
 from freshet.serve.warm import Warm
-from freshet.serve.work import Found, Work, due_at_start, last_begun
+from freshet.serve.work import Found, Work, due_at_start, failed, last_begun_of
 
 # A signal is answered within it, and an idle process wakes so often.
 _BEAT_SECONDS = 1.0
@@ -112,9 +111,10 @@ class Server:
         paused = paused_among(project.pipelines)
         for name, problems in self.loaded.invalid.items():
             self._tell_invalid(name, len(problems), str(problems[0]))
+        begun = last_begun_of(project)
         moment = self.clock()
         with self.turn:
-            self.agenda.load(served_of(project), due_at_start(project, moment.wall, last_begun), (), moment)
+            self.agenda.load(served_of(project), due_at_start(project, moment.wall, begun), (), moment)
             for name in paused:
                 self.agenda.pause(name, True, moment)
             self.is_ready = True
@@ -147,22 +147,27 @@ class Server:
 
     def _do(self, start: Start) -> None:
         spec = self.loaded.spec(start.name)
-        if spec is None:
-            found = Found(ended=Ended(outcome="idle"), words="its file is gone")
-        elif start.what == "look":
-            found = self._work.look(spec)
-        elif any(step.kind == "python" for step in spec.transform) and not self.loaded.is_as_loaded(self.wanted.root):
-            # What it would publish is not what its commit would say.
-            found = Found(ended=Ended(outcome="held"), words="its Python files have changed, and are not loaded yet")
-        else:
-            found = self._work.run(spec)
+        try:
+            found = self._found(start.what, spec) if spec is not None else Found(ended=Ended(outcome="idle"))
+        except BaseException as stopped:  # what nobody comes back from would never be done again
+            found = failed(spec, stopped, self.listen) if spec is not None else Found(ended=Ended(outcome="idle"))
         self._ended(start, found)
+
+    def _found(self, what: str, spec: PipelineSpec) -> Found:
+        if what == "look":
+            looked: Found = self._work.look(spec)
+            return looked
+        if any(step.kind == "python" for step in spec.transform) and not self.loaded.is_as_loaded(self.wanted.root):
+            # What it would publish is not what its commit would say.
+            return Found(ended=Ended(outcome="held"), words="its Python files have changed, and are not loaded yet")
+        ran: Found = self._work.run(spec)
+        return ran
 
     def _ended(self, start: Start, found: Found) -> None:
         with self.turn:
             moment = self.clock()
             if found.ended is not None:
-                self.last[start.name] = _told(start, found, moment)
+                self.last[start.name] = found.shown(start.what, moment)
             if start.what == "look":
                 if found.is_paused:
                     self.agenda.pause(start.name, True, moment)
@@ -199,7 +204,7 @@ class Server:
             self._tell_invalid(name, len(made.invalid[name]), str(made.invalid[name][0]))
         paused = paused_among(served[name] for name in new)
         moment = self.clock()
-        due = due_at_start(made.project, moment.wall, lambda spec: None) & (changed | set(new))
+        due = due_at_start(made.project, moment.wall, {}) & (changed | set(new))
         work = self._work_of(made.project, self.wanted.load, self.listen)
         with self.turn:
             self.loaded, self._work = made, work
@@ -232,16 +237,3 @@ class Server:
 
     def _tell_invalid(self, name: str, count: int, first: str) -> None:
         self.announce("PIPELINE_NOT_SERVED", f"{count} problem{'s' * (count != 1)}, the first: {first}", name)
-
-
-def _told(start: Start, found: Found, moment: Moment) -> dict[str, Any]:
-    ended = datetime.fromtimestamp(moment.wall, timezone.utc).isoformat(timespec="seconds")
-    return {
-        "what": start.what,
-        "outcome": found.ended.outcome if found.ended is not None else "",
-        "ended": ended,
-        "seconds": found.seconds,
-        "message": found.words,
-        "error": found.error.as_json() if found.error is not None else None,
-        "commits": list(found.commits),
-    }

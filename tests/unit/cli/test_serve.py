@@ -10,7 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,15 @@ class Served:
                 return found
         raise AssertionError(f"it never said {pattern}: {self.log}")
 
+    def until(self, happened: Callable[[], object]) -> None:
+        """Wait until something has happened."""
+        for _ in range(_SECONDS * 20):
+            if happened():
+                return
+            assert self.process.poll() is None
+            time.sleep(0.05)
+        raise AssertionError(f"it never happened: {self.log}")
+
     def ask(self, path: str, method: str = "GET", token: str = "") -> tuple[int, Any]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
         connection.request(method, path, headers={"Authorization": f"Bearer {token}"} if token else {})
@@ -152,6 +162,8 @@ def test_a_process_that_begins_answers_and_is_stopped(root: Path, tmp_path: Path
     served.said("payments: .*SOURCE_MISSING")
     assert served.ask("/healthz") == (200, {"alive": True})
     assert served.ask("/readyz")[0] == 200
+    # What the log says is recorded a moment later.
+    served.until(lambda: served.ask("/api/status")[1]["pipelines"][0]["last"])
     status, shown = served.ask("/api/status")
     assert (status, [one["pipeline"] for one in shown["invalid"]]) == (200, ["broken"])
     assert 'freshet_last_run_result{env="base",pipeline="payments",result="failed"} 1' in served.ask("/metrics")[1]

@@ -174,6 +174,23 @@ def test_a_broken_pipeline_keeps_no_other_from_running(bench: Callable[..., Benc
 
 
 @pytest.mark.waits
+def test_what_nobody_foresaw_ends_one_run_alone(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = bench({"a": "", "b": ""}, "a", "b")
+    run = found.run
+
+    def leaves(spec: PipelineSpec) -> Found:
+        if spec.name == "a":
+            raise SystemExit(3)
+        return run(spec)
+
+    monkeypatch.setattr(found, "run", leaves)
+    for name in ("a", "b"):
+        found.desk.ask("trigger", name)
+    found.until(lambda: found.shown("a")["failures"] == 1 and "run b" in found.done)
+    assert "UNEXPECTED_ERROR" in found.codes()
+
+
+@pytest.mark.waits
 def test_no_more_run_at_a_time_than_may(bench: Callable[..., Bench]) -> None:
     names = [f"p{n}" for n in range(6)]
     found = bench(dict.fromkeys(names, "continuous: {min_interval: 1w}\n"), *names, parallel=2)

@@ -23,7 +23,7 @@ from freshet.serve.memory import memory_limit, memory_of
 from freshet.serve.pauses import is_paused, keep_pause, paused_among
 from freshet.serve.targets import Targets
 from freshet.serve.warm import Memory, Warm, most_memory
-from freshet.serve.work import Work, due_at_start, ended_of, last_begun
+from freshet.serve.work import Work, due_at_start, ended_of, last_begun, last_begun_of
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target
 from tests.kit.project import PIPELINE, a_project
 
@@ -41,6 +41,7 @@ from tests.kit.project import PIPELINE, a_project
         ({"outcome": "failed", "error": RetryableError("X", "x")}, Ended(outcome="failed", retryable=True)),
         ({"outcome": "failed", "error": RetryableError("ALREADY_RUNNING", "x")}, Ended(outcome="busy")),
         ({"outcome": "failed"}, Ended(outcome="failed")),
+        ({"outcome": "failed", "error": FreshetError("X", "[JAVA_GATEWAY_EXITED]")}, Ended(outcome="failed", retryable=True)),
     ],
 )
 def test_how_a_run_ended_for_the_agenda(result: dict[str, Any], ended: Ended) -> None:
@@ -155,11 +156,12 @@ def test_who_is_due_at_the_start() -> None:
     )
     found = Project("/p", "local", specs, {"follows": ("missed",)})
     begun = {"missed": 7200.0, "in time": 36_000.0, "never ran": None}
-    assert due_at_start(found, 36_600.0, lambda spec: begun.get(spec.name)) == {"missed", "continuous", "follows"}
+    assert due_at_start(found, 36_600.0, begun) == {"missed", "continuous", "follows"}
 
 
 def test_a_pipeline_without_records_began_at_no_time(project: Project) -> None:
     assert last_begun(project.pipelines[0]) is None
+    assert last_begun_of(project) == {}
 
 
 def until_made(targets: Targets) -> None:
