@@ -231,6 +231,7 @@ def test_a_paused_pipeline_does_nothing_until_it_is_resumed() -> None:
     assert (made.phase("a"), made.phase("b")) == ("paused", "paused")
     made.agenda.upstream_committed("a", made.now)
     assert made.next_start(most=7200)[1] == []
+    assert made.agenda.shown(made.now)["b"]["waiting_seconds"] == 0, "it waits for nobody's turn"
     made.agenda.pause("b", False, made.now)
     assert made.starts() == ["look b"]
 

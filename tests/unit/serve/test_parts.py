@@ -72,10 +72,11 @@ def records(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize(("read", "ended"), [(20, Ended(outcome="idle")), (10, None)])
+@pytest.mark.parametrize(("read", "is_told", "ended"), [(20, True, Ended(outcome="idle")), (10, True, None), (20, False, None)])
 def test_a_look_finds_what_the_plan_finds_and_records_that_it_was_idle(
-    read: int, ended: Ended | None, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    read: int, is_told: bool, ended: Ended | None, records: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("freshet.serve.work.sync_is_due", lambda spec: not is_told)
     spec = a_spec(inputs=())
     state = MemoryState(
         {SOURCE.path: a_table_state([a_commit(10), a_commit(20)]), TARGET.path: a_target((25, a_checkpoint(read)))}
@@ -186,6 +187,16 @@ def test_a_commit_of_anybody_is_seen_once_and_a_target_that_is_seen_first() -> N
     targets.look(project, 60)
     until_made(targets)
     assert targets.look(project, 61) == ()
+
+
+def test_a_target_with_a_commit_is_news_at_first() -> None:
+    """It may have come between a follower's look at the start and this one."""
+    up, down = a_spec(name="up", schedule="", inputs=()), a_spec(name="down", schedule="", inputs=())
+    project = Project("/p", "local", (up, down), {"down": ("up",)})
+    targets = Targets(30, lambda: MemoryState({up.target.ref.path: a_target((15, a_checkpoint(10)))}))
+    targets.look(project, 0)
+    until_made(targets)
+    assert targets.look(project, 1) == ("up",)
 
 
 def test_a_project_without_followers_asks_for_no_target() -> None:
