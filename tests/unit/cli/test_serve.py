@@ -166,6 +166,7 @@ def test_a_process_that_begins_answers_and_is_stopped(root: Path, tmp_path: Path
     served.until(lambda: served.ask("/api/status")[1]["pipelines"][0]["last"])
     status, shown = served.ask("/api/status")
     assert (status, [one["pipeline"] for one in shown["invalid"]]) == (200, ["broken"])
+    assert shown["spark"]["up"] is False
     assert 'freshet_last_run_result{env="base",pipeline="payments",result="failed"} 1' in served.ask("/metrics")[1]
     assert served.ask("/api/runs")[1]["runs"][0]["error"]["code"] == "SOURCE_MISSING"
     assert served.ask("/api/pause/payments", "POST")[0] == 401

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timezone, tzinfo
 from functools import cache
-from zoneinfo import ZoneInfo
 
 #: The zone of a schedule that names none.
 UTC = "UTC"
@@ -44,8 +43,13 @@ class Schedule:
 
 @cache
 def _zone(name: str) -> tzinfo:
-    # The library has a shorter way for this one object.
-    return timezone.utc if name == UTC else ZoneInfo(name)
+    if name == UTC:
+        # The library has a shorter way for this one object.
+        return timezone.utc
+    # Only pipelines with a zone of their own pay for it.
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)
 
 
 def fault_of_schedule(text: str) -> str:
