@@ -25,6 +25,12 @@ def is_up() -> bool:
     return process is not None and process.poll() is None
 
 
+def is_gone() -> bool:
+    """Say whether there was a JVM that has ended, and that the next run would still look for."""
+    process = jvm_process()
+    return process is not None and process.poll() is not None
+
+
 def end_session() -> None:
     """End Spark and its JVM, whether they answer or not; nothing may run in them."""
     process = jvm_process()

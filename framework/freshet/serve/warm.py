@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from freshet.errors import FreshetError
-from freshet.jvm.ending import end_session, is_up, jvm_process
+from freshet.jvm.ending import end_session, is_gone, is_up, jvm_process
 from freshet.serve.memory import memory_limit, memory_of
 
 # The rest is for Python's workers, the system's cache and what else the machine does.
 _SHARE = 0.75
+_ENDED = "its JVM has ended"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,7 @@ class Warm:
         most: How many bytes the process and its JVM may use; None for no limit.
         memory: Looks at them.
         end: Ends the session.
+        gone: Says whether its JVM has ended by itself.
     """
 
     def __init__(
@@ -61,14 +63,18 @@ class Warm:
         most: int | None,
         memory: Callable[[], Memory] = memory_now,
         end: Callable[[], None] = end_session,
+        gone: Callable[[], bool] = is_gone,
     ) -> None:
-        self._most, self._memory, self._end = most, memory, end
+        self._most, self._memory, self._end, self._gone = most, memory, end, gone
         self.recycled = self.runs = 0
         self._why = ""
 
     @property
     def is_ending(self) -> bool:
         """Say whether the session is to be ended, and no run may begin in it."""
+        if not self._why and self._gone():
+            # Between two runs, as by the system where memory runs out: the next one must not find the remains.
+            self._why = _ENDED
         return bool(self._why)
 
     def ran(self, error: FreshetError | None) -> None:
@@ -79,7 +85,7 @@ class Warm:
         """
         self.runs += 1
         if error is not None and error.code == "JAVA_ENDED":
-            self._why = "its JVM has ended"
+            self._why = _ENDED
         used = self._memory()
         if self._most is not None and used.total > self._most and used.jvm is not None:
             self._why = f"it uses {_mib(used.jvm)}, with Python {_mib(used.total)}, and may use {_mib(self._most)}"

@@ -55,7 +55,7 @@ class Bench:
             load_valid(wanted),
             Limits(parallel=parallel, grace_seconds=grace),
             self.events.append,
-            Warm(most, lambda: self.used, self._end),
+            Warm(most, lambda: self.used, self._end, lambda: False),
             self._clock,
             lambda project, load, listen: self,
         )

@@ -226,11 +226,11 @@ class Session:
 
     def __init__(self, most: int | None) -> None:
         self.used = Memory(python=100, jvm=200)
-        self.ended = 0
-        self.warm = Warm(most, lambda: self.used, self.end)
+        self.ended, self.is_gone = 0, False
+        self.warm = Warm(most, lambda: self.used, self.end, lambda: self.is_gone)
 
     def end(self) -> None:
-        self.ended += 1
+        self.ended, self.is_gone = self.ended + 1, False
         self.used = Memory(python=100, jvm=None)
 
 
@@ -253,6 +253,15 @@ def test_a_jvm_that_has_ended_is_forgotten_and_no_other_error_ends_it() -> None:
     assert not session.warm.is_ending
     session.warm.ran(RetryableError("JAVA_ENDED", "gone"))
     assert session.warm.is_ending
+
+
+def test_a_jvm_that_ends_between_two_runs_is_forgotten_before_the_next() -> None:
+    session = Session(None)
+    assert not session.warm.is_ending
+    session.is_gone = True
+    assert session.warm.is_ending
+    assert session.warm.end() == "its JVM has ended"
+    assert not session.warm.is_ending
 
 
 def test_without_a_jvm_there_is_nothing_to_end() -> None:
