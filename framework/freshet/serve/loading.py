@@ -13,6 +13,7 @@ from freshet.project.load.layers import OVERRIDE
 from freshet.project.load.on_disk import OnDisk, look, named
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.serve.served import followed_by
 
 #: Loads some pipelines of a project by their names; all that are asked for where there are none.
 Load = Callable[[tuple[str, ...]], Project]
@@ -53,11 +54,13 @@ class Loaded:
         project: The valid pipelines.
         invalid: What is wrong with the others, by their names.
         on_disk: The files as they were when they were read.
+        others: Pipelines that are not served, and that some of these follow.
     """
 
     project: Project
     invalid: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
     on_disk: OnDisk = field(default_factory=dict)
+    others: tuple[PipelineSpec, ...] = ()
 
     def spec(self, name: str) -> PipelineSpec | None:
         """Return a pipeline by its name; None where it is not served."""
@@ -86,14 +89,25 @@ def load_valid(wanted: Wanted) -> Loaded:
     """
     on_disk = look_at(wanted.root)
     try:
-        return Loaded(project=wanted.load(()), on_disk=on_disk)
+        project = wanted.load(())
+        return Loaded(project=project, on_disk=on_disk, others=_others(wanted, project))
     except UnknownName:
         raise
     except SpecError as error:
         found = _Valid(wanted, error)
     if not found.names:
         raise found.error
-    return Loaded(project=wanted.load(tuple(found.names)), invalid=found.invalid, on_disk=on_disk)
+    project = wanted.load(tuple(found.names))
+    return Loaded(project=project, invalid=found.invalid, on_disk=on_disk, others=_others(wanted, project))
+
+
+def _others(wanted: Wanted, project: Project) -> tuple[PipelineSpec, ...]:
+    found: list[PipelineSpec] = []
+    for name in sorted(followed_by(project) - {spec.name for spec in project.pipelines}):
+        # Of one that is invalid nobody knows where its target lies.
+        with suppress(SpecError):
+            found += wanted.load((name,)).pipelines
+    return tuple(found)
 
 
 class _Valid:

@@ -132,7 +132,7 @@ class Server:
             words = f"the clock was put {'forward' if jump > 0 else 'back'} by {abs(jump):,.0f} s; schedules go by it"
             self.announce("CLOCK_JUMPED", words)
         self._take_over(self.reloading.look(self.loaded, moment.steady))
-        for name in self._targets.look(self.loaded.project, moment.steady):
+        for name in self._targets.look(self.loaded, moment.steady):
             with self.turn:
                 self.agenda.upstream_committed(name, moment)
         with self.turn:

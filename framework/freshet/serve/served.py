@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Literal
@@ -28,7 +27,7 @@ class Served:
         name: Its name.
         schedule: When it is due; None where it has no schedule.
         interval: Of a continuous one, seconds from the begin of one look or run to the next at least.
-        upstream: The pipelines served whose targets it reads.
+        upstream: The pipelines of the project whose targets it reads, whether they are served or not.
         apart: No two that run at a time have one of these in common.
     """
 
@@ -48,18 +47,22 @@ class Served:
 
 def served_of(project: Project) -> tuple[Served, ...]:
     """Return the pipelines of a project as the agenda knows them, upstream before downstream."""
-    names = {spec.name for spec in project.pipelines}
-    return tuple(_served(spec, project.upstream.get(spec.name, ()), names) for spec in project.pipelines)
+    return tuple(_served(spec, project.upstream.get(spec.name, ())) for spec in project.pipelines)
 
 
-def _served(spec: PipelineSpec, upstream: Collection[str], names: Collection[str]) -> Served:
+def _served(spec: PipelineSpec, upstream: tuple[str, ...]) -> Served:
     return Served(
         name=spec.name,
         schedule=Schedule(spec.schedule, spec.schedule_zone) if spec.schedule else None,
         interval=None if spec.interval_seconds is None else float(spec.interval_seconds),
-        upstream=tuple(name for name in upstream if name in names),
+        upstream=tuple(upstream),
         apart=frozenset({spec.target.ref.path, *([_HBASE] if spec.index.hbase else ())}),
     )
+
+
+def followed_by(project: Project) -> frozenset[str]:
+    """Return the pipelines whose commits make others due."""
+    return frozenset(name for one in served_of(project) if one.kind == "follows" for name in one.upstream)
 
 
 def next_time(schedule: Schedule, wall: float) -> float | None:

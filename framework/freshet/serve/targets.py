@@ -7,9 +7,10 @@ from contextlib import suppress
 
 from freshet.hudi.table import StateReader
 from freshet.hudi.timeline import TimelineState
-from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.project.model.pipeline import PipelineSpec
 from freshet.serve.aside import Aside
-from freshet.serve.served import served_of
+from freshet.serve.loading import Loaded
+from freshet.serve.served import followed_by
 
 _EVERY_SECONDS = 30.0
 
@@ -27,20 +28,20 @@ class Targets:
         self._aside: Aside[Mapping[str, str]] = Aside(every_seconds)
         self._known: dict[str, str] = {}
 
-    def look(self, project: Project, steady: float) -> tuple[str, ...]:
+    def look(self, loaded: Loaded, steady: float) -> tuple[str, ...]:
         """Return the pipelines whose targets have a commit that was not seen before; those first seen are among them.
 
         Args:
-            project: The pipelines.
+            loaded: The pipelines.
             steady: The time, by the steady clock.
         """
         found = self._aside.take() or {}
         # What was committed between a follower's first look and this one must not be lost.
         new = tuple(name for name, commit in found.items() if commit and self._known.get(name) != commit)
         self._known |= found
-        followed = {name for one in served_of(project) if one.kind == "follows" for name in one.upstream}
+        followed = followed_by(loaded.project)
         if followed and self._aside.is_due(steady):
-            specs = tuple(spec for spec in project.pipelines if spec.name in followed)
+            specs = tuple(spec for spec in (*loaded.project.pipelines, *loaded.others) if spec.name in followed)
             self._aside.do(lambda: _newest(specs, self._state()), steady)
         return new
 

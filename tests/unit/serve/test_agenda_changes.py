@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freshet.project.model.cron import Schedule
 from freshet.project.model.pipeline import HBaseSpec, IndexSpec, Project, TableRef
-from freshet.serve.served import has_missed, pause_after, served_of
+from freshet.serve.served import followed_by, has_missed, pause_after, served_of
 from tests.kit.memory import a_spec, a_table_spec
 from tests.unit.serve.kit import FAILED, IDLE, Made, continuous, follows, on_call, scheduled
 
@@ -115,15 +115,19 @@ def test_what_a_project_says_of_its_pipelines() -> None:
     )
     project = Project("/p", "local", specs, {"b": ("a",), "c": ("a", "not selected"), "d": ("not selected",)})  # type: ignore[arg-type]
     a, b, c, d = served_of(project)
-    assert [one.kind for one in (a, b, c, d)] == ["scheduled", "continuous", "follows", "on_call"]
+    assert [one.kind for one in (a, b, c, d)] == ["scheduled", "continuous", "follows", "follows"]
     assert a.schedule == Schedule("0 6 * * *", "Europe/Berlin")
-    assert (c.upstream, d.upstream) == (("a",), ())
+    assert (c.upstream, d.upstream) == (("a", "not selected"), ("not selected",))
+    assert followed_by(project) == {"a", "not selected"}
     assert c.apart & d.apart
     assert not a.apart & b.apart
 
 
-def test_a_follower_of_what_is_not_served_any_longer_is_called_alone() -> None:
-    made = Made(on_call("a"), follows("b", "a"))
+def test_a_follower_of_what_others_run_waits_for_no_turn_of_theirs() -> None:
+    made = Made(follows("b", "a"))
+    made.agenda.upstream_committed("a", made.now)
+    assert made.starts() == ["look b"]
+    made.looked("b", IDLE)
     made.agenda.load((on_call("b"),), (), (), made.now)
     made.agenda.upstream_committed("a", made.now)
     assert made.starts() == []

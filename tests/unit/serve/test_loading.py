@@ -11,7 +11,7 @@ import pytest
 from freshet.errors import FreshetError, SpecError, UnknownName
 from freshet.serve.loading import Loaded, Wanted, load_valid
 from freshet.serve.reloading import Reloading
-from tests.kit.project import BASE, a_project
+from tests.kit.project import BASE, PIPELINE, a_project
 
 BROKEN = "ddl: ddl/nothing.sql\n"
 
@@ -108,6 +108,16 @@ def test_of_a_selection_the_others_do_not_count(tmp_path: Path) -> None:
     assert served(load_valid(Wanted(root=tmp_path, names=("a",)))) == ["a"]
     loaded = load_valid(Wanted(root=tmp_path, names=("a", "b")))
     assert (served(loaded), list(loaded.invalid)) == (["a"], ["b"])
+
+
+def test_whom_the_selected_follow_is_known_where_it_is_valid(tmp_path: Path) -> None:
+    projects(tmp_path, "first")
+    a_project(tmp_path, "second", files={"pipelines/second.yml": PIPELINE.format(name="second", source="../derived/first")})
+    loaded = load_valid(Wanted(root=tmp_path, names=("second",)))
+    assert (served(loaded), [spec.name for spec in loaded.others]) == (["second"], ["first"])
+    assert load_valid(Wanted(root=tmp_path)).others == ()
+    (tmp_path / "transformers/first.sql").write_text("SELECT {{ var.nothing }} FROM <SRC>")
+    assert load_valid(Wanted(root=tmp_path, names=("second",))).others == ()
 
 
 def test_an_invalid_one_beside_a_tag(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from freshet.run.records import read_records
 from freshet.run.result import RunResult
 from freshet.serve.aside import Aside
 from freshet.serve.entry import Ended
-from freshet.serve.loading import Wanted
+from freshet.serve.loading import Loaded, Wanted
 from freshet.serve.memory import memory_limit, memory_of
 from freshet.serve.pauses import is_paused, keep_pause, paused_among
 from freshet.serve.targets import Targets
@@ -173,7 +173,7 @@ def until_made(targets: Targets) -> None:
 
 def test_a_commit_of_anybody_is_seen_once_and_a_target_that_is_seen_first() -> None:
     up, down = a_spec(name="up", schedule="", inputs=()), a_spec(name="down", schedule="", inputs=())
-    project = Project("/p", "local", (up, down), {"down": ("up",)})
+    project = Loaded(project=Project("/p", "local", (up, down), {"down": ("up",)}))
     tables: dict[str, Any] = {}
     targets = Targets(30, lambda: MemoryState(tables))
     assert targets.look(project, 0) == ()
@@ -194,9 +194,18 @@ def test_a_target_with_a_commit_is_news_at_first() -> None:
     up, down = a_spec(name="up", schedule="", inputs=()), a_spec(name="down", schedule="", inputs=())
     project = Project("/p", "local", (up, down), {"down": ("up",)})
     targets = Targets(30, lambda: MemoryState({up.target.ref.path: a_target((15, a_checkpoint(10)))}))
-    targets.look(project, 0)
+    targets.look(Loaded(project=project), 0)
     until_made(targets)
-    assert targets.look(project, 1) == ("up",)
+    assert targets.look(Loaded(project=project), 1) == ("up",)
+
+
+def test_the_target_of_one_that_is_not_served_is_looked_at_too() -> None:
+    up, down = a_spec(name="up", schedule="", inputs=()), a_spec(name="down", schedule="", inputs=())
+    loaded = Loaded(project=Project("/p", "local", (down,), {"down": ("up",)}), others=(up,))
+    targets = Targets(30, lambda: MemoryState({up.target.ref.path: a_target((15, a_checkpoint(10)))}))
+    targets.look(loaded, 0)
+    until_made(targets)
+    assert targets.look(loaded, 1) == ("up",)
 
 
 def test_a_project_without_followers_asks_for_no_target() -> None:
@@ -204,7 +213,7 @@ def test_a_project_without_followers_asks_for_no_target() -> None:
         raise AssertionError("it was asked")
 
     targets = Targets(30, nobody)
-    assert targets.look(Project("/p", "local", (a_spec(inputs=()),), {}), 0) == ()
+    assert targets.look(Loaded(project=Project("/p", "local", (a_spec(inputs=()),), {})), 0) == ()
     assert targets._aside._thread is None
 
 
