@@ -99,6 +99,7 @@ class History:
                 "hoodie.simple.index.update.partition.path": "true",
                 "hoodie.global.simple.index.parallelism": "2",
                 "hoodie.simple.index.parallelism": "2",
+                "hoodie.global.index.reconcile.parallelism": "2",
             }
         if index == "BUCKET":
             self.options["hoodie.bucket.index.num.buckets"] = "2"
