@@ -7,6 +7,12 @@ from sqlglot import exp
 from freshet.verdict.columns import INSTANT, Col, computed, instant, unknown
 from freshet.verdict.relation import Rel
 
+_OF_HUDI = {
+    *("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"),
+    "_hoodie_operation",
+}
+_OF_SPARK = "_metadata"
+
 
 def resolve(node: exp.Column, rel: Rel) -> list[str]:
     """Return the keys of a relation's columns that a name may mean; one where it is clear."""
@@ -25,6 +31,17 @@ def resolve(node: exp.Column, rel: Rel) -> list[str]:
 def is_of(node: exp.Column, rel: Rel) -> bool:
     """Say whether a name means a column of a relation."""
     return is_instant(node) or any(rel.get(key) is not None for key in resolve(node, rel))
+
+
+def is_of_hudi(node: exp.Column, rel: Rel) -> bool:
+    """Say whether a name means one of the columns that Hudi or Spark adds to a table, and not a column of that name."""
+    name = node.name.lower()
+    if rel.broken:
+        return False
+    if any(part.name.lower() == _OF_SPARK for part in node.parts):
+        return not any(key.rpartition(".")[2] == _OF_SPARK for key in rel.cols)
+    found = [col for key in resolve(node, rel) if (col := rel.get(key)) is not None]
+    return name in _OF_HUDI and all(col.bare is not None and col.bare[1] == name for col in found)
 
 
 def is_instant(node: exp.Expr) -> bool:

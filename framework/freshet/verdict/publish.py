@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from freshet.project.model.kafka import KafkaSpec
 from freshet.verdict import says, says_target
+from freshet.verdict.apart import assumed, lost_moments, told_apart
 from freshet.verdict.columns import INSTANT, ROWS, SRC, Col
 from freshet.verdict.facts import Question
 from freshet.verdict.groups import depends_on
@@ -135,11 +136,14 @@ class Published:
                 yield self._at(says.not_analysed(f"{column}, a column of the record key that the result does not name,"))
             elif col is not None and (of := depends_on(col, rel)):
                 yield self._at(says_target.key_may_change(column, of, self._keys()))
-        held = {text for col in cols.values() if col is not None for text in self._told_apart(col)}
+        held = {text for col in cols.values() if col is not None for text in told_apart(col, self.question)}
         missing = sorted(rel.unit - held)
         if missing and rel.unit:
             said = says_target.keys_may_collide(missing, key)
-            yield self._at(said if self._told_twice(rel, held) else replace(said, example=None))
+            if lost := lost_moments(cols.values(), self.question) & set(missing):
+                said = says_target.moments_may_collide(sorted(lost), key, self.question.zone)
+            yield self._at(said if self._told_twice(rel, held) and not lost else replace(said, example=None))
+        self.granted += assumed(cols.values(), rel.unit, self.question)
         loose = rel.several - {col.fixed for col in cols.values() if col is not None}
         if loose:
             names = [name for name, col in rel.cols.items() if col.fixed in loose] or ["a list of constants"]
@@ -172,11 +176,7 @@ class Published:
 
     def _by_key(self, rel: Rel) -> bool:
         cols = [rel.get(column) for column in self._target_key()]
-        return rel.unit <= {text for col in cols if col is not None for text in self._told_apart(col)}
-
-    @staticmethod
-    def _told_apart(col: Col) -> set[str]:
-        return {col.text} | {column for table, column in col.keeps if table == SRC}
+        return rel.unit <= {text for col in cols if col is not None for text in told_apart(col, self.question)}
 
     def _deletes(self, rel: Rel) -> Iterator[Finding]:
         if self.question.spec.operation == "delete":

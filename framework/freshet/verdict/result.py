@@ -90,13 +90,16 @@ class Granted:
     Args:
         table: The table, by the name that the SQL uses.
         fact: What is taken for granted: these are the record key or the ordering field; the record key says in which
-            partition a row lies, so that none goes to another one; these are never null; the table keeps change data.
+            partition a row lies, so that none goes to another one; these are never null; none of these is a TIMESTAMP; the
+            table keeps change data. Of ``no_separators`` no run can tell: none of these holds the characters in ``without``.
         columns: The columns that it is about.
+        without: See ``no_separators``.
     """
 
     table: str
-    fact: Literal["record_key", "ordering", "rows_stay", "never_null", "records_changes"]
+    fact: Literal["record_key", "ordering", "rows_stay", "never_null", "no_moments", "records_changes", "no_separators"]
     columns: tuple[str, ...]
+    without: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

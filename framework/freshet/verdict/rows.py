@@ -28,7 +28,7 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node
         keys: The keys of the columns that it gives.
         node: Its place.
     """
-    walk.look_at(function)
+    walk.look_at(function, rel)
     cols, number = dict(rel.cols), new_list()
     many = f"{name_of(function)}()"
     told = _constants(function, len(keys))

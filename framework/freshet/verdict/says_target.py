@@ -110,6 +110,19 @@ def keys_may_collide(missing: Sequence[str], key: Sequence[str]) -> Said:
     )
 
 
+def moments_may_collide(missing: Sequence[str], key: Sequence[str], zone: str) -> Said:
+    """Two moments that are one in the target's record key."""
+    columns = ", ".join(missing)
+    why = f"in the time zone {zone} an hour of autumn comes twice" if zone else "JSON has milliseconds of a moment"
+    return Said(
+        code="KEYS_MAY_COLLIDE",
+        message=f"The target's record key ({', '.join(key)}) has {columns} of the source's as a text, and {why}: two of its "
+        "rows may write one row.",
+        hint=f"Take the moment as a number, unix_micros({missing[0]}), which is the same everywhere.",
+        subject=columns,
+    )
+
+
 def ordering_may_go_back(column: str, col: Col | None, known: str, of_rows: bool) -> Said:
     """An ordering value that need not rise."""
     from_what = ", ".join(sorted(f"{shown(t)}.{c}" for t, c in col.of)) if col is not None and col.of else "another value"

@@ -72,7 +72,7 @@ class Selection:
             names = [name.name.lower() for name in (alias.args.get("columns") or ())] if alias is not None else []
             rel = rows_of(walk, rel, one.this, [f"{table}.{name}" for name in names], one)
         for condition in conditions:
-            walk.look_at(condition)
+            walk.look_at(condition, rel)
             if self.outer is not None and is_tied(condition, rel):
                 found = tie(condition, rel, self.outer)
                 if any(is_instant(column) for column in condition.find_all(exp.Column)):
@@ -97,7 +97,7 @@ class Selection:
         walk = self.walk
         for item in self.node.expressions:
             if not isinstance(item, exp.Star):
-                walk.look_at(item)
+                walk.look_at(item, rel)
             star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
             if isinstance(star, exp.Star):
                 self.items += starred(item, star, rel)
@@ -114,11 +114,11 @@ class Selection:
         having, qualify, group = (self.node.args.get(clause) for clause in ("having", "qualify", "group"))
         told = [one for one in (having, qualify, group) if one is not None]
         for one in told:
-            walk.look_at(one)
+            walk.look_at(one, rel)
         rel = walk.look_up(rel, [*parts, *told], self.views)
         named_windows = {w.name.lower(): w for w in self.node.args.get("windows") or ()}
         for part in (*parts, *told, *(self.node.args.get("windows") or ())):
-            walk.look_at(part) if isinstance(part, exp.Window) else None
+            walk.look_at(part, rel) if isinstance(part, exp.Window) else None
             for window in within(part):
                 if isinstance(window, exp.Window) and window not in named_windows.values():
                     rel = looked_at(walk, rel, window, named_windows)
