@@ -20,6 +20,7 @@ from freshet.verdict.relation import Rel
 from freshet.verdict.result import Finding, Granted, Scope
 from freshet.verdict.scan import renamed, source
 from freshet.verdict.site import Site
+from freshet.verdict.tumbling import readable
 from freshet.verdict.walk import Walk
 
 # What its parser does not know it says by a warning; here it is a finding.
@@ -134,7 +135,7 @@ def _parsed(text: str) -> exp.Expr | None:
     if _TABLE.match(text):
         text = _TABLE.sub(r"\1FROM ", text, count=1)
     try:
-        return sqlglot.parse_one(text, dialect=Spark)
+        return sqlglot.parse_one(readable(text), dialect=Spark)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return None
 

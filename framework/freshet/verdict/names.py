@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from freshet.verdict.columns import INSTANT, Col, computed, instant, unknown
 from freshet.verdict.relation import Rel
+from freshet.verdict.texts import is_name
 
 _OF_HUDI = {
     *("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"),
@@ -60,7 +63,11 @@ def column_of(node: exp.Column, rel: Rel) -> Col:
     if len(found) > 1:
         return computed(found)
     field = _field(node, keys[0])
-    return computed(found, ".".join([found[0].text, *field]) if found[0].text else "") if field else found[0]
+    if not field:
+        return found[0]
+    # A field of an expression over a table's row is one, too.
+    same = frozenset((table, ".".join([name, *field])) for table, name in found[0].same if not is_name(name))
+    return replace(computed(found, ".".join([found[0].text, *field]) if found[0].text else ""), same=same)
 
 
 def key_of(node: exp.Expr, rel: Rel) -> str | None:

@@ -150,7 +150,7 @@ class Published:
             yield self._at(says_target.keys_may_collide(names, key))
         moving = sorted(rel.unit - set(self.question.key_of(SRC)))
         if moving and "old" not in rel.seen and not all(self.question.stays(text) for text in moving):
-            yield self._at(says_target.old_group_not_touched(", ".join(moving)))
+            yield self._at(says_target.old_group_not_touched(moving))
         if "old" in rel.seen and ("new" not in rel.seen or any(self._of_image(col) for col in rel.cols.values())):
             yield self._at(says_target.only_old_rows())
 
@@ -213,7 +213,7 @@ class Published:
         yield from drives_missing(rel, self.question, self.site, self.node)
         moving = sorted({text for held in rel.held for text in held.told if "old" not in held.images})
         if moving:
-            yield self._at(says_target.old_group_not_touched(", ".join(moving)))
+            yield self._at(says_target.old_group_not_touched(moving))
         if not any(one <= set(self._target_key()) for one in rel.unique):
             yield self._at(says.not_analysed("several rows that one record key may have"))
         yield self._at(says_target.partition_may_empty())

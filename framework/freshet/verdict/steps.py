@@ -61,7 +61,7 @@ class Steps(ABC):
         """Return what is known of what stands in a FROM, its columns by ``alias.name``."""
         if isinstance(node, exp.Lateral):
             return not_known(node, "LATERAL", self.site)
-        if isinstance(node, exp.Table):
+        if isinstance(node, exp.Table) or node.args.get("pivots"):
             return self.query(node, views)
         if isinstance(node, exp.Subquery) and not node.alias and isinstance(node.this, exp.Table | exp.Subquery):
             # Parentheses around a join: its tables keep their names.
