@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -115,13 +115,17 @@ def problems_of(verdict: Verdict) -> list[Problem]:
     ]
 
 
-def refuse_inexact(verdicts: Mapping[str, Verdict]) -> None:
+def refuse_inexact(verdicts: Mapping[str, Verdict], others: Iterable[Problem] = ()) -> None:
     """Refuse pipelines whose increments do not equal a recompute.
+
+    Args:
+        verdicts: What is said of each.
+        others: What else is wrong with them.
 
     Raises:
         SpecError: With every reason that nobody accepts.
     """
-    problems = [problem for verdict in verdicts.values() for problem in problems_of(verdict)]
+    problems = [*others, *(problem for verdict in verdicts.values() for problem in problems_of(verdict))]
     if problems:
         raise SpecError(problems)
 

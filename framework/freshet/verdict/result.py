@@ -103,6 +103,29 @@ class Granted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Renamed:
+    """A column that a SQL gives another name by writing that behind it, without AS."""
+
+    column: str
+    alias: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """The columns of a SQL's result.
+
+    Args:
+        names: Their names, lower case; empty for one that Spark names by its text.
+        renamed: Those that stand before another name.
+    """
+
+    names: tuple[str, ...]
+    renamed: tuple[Renamed, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """Whether the increments of a pipeline equal a recompute.
 
@@ -113,6 +136,7 @@ class Verdict:
         granted: What of the tables is taken for granted.
         unused: Codes that the author accepts and that nothing was found of.
         not_asked: Questions that could not be asked, because of the findings that stop the analysis; in words.
+        output: The result's columns; None where they are not sure.
     """
 
     kind: Kind
@@ -121,3 +145,4 @@ class Verdict:
     granted: tuple[Granted, ...] = ()
     unused: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
+    output: Output | None = None

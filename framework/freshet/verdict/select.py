@@ -22,7 +22,8 @@ from freshet.verdict.steps import Steps, odd
 from freshet.verdict.tumbling import by_its_start, with_windows
 from freshet.verdict.windows import looked_at
 
-_KNOWN = {
+#: Clauses that are followed.
+KNOWN = {
     *("expressions", "from_", "joins", "laterals", "where", "group", "having", "qualify", "windows", "distinct", "order"),
     *("limit", "offset", "with_", "hint", "distribute", "sort", "cluster"),
 }
@@ -48,7 +49,7 @@ class Selection:
     def result(self) -> Rel:
         """Return what is known of its rows."""
         node = self.node
-        if clause := odd(node, _KNOWN):
+        if clause := odd(node, KNOWN):
             return not_known(node, f"a SELECT with {clause.upper()}", self.walk.site)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on") is not None:
