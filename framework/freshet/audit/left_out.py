@@ -48,9 +48,11 @@ def _named_after(texts: Collection[str], known: set[str]) -> set[str]:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
+    from freshet.verdict.tumbling import readable
+
     found: set[str] = set(known)
     try:
-        trees = [tree for text in texts for tree in sqlglot.parse(text, dialect="spark") if tree is not None]
+        trees = [tree for text in texts for tree in sqlglot.parse(readable(text), dialect="spark") if tree is not None]
     except SqlglotError:
         return found
     while True:

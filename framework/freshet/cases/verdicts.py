@@ -15,7 +15,7 @@ from freshet.verdict.columns import SRC
 from freshet.verdict.facts import TableFacts
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
-from freshet.verdict.tables import facts_of
+from freshet.verdict.tables import facts_of, moments_of
 
 
 def verdicts_of(project: Project, overrides: Sequence[str], state: StateReader | None = None) -> dict[str, Verdict]:
@@ -33,7 +33,10 @@ def verdicts_of(project: Project, overrides: Sequence[str], state: StateReader |
         fixture = read_fixture(Path(project.root), spec, Problems())
         told = {
             SRC if name == SOURCE else name.lower(): TableFacts(
-                columns=tuple(column.name for column in shape.columns), record_key=shape.record_key, ordering=shape.ordering
+                columns=tuple(column.name for column in shape.columns),
+                record_key=shape.record_key,
+                ordering=shape.ordering,
+                moments=moments_of(shape.columns),
             )
             for name, shape in (fixture.tables if fixture else {}).items()
         }

@@ -10,6 +10,7 @@ import click
 
 from freshet.cases.case import fixture_file
 from freshet.cases.load import read_fixture
+from freshet.cases.missing import missing_columns
 from freshet.cases.schemas import declared_tables, shapes_of
 from freshet.cases.verdicts import verdicts_of
 from freshet.cli.options import load, project_options, selection_options
@@ -67,8 +68,11 @@ def validate(
     _check_seeds(project, overrides)
     check_cases(project)
     verdicts = verdicts_of(project, overrides)
-    refuse_inexact(verdicts)
+    # Spark tells more of those that it analyses.
+    refuse_inexact(verdicts, () if deep else missing_columns(project.pipelines, verdicts))
     analysed, notices = _analyse(project, overrides, output) if deep else ([], unparsed_sql(project))
+    if deep:
+        refuse_inexact({}, missing_columns([one for one in project.pipelines if one.name not in analysed], verdicts))
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else "; but there is SQL that cannot be parsed" * bool(notices)
     more = {"analysed": analysed, "notices": notices} if deep else {"notices": notices}

@@ -45,14 +45,17 @@ def unparsed(statements: Sequence[Statement]) -> Iterator[tuple[int, str]]:
     import sqlglot
     from sqlglot.errors import ParseError, SqlglotError
 
+    from freshet.verdict.texts import CALL, SHOWN
+    from freshet.verdict.tumbling import readable
+
     for statement in statements:
         if _OTHER.match(statement.text):
             continue
         try:
-            sqlglot.parse_one(statement.text, dialect="spark")
+            sqlglot.parse_one(readable(statement.text), dialect="spark")
         except ParseError as error:
             first = error.errors[0] if error.errors else {}
-            at, told = str(first.get("highlight") or "")[:_LONGEST], str(first.get("description") or "")
+            at, told = str(first.get("highlight") or "")[:_LONGEST].replace(CALL, SHOWN), str(first.get("description") or "")
             near = f" at '{at}'" if at.strip() else ""
             if told.startswith("Invalid expression") and near:
                 what = f"unexpected '{at}'"

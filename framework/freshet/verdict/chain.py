@@ -15,11 +15,13 @@ from freshet.project.syntax.statements import Statement
 from freshet.verdict import says
 from freshet.verdict.columns import SRC, UNKNOWN, Col
 from freshet.verdict.facts import Question
+from freshet.verdict.output import output_of
 from freshet.verdict.publish import Published
 from freshet.verdict.relation import Rel
-from freshet.verdict.result import Finding, Granted, Scope
+from freshet.verdict.result import Finding, Granted, Output, Scope
 from freshet.verdict.scan import renamed, source
 from freshet.verdict.site import Site
+from freshet.verdict.tumbling import readable
 from freshet.verdict.walk import Walk
 
 # What its parser does not know it says by a warning; here it is a finding.
@@ -42,6 +44,7 @@ class Chain:
         result: The result.
         not_asked: Questions that could not be asked of the result, in words.
         views: What names mean, besides the pipeline's inputs.
+        output: The result's columns; None where they are not sure.
     """
 
     question: Question
@@ -55,6 +58,7 @@ class Chain:
     site: Site = field(default_factory=lambda: Site("", 1, ""))
     node: exp.Expr = field(default_factory=exp.Select)
     lazy: set[str] = field(default_factory=set)
+    output: Output | None = None
 
     def walk(self) -> None:
         """Walk the steps, and note what is found."""
@@ -88,6 +92,7 @@ class Chain:
         return tuple(sorted({base[1] for col in cols if col is not None and (base := col.bare) and base[0] == SRC}))
 
     def _python(self, step: TransformSpec) -> None:
+        self.output = None
         if not self.question.spec.row_by_row:
             self.found.append(_of_python(step.file))
             self.result = replace(self.result, broken=True, kind="delta")
@@ -122,11 +127,12 @@ class Chain:
             case exp.Query() | exp.Values():
                 self.node = tree
                 self.result = walk.query(tree, self.views)
+                self.output = output_of(tree, self.result, site)
             case exp.Expr() if isinstance(tree, _NO_ROWS):
                 pass
             case _:
                 site.stop(says.not_analysed("a statement that freshet's parser does not know").at(site, exp.Select()))
-                self.result = Rel(kind="delta", broken=True)
+                self.result, self.output = Rel(kind="delta", broken=True), None
         self.found += site.found
 
 
@@ -134,7 +140,7 @@ def _parsed(text: str) -> exp.Expr | None:
     if _TABLE.match(text):
         text = _TABLE.sub(r"\1FROM ", text, count=1)
     try:
-        return sqlglot.parse_one(text, dialect=Spark)
+        return sqlglot.parse_one(readable(text), dialect=Spark)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 #: The main source, as the SQL's parser sees ``<SRC>``.
 SRC = "src"
@@ -19,6 +20,9 @@ INSTANT = "src_instant"
 FLAG = "_hoodie_is_deleted"
 #: Column of a table: the table's name in the SQL and the column's, lower case.
 Base = tuple[str, str]
+#: On what it hangs that a value tells a column's values apart: on the text of a TIMESTAMP, or on the text or the JSON of what
+#: may be one; or on values that hold none of some characters. The column; and these.
+Assumed = tuple[Literal["text_of_moment", "text_of_untold", "json_of_untold", "no_separators"], Base, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +47,11 @@ class Col:
         zero: The outer join that makes it 0 where it finds nothing; 0 for none.
         number: True for the number of a row within its window.
         sure: True where it is never null.
+        moments: Of ``keeps``: those that are a TIMESTAMP here, whose text depends on the session's time zone.
+        untold: Of ``keeps``: those of whose type here nobody says whether it is one.
+        lost: Columns that it does not keep because it has milliseconds of a moment.
+        nested: True for a struct, whose text does not tell where a field ends.
+        assumes: What ``keeps`` takes for granted of columns.
     """
 
     of: frozenset[Base] = frozenset()
@@ -61,6 +70,11 @@ class Col:
     zero: int = 0
     number: bool = False
     sure: bool = False
+    moments: frozenset[Base] = frozenset()
+    untold: frozenset[Base] = frozenset()
+    lost: frozenset[Base] = frozenset()
+    nested: bool = False
+    assumes: frozenset[Assumed] = frozenset()
 
 
 def of_list(number: int) -> Base:
@@ -73,7 +87,7 @@ def lists_in(bases: Iterable[Base]) -> frozenset[int]:
     return frozenset(int(table.removesuffix("()")) for table, column in bases if column == LIST)
 
 
-def of_table(table: str, column: str, *, image_of_source: bool = False, sure: bool = False) -> Col:
+def of_table(table: str, column: str, *, image_of_source: bool = False, sure: bool = False, moment: bool | None = None) -> Col:
     """Return the column of a table as it is read.
 
     Args:
@@ -81,14 +95,18 @@ def of_table(table: str, column: str, *, image_of_source: bool = False, sure: bo
         column: The column.
         image_of_source: True for the source as it was before.
         sure: True where it is never null.
+        moment: Whether it is a TIMESTAMP; None where nobody says.
     """
     base = (table, column)
     source = table == SRC or image_of_source
+    keeps = frozenset([(SRC, column) if image_of_source else base])
     return Col(
         of=frozenset([(SRC, column) if image_of_source else base]),
         same=frozenset([base]),
         text=column if source else "",
-        keeps=frozenset([(SRC, column) if image_of_source else base]),
+        keeps=keeps,
+        moments=keeps if moment else frozenset(),
+        untold=keeps if moment is None else frozenset(),
         rises=base,
         bare=base,
         flags=table == SRC and column == FLAG,

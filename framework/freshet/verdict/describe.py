@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from freshet.errors import Problem, SpecError
-from freshet.verdict.result import Example, Finding, Verdict
+from freshet.verdict.result import Example, Finding, Granted, Verdict
 
 _WORDS = {"exact": "exact", "exact_if": "exact if", "inexact": "inexact"}
 _FACTS = {
@@ -15,6 +15,7 @@ _FACTS = {
     "ordering": "is ordered by",
     "rows_stay": "has its partition columns within",
     "never_null": "has no null in",
+    "no_moments": "has no TIMESTAMP, of which two may have one text, among",
     "records_changes": "keeps change data, by which its deletes are seen",
 }
 
@@ -49,7 +50,11 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         lines += [f"  {question}" for question in verdict.not_asked]
     for granted in verdict.granted:
         table = "the source" if granted.table == "SRC" else granted.table
-        fact = f"{_FACTS[granted.fact]} {', '.join(granted.columns)}".rstrip()
+        columns = ", ".join(granted.columns)
+        if granted.fact == "no_separators":
+            lines.append(f"taken for granted, and no run can tell: no value of {columns} in {table} holds {_in_words(granted)}")
+            continue
+        fact = f"{_FACTS[granted.fact]} {columns}".rstrip()
         lines.append(f"taken for granted, as nothing tells it here: {table} {fact}; a run looks at the table")
     lines += [f"accepts {code}, of which nothing was found: it may go" for code in verdict.unused]
     return lines
@@ -110,15 +115,24 @@ def problems_of(verdict: Verdict) -> list[Problem]:
     ]
 
 
-def refuse_inexact(verdicts: Mapping[str, Verdict]) -> None:
+def refuse_inexact(verdicts: Mapping[str, Verdict], others: Iterable[Problem] = ()) -> None:
     """Refuse pipelines whose increments do not equal a recompute.
+
+    Args:
+        verdicts: What is said of each.
+        others: What else is wrong with them.
 
     Raises:
         SpecError: With every reason that nobody accepts.
     """
-    problems = [problem for verdict in verdicts.values() for problem in problems_of(verdict)]
+    problems = [*others, *(problem for verdict in verdicts.values() for problem in problems_of(verdict))]
     if problems:
         raise SpecError(problems)
+
+
+def _in_words(granted: Granted) -> str:
+    characters = " or ".join(f"'{one}'" for one in granted.without)
+    return f"{characters}, with which the record key puts them together"
 
 
 def _unasked(verdict: Verdict, begin: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,11 @@ from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.verdict.columns import SRC
 from freshet.verdict.texts import columns_of
+
+_ZONE = "spark.sql.session.timeZone"
+_SETS_ZONE = re.compile(r"\s*SET\s+(TIME\s+ZONE|`?spark\.sql\.session\.timeZone)\b", re.IGNORECASE)
+# As far from UTC in summer as in winter.
+_FIXED = re.compile(r"(Etc/)?(UTC|GMT|UCT|Universal|Zulu|Z)|(UTC|GMT|UT)?[+-]\d{1,2}(:?\d\d)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +28,7 @@ class TableFacts:
         ordering: Its ordering field; empty where nobody says.
         partition_by: Its partition columns; None where nobody says.
         never_null: Its columns that are never null; None where nobody says.
+        moments: Its columns of type TIMESTAMP, lower case; None where nobody says.
         records_changes: True where it keeps change data, by which its deletes are seen; None where nobody says.
     """
 
@@ -30,7 +37,12 @@ class TableFacts:
     ordering: str = ""
     partition_by: tuple[str, ...] | None = None
     never_null: tuple[str, ...] | None = None
+    moments: tuple[str, ...] | None = None
     records_changes: bool | None = None
+
+    def is_moment(self, column: str) -> bool | None:
+        """Say whether a column is a TIMESTAMP; None where nobody says."""
+        return None if self.moments is None else column.lower() in self.moments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +95,15 @@ class Question:
         if known is None and not self.places:
             return None
         return not self.places <= set(self.key_of(SRC))
+
+    @property
+    def zone(self) -> str:
+        """Return the time zone of the session's texts where it has an hour twice a year, or may have; else empty."""
+        told = self.spec.spark_conf.get(_ZONE, "UTC").strip()
+        for statement in (statement.text for step in self.spec.transform for statement in step.statements):
+            if _SETS_ZONE.match(statement):
+                told = "that the SQL sets"
+        return "" if _FIXED.fullmatch(told) else told
 
     def stays(self, text: str) -> bool:
         """Say whether the increment names the old value of an expression, too, where it changes."""

@@ -11,10 +11,10 @@ from freshet.verdict import says, says_joins, says_target
 from freshet.verdict.columns import INSTANT, LIST, SRC, Base, Col, lists_in
 from freshet.verdict.names import key_of
 from freshet.verdict.predicates import values_for
-from freshet.verdict.relation import Held, Rel
+from freshet.verdict.relation import Held, Rel, is_tied_key
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site
-from freshet.verdict.texts import tells_live
+from freshet.verdict.texts import CALL, tells_live
 
 _FLAG = (SRC, "_hoodie_is_deleted")
 
@@ -119,7 +119,7 @@ def grouped(rel: Rel, keys: Sequence[str | None], cols: Mapping[str, Col], site:
     if distinct and whole and all(cols[key].text or cols[key].constant for key in groups):
         # Which groups there are, and nothing else about them.
         unit = frozenset(cols[key].text for key in groups if cols[key].text)
-        pending = (*rel.pending, *named_by_some(rel, unit, site, node))
+        pending = (*with_a_name(rel.pending, unit), *named_by_some(rel, unit, site, node))
         result = replace(result, unit=unit, places=frozenset(), pending=pending, kept_by=frozenset(), one_group=not unit)
         result = replace(result, conditions=frozenset())
         return replace(result, dead=False, twice=False, doubled=(), several=frozenset(), many=frozenset())
@@ -140,6 +140,17 @@ def named_by_some(rel: Rel, texts: Iterable[str], site: Site, node: exp.Expr) ->
     # Whether a delete shows it, or only a row that leaves its group, depends on which rows of the source are left out.
     said = replace(says_target.group_may_vanish("A group of rows that a condition leaves out"), example=None)
     return [] if decides <= set(texts) else [said.at(site, node)]
+
+
+def with_a_name(pending: Iterable[Finding], texts: Iterable[str]) -> tuple[Finding, ...]:
+    """Return what is wrong with rows that name groups: that some have no window of time is not, where that is the name.
+
+    Args:
+        pending: What is wrong with the rows.
+        texts: What names a group.
+    """
+    by_window = any(text.startswith(f"{CALL}(") for text in texts)
+    return tuple(one for one in pending if not (by_window and (one.code, one.subject) == ("ROWS_FILTERED", "window")))
 
 
 def _by_unit(rel: Rel, result: Rel, groups: Sequence[str], whole: bool, distinct: bool, site: Site, node: exp.Expr) -> Rel:
@@ -185,7 +196,7 @@ def windowed(rel: Rel, partition: Sequence[str | None], texts: set[str], site: S
     cols = {key: col if key in keys else replace(col, same=frozenset()) for key, col in explicit.items()}
     result = replace(rel, cols=cols, loose=rel.loose | rel.tables, bound=frozenset())
     if rel.kind == "full":
-        cut = [one for one in rel.held if not set(one.columns) <= keys]
+        cut = [one for one in rel.held if not {column for column in one.columns if not is_tied_key(column)} <= keys]
         said = [says_joins.partitions_in_part(one, rel).at(site, node) for one in cut]
         return replace(result, pending=(*rel.pending, *said))
     if rel.kind == "delta" and rel.unit and rel.unit <= texts:
@@ -204,4 +215,4 @@ def _cut(rel: Rel, cols: Mapping[str, Col], site: Site, node: exp.Expr) -> list[
 
 
 def _kept(held: Held, cols: Mapping[str, Col]) -> Held:
-    return replace(held, columns=tuple(column if column in cols else None for column in held.columns))
+    return replace(held, columns=tuple(c if c in cols or is_tied_key(c) else None for c in held.columns))

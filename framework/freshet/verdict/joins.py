@@ -10,7 +10,7 @@ from freshet.verdict.groups import depends_on, named_by_some
 from freshet.verdict.joined import broken, together
 from freshet.verdict.own import of_each, own, with_before
 from freshet.verdict.pairs import Joining, lefts
-from freshet.verdict.relation import Bound, Held, Owed, Rel, is_unique
+from freshet.verdict.relation import HIDDEN, Bound, Held, Owed, Rel, is_unique
 
 
 def join(left: Rel, right: Rel, how: Joining) -> Rel:
@@ -114,7 +114,9 @@ def _times_constants(found: Rel, right: Rel) -> Rel:
 def _narrowed(left: Rel, right: Rel, how: Joining) -> Rel:
     """All rows of a table that belong to what changed."""
     found = together(left, right, how, keep_right=how.side == "inner")
-    texts = [(pair.left_key, pair.right.text) for pair in how.pairs if pair.right.text]
+    hidden = {id(pair): f"{HIDDEN}{number}" for number, pair in enumerate(how.pairs) if pair.left_key is None}
+    found = replace(found, cols={**found.cols, **{hidden[id(p)]: p.left for p in how.pairs if id(p) in hidden}})
+    texts = [(pair.left_key or hidden[id(pair)], pair.right.text) for pair in how.pairs if pair.right.text]
     if how.more or not texts or len(texts) < len(how.pairs):
         found = replace(found, pending=(*found.pending, how.finding(says.not_analysed("a join that narrows a table"))))
     held = Held(

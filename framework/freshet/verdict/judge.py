@@ -27,10 +27,10 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
     question = Question(spec=spec, facts={name.lower(): one for name, one in (facts or {}).items()})
     try:
         chain = _walked(question)
-        found, scope, granted, not_asked = chain.found, chain.scope, chain.granted, chain.not_asked
+        found, scope, granted, not_asked, output = chain.found, chain.scope, chain.granted, chain.not_asked, chain.output
     except Exception as error:  # a fault of the analysis must not stand for a fault of the pipeline
         found, scope, granted = [_fault(spec, error)], Scope(why_none="the analysis failed"), []
-        not_asked = ("whatever else may make the two differ",)
+        not_asked, output = ("whatever else may make the two differ",), None
     found = [one for one in (*found, *of_checks(question)) if not never_happens(spec, one)]
     accepted = tuple(_accepted(spec, one) for one in _once([*found, *of_settings(question)]))
     kind: Kind = "exact" if not accepted else "exact_if" if all(one.accepted for one in accepted) else "inexact"
@@ -42,6 +42,7 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
         granted=tuple(dict.fromkeys(granted)),
         unused=tuple(a.code for a in spec.accepts if (a.code, a.why) not in used),
         not_asked=not_asked,
+        output=output,
     )
 
 

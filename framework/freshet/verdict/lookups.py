@@ -9,7 +9,7 @@ from sqlglot import exp
 from freshet.verdict.columns import Col
 from freshet.verdict.names import is_of, key_of, resolve
 from freshet.verdict.pairs import Pair
-from freshet.verdict.relation import Rel, Tie
+from freshet.verdict.relation import TIED, Rel, Tie
 from freshet.verdict.values import value_of
 
 
@@ -48,7 +48,10 @@ def tie(condition: exp.Expr, rel: Rel, outer: Rel) -> Tie | None:
         inside = all(is_of(one, rel) for one in mine.find_all(exp.Column)) and mine.find(exp.Column) is not None
         if inside and columns and all(not is_of(one, rel) and is_of(one, outer) for one in columns):
             return Tie(
-                outer=value_of(theirs, outer, _nothing), outer_key=key_of(theirs, outer), inner=value_of(mine, rel, _nothing)
+                outer=value_of(theirs, outer, _nothing),
+                outer_key=key_of(theirs, outer),
+                inner=value_of(mine, rel, _nothing),
+                inner_key=key_of(mine, rel),
             )
     return None
 
@@ -56,7 +59,7 @@ def tie(condition: exp.Expr, rel: Rel, outer: Rel) -> Tie | None:
 def tied(found: Rel) -> list[Pair]:
     """Return what ties a subquery to the query around it, as a join's pairs."""
     return [
-        Pair(left=one.outer, right=one.inner, left_key=one.outer_key, right_key=f"\0.{number}")
+        Pair(left=one.outer, right=one.inner, left_key=one.outer_key, right_key=f"{TIED}{number}")
         for number, one in enumerate(found.ties)
     ]
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from freshet.verdict.columns import INSTANT, Col, computed, instant, unknown
 from freshet.verdict.relation import Rel
+from freshet.verdict.texts import is_name
+
+_OF_HUDI = {
+    *("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"),
+    "_hoodie_operation",
+}
+_OF_SPARK = "_metadata"
 
 
 def resolve(node: exp.Column, rel: Rel) -> list[str]:
@@ -27,6 +36,17 @@ def is_of(node: exp.Column, rel: Rel) -> bool:
     return is_instant(node) or any(rel.get(key) is not None for key in resolve(node, rel))
 
 
+def is_of_hudi(node: exp.Column, rel: Rel) -> bool:
+    """Say whether a name means one of the columns that Hudi or Spark adds to a table, and not a column of that name."""
+    name = node.name.lower()
+    if rel.broken:
+        return False
+    if any(part.name.lower() == _OF_SPARK for part in node.parts):
+        return not any(key.rpartition(".")[2] == _OF_SPARK for key in rel.cols)
+    found = [col for key in resolve(node, rel) if (col := rel.get(key)) is not None]
+    return name in _OF_HUDI and all(col.bare is not None and col.bare[1] == name for col in found)
+
+
 def is_instant(node: exp.Expr) -> bool:
     """Say whether a node is ``<SRC_INSTANT>``."""
     return isinstance(node, exp.Column) and node.name.lower() == INSTANT and not node.table
@@ -43,7 +63,11 @@ def column_of(node: exp.Column, rel: Rel) -> Col:
     if len(found) > 1:
         return computed(found)
     field = _field(node, keys[0])
-    return computed(found, ".".join([found[0].text, *field]) if found[0].text else "") if field else found[0]
+    if not field:
+        return found[0]
+    # A field of an expression over a table's row is one, too.
+    same = frozenset((table, ".".join([name, *field])) for table, name in found[0].same if not is_name(name))
+    return replace(computed(found, ".".join([found[0].text, *field]) if found[0].text else ""), same=same)
 
 
 def key_of(node: exp.Expr, rel: Rel) -> str | None:

@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from freshet.verdict.columns import Col
 from freshet.verdict.names import is_of, key_of
-from freshet.verdict.relation import Rel
+from freshet.verdict.relation import HIDDEN, UNSEEN, Rel, is_tied_key
+from freshet.verdict.texts import is_name
 
 Items = Sequence[tuple[str, exp.Expr]]
 
@@ -29,7 +30,7 @@ def starred(item: exp.Expr, star: exp.Star, rel: Rel) -> Iterator[tuple[str, exp
     for key in dict.fromkeys([*first, *rel.cols]):
         alias, _, name = key.rpartition(".")
         shown = only is None or alias == only
-        if shown and name not in left_out and key not in swallowed and not alias.startswith("\2"):
+        if shown and name not in left_out and key not in swallowed and not alias.startswith(UNSEEN):
             yield name, exp.column(name, alias or None)
     if any(only is None or alias == only for alias in rel.wide):
         yield "*", star
@@ -51,11 +52,14 @@ def projected(rel: Rel, cols: Mapping[str, Col], keys: Mapping[str, str | None],
     for name, key in keys.items():
         if key is not None:
             names.setdefault(key, name)
+    names |= {
+        key: name for one in rel.held for key in one.columns for name in cols if key and is_expression(key, cols[name], rel)
+    }
     for alias in wide:
         for one in (*rel.unique, *(frozenset(c for c in h.columns if c is not None) for h in rel.held)):
             names.update({key: key.rpartition(".")[2] for key in one if key.rpartition(".")[0] == alias})
     unique = frozenset(frozenset(names[k] for k in one) for one in rel.unique if all(k in names for k in one))
-    held = tuple(replace(h, columns=tuple(names.get(c) if c is not None else None for c in h.columns)) for h in rel.held)
+    held = tuple(replace(h, columns=tuple(c if is_tied_key(c) else names.get(c or "") for c in h.columns)) for h in rel.held)
     tables = tuple(table for some in wide.values() for table in some)
     kept = {name: col for name, col in cols.items() if name != "*"}
     return replace(
@@ -67,6 +71,20 @@ def projected(rel: Rel, cols: Mapping[str, Col], keys: Mapping[str, str | None],
         held=held,
         plain=_plain(rel, kept, keys, wide),
     )
+
+
+def is_expression(key: str, col: Col, rel: Rel) -> bool:
+    """Say whether a column is an expression by which a join narrowed a relation.
+
+    Args:
+        key: Key of what narrows it; see ``HIDDEN``.
+        col: The column.
+        rel: The relation.
+    """
+    if not key.startswith(HIDDEN) or key not in rel.cols:
+        return False
+    told = {base for base in rel.cols[key].same if not is_name(base[1])}
+    return bool(told) and told <= col.same
 
 
 def numbered(result: Rel, rel: Rel, items: Items, keys: Mapping[str, str | None]) -> Rel:

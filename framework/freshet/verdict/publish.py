@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from freshet.project.model.kafka import KafkaSpec
 from freshet.verdict import says, says_target
+from freshet.verdict.apart import assumed, lost_moments, told_apart
 from freshet.verdict.columns import INSTANT, ROWS, SRC, Col
 from freshet.verdict.facts import Question
 from freshet.verdict.groups import depends_on
@@ -135,18 +136,21 @@ class Published:
                 yield self._at(says.not_analysed(f"{column}, a column of the record key that the result does not name,"))
             elif col is not None and (of := depends_on(col, rel)):
                 yield self._at(says_target.key_may_change(column, of, self._keys()))
-        held = {text for col in cols.values() if col is not None for text in self._told_apart(col)}
+        held = {text for col in cols.values() if col is not None for text in told_apart(col, self.question)}
         missing = sorted(rel.unit - held)
         if missing and rel.unit:
             said = says_target.keys_may_collide(missing, key)
-            yield self._at(said if self._told_twice(rel, held) else replace(said, example=None))
+            if lost := lost_moments(cols.values(), self.question) & set(missing):
+                said = says_target.moments_may_collide(sorted(lost), key, self.question.zone)
+            yield self._at(said if self._told_twice(rel, held) and not lost else replace(said, example=None))
+        self.granted += assumed(cols.values(), rel.unit, self.question)
         loose = rel.several - {col.fixed for col in cols.values() if col is not None}
         if loose:
             names = [name for name, col in rel.cols.items() if col.fixed in loose] or ["a list of constants"]
             yield self._at(says_target.keys_may_collide(names, key))
         moving = sorted(rel.unit - set(self.question.key_of(SRC)))
         if moving and "old" not in rel.seen and not all(self.question.stays(text) for text in moving):
-            yield self._at(says_target.old_group_not_touched(", ".join(moving)))
+            yield self._at(says_target.old_group_not_touched(moving))
         if "old" in rel.seen and ("new" not in rel.seen or any(self._of_image(col) for col in rel.cols.values())):
             yield self._at(says_target.only_old_rows())
 
@@ -172,11 +176,7 @@ class Published:
 
     def _by_key(self, rel: Rel) -> bool:
         cols = [rel.get(column) for column in self._target_key()]
-        return rel.unit <= {text for col in cols if col is not None for text in self._told_apart(col)}
-
-    @staticmethod
-    def _told_apart(col: Col) -> set[str]:
-        return {col.text} | {column for table, column in col.keeps if table == SRC}
+        return rel.unit <= {text for col in cols if col is not None for text in told_apart(col, self.question)}
 
     def _deletes(self, rel: Rel) -> Iterator[Finding]:
         if self.question.spec.operation == "delete":
@@ -213,7 +213,7 @@ class Published:
         yield from drives_missing(rel, self.question, self.site, self.node)
         moving = sorted({text for held in rel.held for text in held.told if "old" not in held.images})
         if moving:
-            yield self._at(says_target.old_group_not_touched(", ".join(moving)))
+            yield self._at(says_target.old_group_not_touched(moving))
         if not any(one <= set(self._target_key()) for one in rel.unique):
             yield self._at(says.not_analysed("several rows that one record key may have"))
         yield self._at(says_target.partition_may_empty())

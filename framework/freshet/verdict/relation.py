@@ -36,6 +36,14 @@ class Held:
         return {text for texts in self.texts for text in texts}
 
 
+#: Begins the key of a column of ``Held`` that a subquery holds equal to the query around it, however it groups its rows.
+TIED = "\0."
+#: Begins the key of an expression by which a join narrows a relation.
+HIDDEN = "\4."
+# Columns that no star shows.
+UNSEEN = ("\2", "\4", "\6")
+
+
 #: A column of a table, and one of an input over the source's own table: whatever of the first table a row of a relation
 #: hangs on stands in it with a row of the second that holds the same.
 Bound = tuple[Base, Base]
@@ -86,6 +94,7 @@ class Tie:
     outer: Col
     outer_key: str | None
     inner: Col
+    inner_key: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +226,11 @@ class Rel:
             ties=(),
             open_ties=False,
         )
+
+
+def is_tied_key(key: str | None) -> bool:
+    """Say whether a column of ``Held`` is one that a subquery holds equal to the query around it."""
+    return key is not None and key.startswith(TIED)
 
 
 def is_unique(rel: Rel, keys: Iterable[str | None]) -> bool:

@@ -90,13 +90,39 @@ class Granted:
     Args:
         table: The table, by the name that the SQL uses.
         fact: What is taken for granted: these are the record key or the ordering field; the record key says in which
-            partition a row lies, so that none goes to another one; these are never null; the table keeps change data.
+            partition a row lies, so that none goes to another one; these are never null; none of these is a TIMESTAMP; the
+            table keeps change data. Of ``no_separators`` no run can tell: none of these holds the characters in ``without``.
         columns: The columns that it is about.
+        without: See ``no_separators``.
     """
 
     table: str
-    fact: Literal["record_key", "ordering", "rows_stay", "never_null", "records_changes"]
+    fact: Literal["record_key", "ordering", "rows_stay", "never_null", "no_moments", "records_changes", "no_separators"]
     columns: tuple[str, ...]
+    without: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renamed:
+    """A column that a SQL gives another name by writing that behind it, without AS."""
+
+    column: str
+    alias: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """The columns of a SQL's result.
+
+    Args:
+        names: Their names, lower case; empty for one that Spark names by its text.
+        renamed: Those that stand before another name.
+    """
+
+    names: tuple[str, ...]
+    renamed: tuple[Renamed, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +136,7 @@ class Verdict:
         granted: What of the tables is taken for granted.
         unused: Codes that the author accepts and that nothing was found of.
         not_asked: Questions that could not be asked, because of the findings that stop the analysis; in words.
+        output: The result's columns; None where they are not sure.
     """
 
     kind: Kind
@@ -118,3 +145,4 @@ class Verdict:
     granted: tuple[Granted, ...] = ()
     unused: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
+    output: Output | None = None

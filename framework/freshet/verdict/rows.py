@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from freshet.verdict import says_joins
+from freshet.verdict import says_rows
 from freshet.verdict.columns import ROWS, Col, computed, of_list
 from freshet.verdict.functions import name_of
 from freshet.verdict.literals import all_apart
@@ -28,17 +28,21 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node
         keys: The keys of the columns that it gives.
         node: Its place.
     """
-    walk.look_at(function)
+    walk.look_at(function, rel)
     cols, number = dict(rel.cols), new_list()
     many = f"{name_of(function)}()"
+    if (fields := _of_json(function)) is not None:
+        # One row for each, of nulls where there is nothing to find.
+        cols.update({key: walk.value(field, rel) for key, field in zip(keys, fields, strict=False)})
+        return replace(rel, cols=cols, plain="")
     told = _constants(function, len(keys))
     if told is None:
         parts = [walk.value(one, rel) for one in function.iter_expressions()]
         of = computed(parts).of | {(many, ROWS)}
         cols.update({key: Col(of=of) for key in keys})
         of_changed = rel.kind == "delta" and not rel.broken
-        said = says_joins.fan_out_of(name_of(function)).at(walk.site, node)
-        gone = says_joins.no_row_of(name_of(function)).at(walk.site, node)
+        said = says_rows.fan_out_of(name_of(function)).at(walk.site, node)
+        gone = says_rows.no_row_of(name_of(function)).at(walk.site, node)
         emptied = (gone,) if of_changed and not (isinstance(function, _OUTER) or _is_outer(node, function)) else ()
         return replace(
             rel,
@@ -66,9 +70,23 @@ def rows_of(walk: Steps, rel: Rel, function: exp.Expr, keys: Sequence[str], node
     # As many rows each time, and nothing that tells them apart.
     for key in keys:
         cols[key] = replace(cols[key], of=cols[key].of | {(many, ROWS)})
-    said = says_joins.fan_out_of(name_of(function)).at(walk.site, node)
+    said = says_rows.fan_out_of(name_of(function)).at(walk.site, node)
     pending = (*rel.pending, said) if rel.kind == "delta" and not rel.broken else rel.pending
     return replace(rel, cols=cols, plain="", unique=frozenset(), many=rel.many | {many}, pending=pending)
+
+
+def names_of(function: exp.Expr) -> list[str]:
+    """Return the names that Spark gives the columns of a function that makes rows, where the SQL gives none."""
+    fields = _of_json(function)
+    return ["col"] if fields is None else [f"c{number}" for number in range(len(fields))]
+
+
+def _of_json(function: exp.Expr) -> list[exp.Expr] | None:
+    """Return the columns of ``json_tuple``, each as a function of its own; None for another function."""
+    if not isinstance(function, exp.Anonymous) or function.name.lower() != "json_tuple" or len(function.expressions) < 2:
+        return None
+    text, *fields = function.expressions
+    return [exp.Anonymous(this="field_of_json", expressions=[text.copy(), field.copy()]) for field in fields]
 
 
 def _is_outer(node: exp.Expr, function: exp.Expr) -> bool:

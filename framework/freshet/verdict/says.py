@@ -131,6 +131,17 @@ def not_analysed(what: str) -> Said:
     )
 
 
+def of_hudi(column: str) -> Said:
+    """A column that Hudi or Spark adds to each table."""
+    return Said(
+        code="NOT_ANALYSED",
+        message=f"{column} says where or when Hudi wrote a row, which changes without the row; no run hands it to the SQL, "
+        "which fails at it.",
+        hint="Leave it out. The time of a run is <SRC_INSTANT>; what identifies a row are the columns of its record key.",
+        subject=column,
+    )
+
+
 def first_table(rel: Rel) -> str:
     """Return the name of a table that has a part in a relation, the main source's where there is no other."""
     named = sorted(table for table in rel.tables - rel.images if table != SRC)

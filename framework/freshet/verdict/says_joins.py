@@ -103,36 +103,6 @@ def fan_out_of_join(right: Rel, left: Rel, pairs: Iterable[Pair]) -> Said:
     )
 
 
-def fan_out_of(function: str) -> Said:
-    """One row becomes as many as a value says."""
-    return Said(
-        code="FAN_OUT",
-        message=f"{function} makes several rows of one: when it makes fewer the next time, the others stay published.",
-        hint="Make the same rows each time, those without content too, as by 'stack' with constants; or publish the value as "
-        "it is.",
-        subject=function,
-        example=Example(
-            table=SRC,
-            change="update",
-            before={"elements": "2"},
-            after={"elements": "1"},
-            recompute="holds one row",
-            target="holds two rows",
-        ),
-    )
-
-
-def no_row_of(function: str) -> Said:
-    """A row of which nothing is made."""
-    return Said(
-        code="ROWS_FILTERED",
-        message=f"{function} gives no row for a value that is empty or null: a row that was published and has come to that is "
-        "not in the result, so that nothing takes it out of the target.",
-        hint="Write LATERAL VIEW OUTER, or explode_outer, so that each row of <SRC> gives one at least.",
-        subject=function,
-    )
-
-
 def outer_join_of_part() -> Said:
     """The changed rows on the side that may be missing."""
     return Said(

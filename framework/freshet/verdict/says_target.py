@@ -8,6 +8,7 @@ from dataclasses import replace
 from freshet.verdict.columns import FLAG, ROWS, SRC, UNKNOWN, Base, Col
 from freshet.verdict.result import Example
 from freshet.verdict.says import Said, shown, simple
+from freshet.verdict.texts import columns_of, is_name
 
 
 def group_in_part(groups: str, unit: str, what: str = "aggregate") -> Said:
@@ -43,8 +44,11 @@ def group_may_vanish(what: str) -> Said:
     )
 
 
-def old_group_not_touched(columns: str) -> Said:
+def old_group_not_touched(texts: Sequence[str]) -> Said:
     """Rows that move from one group to another."""
+    columns = ", ".join(texts)
+    # Of an expression: a column that it is computed from.
+    moving = sorted({name for text in texts for name in ([text] if is_name(text) else columns_of(text))})
     return Said(
         code="OLD_GROUP_NOT_TOUCHED",
         message=f"A row whose {columns} changes leaves a group that <SRC> does not name any more, and that keeps what it had.",
@@ -55,8 +59,8 @@ def old_group_not_touched(columns: str) -> Said:
         example=Example(
             table=SRC,
             change="update",
-            before=dict.fromkeys(columns.split(", "), "'a'"),
-            after=dict.fromkeys(columns.split(", "), "'b'"),
+            before=dict.fromkeys(moving, "'a'"),
+            after=dict.fromkeys(moving, "'b'"),
             recompute="counts the row in the new group alone",
             target="counts it in both",
         ),
@@ -107,6 +111,19 @@ def keys_may_collide(missing: Sequence[str], key: Sequence[str]) -> Said:
             recompute="holds the row of the other",
             target="holds no row",
         ),
+    )
+
+
+def moments_may_collide(missing: Sequence[str], key: Sequence[str], zone: str) -> Said:
+    """Two moments that are one in the target's record key."""
+    columns = ", ".join(missing)
+    why = f"in the time zone {zone} an hour of autumn comes twice" if zone else "JSON has milliseconds of a moment"
+    return Said(
+        code="KEYS_MAY_COLLIDE",
+        message=f"The target's record key ({', '.join(key)}) has {columns} of the source's as a text, and {why}: two of its "
+        "rows may write one row.",
+        hint=f"Take the moment as a number, unix_micros({missing[0]}), which is the same everywhere.",
+        subject=columns,
     )
 
 

@@ -43,7 +43,10 @@ def table(node: exp.Table, views: Mapping[str, Rel], question: Question, site: S
     facts, image = question.of(name), one.as_of == "checkpoint" and question.is_source(name)
     key = question.key_of(name)
     sure = {column.lower() for column in (*key, *(facts.never_null or ()))}
-    cols = {c: of_table(name, c, image_of_source=image, sure=c in sure) for c in (column.lower() for column in facts.columns)}
+    cols = {
+        c: of_table(name, c, image_of_source=image, sure=c in sure, moment=facts.is_moment(c))
+        for c in (column.lower() for column in facts.columns)
+    }
     held: tuple[Held, ...] = ()
     if one.read == "affected_partitions":
         texts = tuple(frozenset(text_of(text) for text in texts) for _, texts in one.on)
@@ -76,9 +79,11 @@ def table(node: exp.Table, views: Mapping[str, Rel], question: Question, site: S
 def source(question: Question) -> Rel:
     """Return what is known of the main source's increment."""
     key = question.key_of(SRC)
-    columns = question.of(SRC).columns
-    sure = {column.lower() for column in (*key, *(question.of(SRC).never_null or ()))}
-    cols = {c: of_table(SRC, c, sure=c in sure) for c in (column.lower() for column in columns)}
+    facts = question.of(SRC)
+    sure = {column.lower() for column in (*key, *(facts.never_null or ()))}
+    cols = {
+        c: of_table(SRC, c, sure=c in sure, moment=facts.is_moment(c)) for c in (column.lower() for column in facts.columns)
+    }
     if cols and question.deletes_pass_on:
         cols.setdefault("_hoodie_is_deleted", of_table(SRC, "_hoodie_is_deleted"))
     return Rel(

@@ -14,14 +14,16 @@ from freshet.verdict.groups import alone, filtered, grouped
 from freshet.verdict.lookups import is_tied, tie
 from freshet.verdict.names import is_instant, key_of
 from freshet.verdict.predicates import conjuncts
-from freshet.verdict.projection import group_keys, numbered, projected, starred
-from freshet.verdict.relation import Rel, is_unique
-from freshet.verdict.rows import rows_of
+from freshet.verdict.projection import group_keys, is_expression, numbered, projected, starred
+from freshet.verdict.relation import TIED, Rel, is_tied_key, is_unique
+from freshet.verdict.rows import names_of, rows_of
 from freshet.verdict.scan import not_known
 from freshet.verdict.steps import Steps, odd
+from freshet.verdict.tumbling import by_its_start, with_windows
 from freshet.verdict.windows import looked_at
 
-_KNOWN = {
+#: Clauses that are followed.
+KNOWN = {
     *("expressions", "from_", "joins", "laterals", "where", "group", "having", "qualify", "windows", "distinct", "order"),
     *("limit", "offset", "with_", "hint", "distribute", "sort", "cluster"),
 }
@@ -47,7 +49,7 @@ class Selection:
     def result(self) -> Rel:
         """Return what is known of its rows."""
         node = self.node
-        if clause := odd(node, _KNOWN):
+        if clause := odd(node, KNOWN):
             return not_known(node, f"a SELECT with {clause.upper()}", self.walk.site)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on") is not None:
@@ -72,9 +74,11 @@ class Selection:
             names = [name.name.lower() for name in (alias.args.get("columns") or ())] if alias is not None else []
             rel = rows_of(walk, rel, one.this, [f"{table}.{name}" for name in names], one)
         for condition in conditions:
-            walk.look_at(condition)
+            walk.look_at(condition, rel)
             if self.outer is not None and is_tied(condition, rel):
                 found = tie(condition, rel, self.outer)
+                if found is not None and found.inner_key is not None:
+                    rel = _narrowed(rel, found.inner_key, f"{TIED}{len(rel.ties)}")
                 if any(is_instant(column) for column in condition.find_all(exp.Column)):
                     walk.site.found.append(says.not_deterministic(says.SHOWN_INSTANT).at(walk.site, condition))
                 rel = replace(
@@ -95,9 +99,11 @@ class Selection:
     def _columns(self, rel: Rel) -> Rel:
         """Gather the columns of the result, and return the relation with the rows and windows that they make."""
         walk = self.walk
+        asks = (self.node.args.get(clause) for clause in ("group", "having"))
+        rel = with_windows(walk, rel, [*self.node.expressions, *(one for one in asks if one is not None)])
         for item in self.node.expressions:
             if not isinstance(item, exp.Star):
-                walk.look_at(item)
+                walk.look_at(item, rel)
             star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
             if isinstance(star, exp.Star):
                 self.items += starred(item, star, rel)
@@ -105,7 +111,7 @@ class Selection:
             inner = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
             if makes_rows(inner):
                 named = [one.name.lower() for one in item.expressions] if isinstance(item, exp.Aliases) else []
-                names = named or [item.alias.lower() or "col"]
+                names = named or ([item.alias.lower()] if item.alias else names_of(inner))
                 rel = rows_of(walk, rel, inner, [f"\1.{name}" for name in names], item)
                 self.items += [(name, exp.column(name, "\1")) for name in names]
                 continue
@@ -114,11 +120,11 @@ class Selection:
         having, qualify, group = (self.node.args.get(clause) for clause in ("having", "qualify", "group"))
         told = [one for one in (having, qualify, group) if one is not None]
         for one in told:
-            walk.look_at(one)
+            walk.look_at(one, rel)
         rel = walk.look_up(rel, [*parts, *told], self.views)
         named_windows = {w.name.lower(): w for w in self.node.args.get("windows") or ()}
         for part in (*parts, *told, *(self.node.args.get("windows") or ())):
-            walk.look_at(part) if isinstance(part, exp.Window) else None
+            walk.look_at(part, rel) if isinstance(part, exp.Window) else None
             for window in within(part):
                 if isinstance(window, exp.Window) and window not in named_windows.values():
                     rel = looked_at(walk, rel, window, named_windows)
@@ -152,11 +158,16 @@ class Selection:
 
     def _grouped(self, rel: Rel, seen: Rel, cols: Mapping[str, Col], group: exp.Group | None) -> Rel:
         node, walk = self.node, self.walk
+        if group is not None and group.args.get("all") is True:
+            whole = "all" not in {key.rpartition(".")[2] for key in rel.cols} and "*" not in cols
+            group = _every(self.items) if whole else group
         if group is not None and any(group.args.get(kind) for kind in ("cube", "rollup", "grouping_sets", "all", "totals")):
             if rel.kind != "full" or rel.held:
                 return not_known(node, "GROUP BY with CUBE, ROLLUP, GROUPING SETS or ALL", walk.site)
             told = {name: Col(of=col.of | rel.of_rows) for name, col in cols.items()}
             return replace(rel, cols=told, wide={}, merged={}, unique=frozenset(), plain="")
+        if group is not None:
+            by_its_start(group, self.items, rel)
         keys, by = group_keys(group, self.items, rel)
         in_result = [key for key in keys if key is not None]
         by_unit = alone(rel, cols, in_result)
@@ -179,7 +190,7 @@ class Selection:
             replace(
                 h,
                 columns=tuple(
-                    next((n for n, i in self.items if n in keys and c is not None and key_of(i, rel) == c), None)
+                    c if is_tied_key(c) else next((n for n, i in self.items if n in keys and _is(c, n, i, cols, rel)), None)
                     for c in h.columns
                 ),
             )
@@ -200,3 +211,21 @@ class Selection:
                 if isinstance(one, exp.ArgMax | exp.ArgMin) and not is_unique(rel, [*by, key_of(one.expression, rel)]):
                     name = "max_by" if isinstance(one, exp.ArgMax) else "min_by"
                     self.walk.site.found.append(says.order_is_open(name).at(self.walk.site, one))
+
+
+def _every(items: Sequence[tuple[str, exp.Expr]]) -> exp.Group:
+    """Return what GROUP BY ALL stands for: each column of the result that aggregates nothing."""
+    plain = [item for _, item in items if not any(aggregates(one) for one in within(item))]
+    # A number by itself would be a column's place.
+    return exp.Group(expressions=[exp.Paren(this=one.copy()) for one in plain])
+
+
+def _narrowed(rel: Rel, key: str, tied: str) -> Rel:
+    """Return a relation of the rows for which a column that narrows it has the value of the query around it."""
+    held = (replace(one, columns=tuple(tied if column == key else column for column in one.columns)) for one in rel.held)
+    return replace(rel, held=tuple(held))
+
+
+def _is(key: str | None, name: str, item: exp.Expr, cols: Mapping[str, Col], rel: Rel) -> bool:
+    """Say whether a column of the result is what narrows a relation."""
+    return key is not None and (key_of(item, rel) == key or is_expression(key, cols[name], rel))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from freshet.verdict.result import Example, Finding
+from freshet.verdict.texts import CALL, SHOWN
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Site:
     ) -> Finding:
         """Return a finding at a node's place."""
         line, column = self.place(node)
+        message, hint, subject = (text.replace(CALL, SHOWN) for text in (message, hint, subject))
         return Finding(
             code=code,
             file=self.file,

@@ -11,10 +11,10 @@ from sqlglot import exp
 from freshet.verdict import says
 from freshet.verdict.columns import INSTANT, ROWS, SRC, Col, computed, unknown
 from freshet.verdict.facts import Question
-from freshet.verdict.functions import unknown_in, volatile_in
+from freshet.verdict.functions import unknown_in, volatile_in, within
 from freshet.verdict.joins import join
 from freshet.verdict.lookups import equal, fixed_key, never_null, pairs_of, partner_of, subqueries, tied
-from freshet.verdict.names import is_of
+from freshet.verdict.names import is_of, is_of_hudi
 from freshet.verdict.pairs import Joining, Pair
 from freshet.verdict.predicates import always, conjuncts
 from freshet.verdict.relation import Rel
@@ -61,7 +61,7 @@ class Steps(ABC):
         """Return what is known of what stands in a FROM, its columns by ``alias.name``."""
         if isinstance(node, exp.Lateral):
             return not_known(node, "LATERAL", self.site)
-        if isinstance(node, exp.Table):
+        if isinstance(node, exp.Table) or node.args.get("pivots"):
             return self.query(node, views)
         if isinstance(node, exp.Subquery) and not node.alias and isinstance(node.this, exp.Table | exp.Subquery):
             # Parentheses around a join: its tables keep their names.
@@ -116,11 +116,11 @@ class Steps(ABC):
             taken = [one for one in where if equal(one, rel, other) is not None]
             where[:] = [one for one in where if one not in taken]
             conditions += taken
+        both = replace(rel, cols={**rel.cols, **other.cols}, wide={**rel.wide, **other.wide})
         for condition in conditions:
-            self.look_at(condition)
+            self.look_at(condition, both)
             if always(condition):
                 continue
-            both = replace(rel, cols={**rel.cols, **other.cols}, wide={**rel.wide, **other.wide})
             if any(table == INSTANT for table, _ in self.value(condition, both).of):
                 self.site.found.append(says.not_deterministic(says.SHOWN_INSTANT).at(self.site, condition))
             pair = equal(condition, rel, other) or (fixed_key(condition, other) if _tells(condition, other, rel) else None)
@@ -192,10 +192,19 @@ class Steps(ABC):
         """Return what is known of an expression's value."""
         return value_of(node, rel, self.inner)
 
-    def look_at(self, node: exp.Expr) -> None:
-        """Say what of an expression gives another value in another run, or is a function that nobody knows."""
+    def look_at(self, node: exp.Expr, rel: Rel) -> None:
+        """Say what of an expression gives another value in another run, or is a function or column that nobody knows.
+
+        Args:
+            node: The expression.
+            rel: The relation that its columns are of.
+        """
         for one, name in volatile_in(node):
             self.site.found.append(says.not_deterministic(name).at(self.site, one))
+        for column in within(node):
+            if isinstance(column, exp.Column) and is_of_hudi(column, rel):
+                name = "_metadata" if "_metadata" in (part.name.lower() for part in column.parts) else column.name.lower()
+                self.site.found.append(says.of_hudi(name).at(self.site, column))
         for call in unknown_in(node):
             said = says.not_analysed(f"the function {call.name}, which is none of Spark's that freshet knows,")
             self.site.found.append(said.at(self.site, call))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from freshet.errors import FreshetError
 from freshet.hudi.kept_texts import columns_in
@@ -11,6 +11,7 @@ from freshet.hudi.table import StateReader
 from freshet.project.model.kafka import ORIGIN, KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef, TableSpec
+from freshet.types.columns import Atomic, Column
 from freshet.verdict.columns import SRC
 from freshet.verdict.facts import TableFacts
 
@@ -47,10 +48,21 @@ def facts_of(
     return found
 
 
+def moments_of(columns: Iterable[Column]) -> tuple[str, ...]:
+    """Return the columns of type TIMESTAMP, lower case."""
+    return tuple(column.name.lower() for column in columns if column.type == Atomic("timestamp"))
+
+
 def _of_topics(topics: KafkaSpec) -> TableFacts:
     # A record never changes: with another value it would be another one. So all of it tells it from others.
     columns = tuple(column.name for column in row_columns(topics))
-    return TableFacts(columns=columns, record_key=columns, partition_by=(), never_null=(ORIGIN,))
+    return TableFacts(
+        columns=columns,
+        record_key=columns,
+        partition_by=(),
+        never_null=(ORIGIN,),
+        moments=moments_of(row_columns(topics)),
+    )
 
 
 def _of_ddl(table: TableSpec) -> TableFacts:
@@ -60,6 +72,7 @@ def _of_ddl(table: TableSpec) -> TableFacts:
         ordering=table.ordering_field,
         partition_by=table.partition_by,
         never_null=tuple(column.name for column in table.columns if not column.nullable),
+        moments=moments_of(table.columns),
         records_changes=table.properties.get(RECORDS_CHANGES, "").strip().lower() == "true",
     )
 
@@ -82,5 +95,6 @@ def _of_table(ref: TableRef, state: StateReader) -> TableFacts | None:
         ordering=found.config.ordering_field,
         partition_by=found.config.partition_by,
         never_null=sure if set(found.config.partition_by) <= set(sure) else None,
+        moments=moments_of(columns),
         records_changes=found.config.records_changes,
     )

@@ -9,6 +9,10 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 
+#: What the parser reads instead of the function's name ``window``, which it takes for a keyword; as long, so that places stay.
+CALL = "wind0w"
+#: What the SQL says.
+SHOWN = "window"
 _FLAG = "_hoodie_is_deleted"
 _DEAD = {f"{flag}{said}" for flag in (_FLAG, f"coalesce({_FLAG}, false)") for said in ("", " = true", " is true")}
 _LIVE = {f"{flag} {said} false" for flag in (_FLAG, f"coalesce({_FLAG}, false)") for said in ("=", "is")}

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from freshet.verdict import says, says_target
 from freshet.verdict.columns import FLAG, SRC, Col, of_list
-from freshet.verdict.groups import named_by_some
+from freshet.verdict.groups import named_by_some, with_a_name
 from freshet.verdict.literals import all_apart
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.result import Finding
@@ -89,7 +89,7 @@ def united(left: Rel, right: Rel, site: Site, node: exp.Expr) -> Rel:
                 unit=frozenset(found),
                 seen=left.seen | right.seen,
                 doubled=(says_target.named_twice().at(site, node),),
-                pending=(*_but_deletes(left, right), *named),
+                pending=(*with_a_name(_but_deletes(left, right), found), *named),
                 kept_by=frozenset(),
                 conditions=frozenset(),
                 places=frozenset(),

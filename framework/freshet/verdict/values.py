@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from freshet.verdict.columns import ROWS, Base, Col, computed, unknown
 from freshet.verdict.functions import aggregates, makes_rows
+from freshet.verdict.kept import NOTHING, as_fields, as_json, as_one_text, as_text
 from freshet.verdict.names import column_of
 from freshet.verdict.relation import Rel
 from freshet.verdict.texts import spelled
@@ -18,8 +19,9 @@ _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 _ONE_OF_ONE = (exp.Max, exp.Min, exp.AnyValue, exp.First, exp.Last)
 # Of nulls alone they are null.
 _NULL_OF_NULLS = (exp.Max, exp.Min, exp.Sum, exp.Avg, exp.AnyValue)
-# Two values that differ never give one of these.
-_APART = (exp.MD5, exp.SHA2, exp.JSONFormat, exp.Struct, exp.PropertyEQ)
+# Two texts that differ never give one of these.
+_DIGESTS = (exp.MD5, exp.SHA2)
+_FIELDS = (exp.Struct, exp.PropertyEQ)
 _RISING = {
     *(exp.DataType.Type.BIGINT, exp.DataType.Type.DOUBLE, exp.DataType.Type.DECIMAL),
     *(
@@ -62,7 +64,8 @@ def value_of(node: exp.Expr, rel: Rel, inner: Inner) -> Col:
             return computed([value_of(node.this, rel, inner), inner(node)])
         case exp.Window():
             return _window(node, rel, inner)
-    parts = [value_of(one, rel, inner) for one in _below(node)]
+    below = node.flatten() if isinstance(node, exp.DPipe) else _below(node)
+    parts = [value_of(one, rel, inner) for one in below]
     if aggregates(node):
         return _aggregate(node, parts, rel)
     if makes_rows(node):
@@ -106,7 +109,8 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
             return replace(
                 found,
                 # Two numbers or times never have one text; two texts may be one number.
-                keeps=first.keeps if text else frozenset(),
+                **vars(as_text(first) if text else NOTHING),
+                sure=first.sure and text,
                 rises=first.rises if node.to.this in _RISING else None,
                 flags=first.flags,
                 instant=first.instant and node.to.this == exp.DataType.Type.BIGINT,
@@ -118,14 +122,15 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
         case exp.Anonymous() if node.name.lower() in _TIMES:
             return replace(found, rises=first.rises)
         case exp.Concat() | exp.DPipe():
-            told = [part for part in parts if not part.constant]
-            # One NULL makes all of it NULL, and a separator is not always there.
-            nulls = any("NULL" in part.constant.upper() for part in parts)
-            one = len(told) == 1 and not nulls and not (isinstance(node, exp.ConcatWs) and told[0] is first)
-            return replace(found, keeps=told[0].keeps if one else frozenset())
+            return replace(found, **vars(as_one_text(node, parts)))
         case exp.JSONFormat() if len(parts) > 1:
             # What its options say of how a date is written may leave out a part of it.
             return found
+        case exp.UnixMicros():
+            # Of a text that is no moment's in one spelling two may be one number.
+            return replace(found, keeps=first.moments, assumes=first.assumes, rises=first.rises)
+        case exp.JSONFormat():
+            return replace(found, **vars(as_json(first)))
         case exp.Or():
             absent = frozenset().union(*(part.absent for part in parts))
             return replace(found, flags=any(part.flags for part in parts), absent=absent)
@@ -148,8 +153,10 @@ def _of_row(node: exp.Expr, parts: list[Col], found: Col) -> Col:
             return replace(found, flags=first.flags, absent=first.absent)
         case exp.Case() if node.this is None and isinstance(next(_below(node)), exp.If):
             return replace(found, flags=first.flags or _marks_each(node, parts), absent=first.absent)
-        case _ if isinstance(node, _APART):
-            return replace(found, keeps=frozenset().union(*(part.keeps for part in parts)))
+        case _ if isinstance(node, _DIGESTS):
+            return replace(found, **vars(as_text(first)))
+        case _ if isinstance(node, _FIELDS):
+            return replace(found, **vars(as_fields(parts, nested=isinstance(node, exp.Struct))))
     return found
 
 

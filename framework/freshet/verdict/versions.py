@@ -37,7 +37,7 @@ def of_versions(rel: Rel, question: Question, site: Site, node: exp.Expr) -> Ite
         return
     moving = sorted({text for held in rows[0].held for text in held.told} - own)
     if moving and not all("old" in held.images for held in rows[0].held):
-        yield says_target.old_group_not_touched(", ".join(moving)).at(site, node)
+        yield says_target.old_group_not_touched(moving).at(site, node)
     elif rows[0].held:
         yield from drives_missing(rows[0], question, site, node)
 

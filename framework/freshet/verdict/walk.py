@@ -14,6 +14,7 @@ from freshet.verdict.scan import listed, not_known, renamed, table
 from freshet.verdict.select import Selection
 from freshet.verdict.steps import OF_SUBQUERY, Steps, odd
 from freshet.verdict.unions import united
+from freshet.verdict.unpivot import unpivoted
 
 _OF_SET = {"this", "expression", "with_", "distinct", "limit", "offset", "order", "distribute", "sort", "cluster"}
 
@@ -39,6 +40,8 @@ class Walk(Steps):
         match node:
             case exp.Subquery() if not odd(node, OF_SUBQUERY):
                 found = self.joined_to(self.query(node.this, views, outer), node, views)
+            case exp.Table() | exp.Subquery() if len(node.args.get("pivots") or ()) == 1:
+                found = self._unpivoted(node, views, outer)
             case exp.Select():
                 found = Selection(self, node, views, outer).result()
             case exp.SetOperation() if not odd(node, _OF_SET):
@@ -55,6 +58,15 @@ class Walk(Steps):
                 self.site.stop(says.rows_limited(clause.upper()).at(self.site, told))
                 found = replace(found, kind="delta", broken=True)
         return found
+
+    def _unpivoted(self, node: exp.Expr, views: Mapping[str, Rel], outer: Rel | None) -> Rel:
+        """Return a table or subquery with what UNPIVOT makes of it."""
+        plain = node.copy()
+        plain.set("pivots", None)
+        plain.set("joins", None)
+        found = self.query(plain, views, outer)
+        found = self.named(found, node) if isinstance(node, exp.Subquery) else found
+        return self.joined_to(unpivoted(found, node.args["pivots"][0], self.site, node), node, views)
 
     def _set_operation(self, node: exp.SetOperation, views: Mapping[str, Rel], outer: Rel | None) -> Rel:
         left, right = self.query(node.left, views, outer), self.query(node.right, views, outer)

@@ -40,6 +40,10 @@ def of(*texts: str) -> tuple[str, ...]:
             ["CREATE TEMPORARY VIEW v AS SELECT trip_id, <SRC_INSTANT> AS x FROM <SRC>; SELECT trip_id, x AS rides FROM v"],
             ("rides",),
         ),
+        (
+            ["SELECT trip_id, window.start AS rides, <SRC_INSTANT> AS updated_at FROM <SRC> GROUP BY window(at, '1 hour')"],
+            ("updated_at",),
+        ),
         # Nobody can tell what becomes of it: by the ordering field it comes last.
         (["SELECT t.* FROM (SELECT * FROM <SRC> WHERE fare < <SRC_INSTANT>) t"], ("updated_at",)),
         # What tells rows apart is compared all the same.

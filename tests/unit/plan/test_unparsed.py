@@ -35,6 +35,7 @@ OF_SPARK = (
     "SELECT timestamp'2020-01-01', INTERVAL 1 DAY, x'AB', 1L, 2S, 1.5BD, r'\\d', 'a' 'b' FROM x",
     "SELECT a DIV b, a <=> b, !c, ~d, a RLIKE 'b' FROM x",
     "SELECT count(*) FILTER (WHERE a), any_value(a) IGNORE NULLS FROM x",
+    "SELECT window.start, window(at, '1 hour'), sum(a) OVER w FROM x GROUP BY window(at, '1 hour') WINDOW w AS (ORDER BY b)",
     "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a) FROM x",
     "SELECT transform(a, (x, i) -> x + i), map(1, 2)[1], named_struct('a', 1).a, `a-b`.c['d'][0] FROM y",
     "SELECT /* a /* nested */ comment */ 1 AS order FROM <SRC> WHERE n <= <SRC_INSTANT>",

@@ -65,7 +65,11 @@ def test_it_is_said_before_any_row_is_dropped(tmp_path: Path) -> None:
     for more, said in ((", on_drop: keep", ("a",)), (", on_drop: delete", ())):
         root = a_project(
             tmp_path / more[-4:],
-            files={FILE: YML + ACCEPTS + CHECK.replace(", on_drop: delete", more), TABLE: MARKED.format(name="payments")},
+            files={
+                FILE: YML + ACCEPTS + CHECK.replace(", on_drop: delete", more),
+                TABLE: MARKED.format(name="payments"),
+                "transformers/payments.sql": "SELECT id, amount, updated_at, _hoodie_is_deleted FROM <SRC>",
+            },
         )
         (spec,) = load_project(root, environ={}).pipelines
         text = plan_text(compile_plan(spec, MemoryState({}), RunRequest(look_at_tables=False)))

@@ -1,8 +1,9 @@
 """Pipelines written as one SQL file each: what they read, what they write and what is to be said of them stands at the head.
 
 The head is YAML in comments. A table is written as its columns: ``id* amount day/ updated_at^``; ``*`` marks its record key,
-``/`` its partitioning, ``^`` its ordering field, ``!`` what is never null; or by its name in a file of schemas. ``pairs`` are
-the same pipeline with one thing changed, each with its own verdict.
+``/`` its partitioning, ``^`` its ordering field, ``!`` what is never null, ``@`` a TIMESTAMP (without one nobody knows of any,
+unless ``typed`` says so); or by its name in a file of schemas. ``pairs`` are the same pipeline with one thing changed, each
+with its own verdict. ``granted`` is what the verdict takes for granted, where a head says it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from freshet.verdict.result import Verdict
 from tests.kit.memory import a_source_spec, a_spec, a_table_spec
 
 STEP, FILE = "-- python step", "-- next file"
+_MARKS = "*/^!@"
 CORPUS = Path(__file__).parent / "corpus"
 DEFAULTS: Mapping[str, Any] = {
     "source": "id* a b c updated_at^",
@@ -46,18 +48,20 @@ class Table:
     partition: tuple[str, ...]
     ordering: str
     never_null: tuple[str, ...]
+    moments: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> Table:
         """Return a table as a head writes it."""
         text = SCHEMAS.get(text, text)
-        words = [(word.rstrip("*/^!"), word[len(word.rstrip("*/^!")) :]) for word in text.split()]
+        words = [(word.rstrip(_MARKS), word[len(word.rstrip(_MARKS)) :]) for word in text.split()]
         return cls(
             columns=tuple(name for name, _ in words),
             key=tuple(name for name, marks in words if "*" in marks),
             partition=tuple(name for name, marks in words if "/" in marks),
             ordering=next((name for name, marks in words if "^" in marks), ""),
             never_null=tuple(name for name, marks in words if set(marks) & set("*^!")),
+            moments=tuple(name for name, marks in words if "@" in marks),
         )
 
     @property
@@ -69,6 +73,7 @@ class Table:
             ordering=self.ordering,
             partition_by=self.partition,
             never_null=self.never_null,
+            moments=self.moments or None,
         )
 
 
@@ -121,6 +126,8 @@ class Case:
         if self.head.get("facts") is False:
             return {}
         source = replace(self.source.facts, records_changes=self.head.get("records"))
+        if self.head.get("typed"):
+            source = replace(source, moments=self.source.moments)
         return {"src": source, **{name: self.input_table(name).facts for name in self.inputs}}
 
     @property
@@ -182,6 +189,7 @@ class Case:
                 Accepted(one["code"], one.get("why", "so it is"), one.get("of", "")) for one in self.head.get("accepts", ())
             ),
             row_by_row=self.head.get("exactness") == "row_by_row",
+            spark_conf=self.head.get("spark", {}),
             checks=tuple(_check(one) for one in self.head.get("checks", ())),
         )
 
@@ -217,6 +225,14 @@ def said(verdict: Verdict) -> str:
     return " ".join([verdict.kind, *found])
 
 
+def granted(verdict: Verdict) -> str:
+    """Return what a verdict takes for granted, in one line; that deletes are recorded, which is always said, left out."""
+    told = [one for one in verdict.granted if one.fact != "records_changes"]
+    return " ".join(
+        f"{one.table}.{one.fact}:{','.join(one.columns)}{one.without and f' without {one.without}'}" for one in told
+    )
+
+
 def cases(folder: Path = CORPUS) -> Iterator[Case]:
     """Yield the cases of a folder, pairs included."""
     for file in sorted(folder.glob("*.sql")):
@@ -235,7 +251,7 @@ def cases(folder: Path = CORPUS) -> Iterator[Case]:
             yield Case(
                 name=f"{file.name}[{number}]",
                 text=top + changed,
-                head={**inner, **{k: pair[k] for k in ("expect", "why", "model") if k in pair}},
+                head={**inner, **{k: pair[k] for k in ("expect", "why", "model", "granted") if k in pair}},
             )
 
 

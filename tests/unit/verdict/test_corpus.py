@@ -24,7 +24,7 @@ from freshet.project.load.project import load_project
 from freshet.project.shape.strategies import Reason
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
-from tests.unit.verdict.case import CORPUS, cases, said
+from tests.unit.verdict.case import CORPUS, cases, granted, said
 
 ALL = {case.name: case for case in cases()}
 REPOSITORY = Path(__file__).parents[3]
@@ -38,6 +38,8 @@ def _verdict(name: str) -> Verdict:
 @pytest.mark.parametrize("name", ALL)
 def test_the_verdict_is_the_one_that_is_argued(name: str) -> None:
     assert said(_verdict(name)) == ALL[name].expected, ALL[name].head["why"]
+    if "granted" in ALL[name].head:
+        assert granted(_verdict(name)) == ALL[name].head["granted"]
 
 
 def test_the_corpus_is_as_large_as_it_has_to_be() -> None:

@@ -5,5 +5,5 @@
 -- pairs:
 -- - {from: "my_function(a)", to: "xxhash64(a)", expect: "exact", why: "One of Spark's."}
 -- - {from: "my_function(a)", to: "try_avg(a)", expect: "inexact GROUP_IN_PART:SRC@9:8", why: "An aggregate that the parser does not know."}
--- - {from: "my_function(a)", to: "json_tuple(a, 'x')", expect: "inexact FAN_OUT:json_tuple@9:23?", why: "One that makes rows."}
+-- - {from: "my_function(a)", to: "json_tuple(a, 'x')", expect: "exact", why: "One row for each, whatever the text is."}
 SELECT id, my_function(a) AS a, updated_at, _hoodie_is_deleted FROM <SRC>

@@ -1,0 +1,22 @@
+-- source: id* part* a updated_at^
+-- target: k* a updated_at^ _hoodie_is_deleted
+-- model: false
+-- expect: "exact"
+-- granted: "SRC.no_separators:id,part without |"
+-- why: "A key's parts are never null, and where none of them holds the separator, they can be told from the whole."
+-- pairs:
+-- - {from: "'||'", to: "'-'", expect: "exact", granted: "SRC.no_separators:id,part without -", why: "Each separator says what no part may hold."}
+-- - {from: "'||'", to: "''", expect: "inexact KEYS_MAY_COLLIDE:id, part@21:27", granted: "", why: "'1' and '12' make what '11' and '2' make."}
+-- - {from: "part), 256", to: "a), 256", expect: "inexact KEYS_MAY_COLLIDE:id, part@21:29 KEY_MAY_CHANGE:k@21:29", granted: "", why: "One of the two is missing, and another column is in its place."}
+-- - {from: "id, part", to: "id, part, a", expect: "inexact KEYS_MAY_COLLIDE:id, part@21:29 KEY_MAY_CHANGE:k@21:29", granted: "", why: "What may be null leaves no trace: the parts cannot be told from the whole; and it changes."}
+-- - {from: "sha2(concat_ws('||', id, part), 256)", to: "concat_ws('||', id, part)", expect: "exact", why: "The text itself."}
+-- - {from: "sha2(concat_ws('||', id, part), 256)", to: "md5(concat(id, '||', part))", expect: "exact", why: "The same by constants between them."}
+-- - {from: "sha2(concat_ws('||', id, part), 256)", to: "id || '||' || part", expect: "exact", why: "The same by an operator."}
+-- - {from: "sha2(concat_ws('||', id, part), 256)", to: "concat(id, part, '||')", expect: "inexact KEYS_MAY_COLLIDE:id, part@21:15", granted: "", why: "Nothing stands between the two."}
+-- - {from: "concat_ws('||', id, part)", to: "concat_ws('||', cast(id AS string), cast(part AS string))", expect: "exact", why: "Of their texts."}
+-- - {from: "concat_ws('||', id, part)", to: "concat_ws('||', upper(id), part)", expect: "inexact KEYS_MAY_COLLIDE:id, part@21:35", granted: "", why: "'a' and 'A' are one."}
+-- - {from: "concat_ws('||', id, part)", to: "concat_ws('||', 'x', id, part)", expect: "exact", why: "A constant before them."}
+-- - {from: "concat_ws('||', id, part)", to: "concat_ws(a, id, part)", expect: "inexact KEYS_MAY_COLLIDE:id, part@21:23 KEY_MAY_CHANGE:k@21:23", granted: "", why: "A separator of each row's own."}
+-- - {from: "concat_ws('||', id, part)", to: "concat_ws('||', id, part, id)", expect: "exact", why: "One of them twice."}
+SELECT sha2(concat_ws('||', id, part), 256) AS k, a, updated_at, _hoodie_is_deleted
+FROM <SRC>
