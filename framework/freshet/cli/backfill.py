@@ -17,6 +17,7 @@ from freshet.cli.output import Output, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, SyncError
 from freshet.hudi.timeline import TimelineState
+from freshet.lineage.listener import Lineage
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import Project
 from freshet.sources.hudi.reads import counted
@@ -80,15 +81,17 @@ def backfill(
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2027-01-01 --reprocess failed
     """
 
+    lineage = Lineage()
+
     def load(window: tuple[str, str] | None) -> Project:
-        return load_project(root, env, overrides, names=(name,), environ=os.environ, window=window)
+        return lineage.know(load_project(root, env, overrides, names=(name,), environ=os.environ, window=window))
 
     request = BackfillRequest(start=start, end=end, chunk=chunk, reprocess=reprocess, accept_changes=accept_changes)
     if dry_run:
         found = preview_backfill(load, request, TimelineState())
         output.result(str(found), found.as_json())
         return Exit.OK
-    with progress(output) as listen:
+    with progress(output, lineage=lineage) as listen:
         result = run_backfill(load, request, TimelineState(), listen, max_conflicts)
     output.result(_in_words(result), result.as_json())
     if result.error is not None:

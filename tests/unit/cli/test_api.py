@@ -255,7 +255,7 @@ def test_a_backfill_that_cannot_begin(root: Path) -> None:
 def test_a_backfill_with_chunks_that_failed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the command ends with 1. One that ended early raises its own error."""
     found = api.BackfillResult(pipeline="payments", backfill="x", chunks=2, done=1, failed={"2026-01-06": "OVERFLOW"})
-    monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: found)
+    monkeypatch.setattr("freshet.api.backfills.run_backfill", lambda *_: found)
     with pytest.raises(api.ChunksFailed, match="2026-01-06: OVERFLOW") as caught:
         api.Project.load(root).backfill("payments", *WHOLE)
     assert (caught.value.result, caught.value.exit_code) == (found, api.Exit.FAILED)

@@ -210,6 +210,7 @@ def _built(
         limits=settings.run.limits(),
         slo=settings.slo.promised(),
         metrics=settings.metrics.ways_out(files.root),
+        lineage=settings.lineage.ways_out(files.root),
         fingerprint="",
         accepts=tuple(Accepted(one.code, one.why, one.of or "") for one in settings.accepts),
         row_by_row=settings.exactness == "row_by_row",

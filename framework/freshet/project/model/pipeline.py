@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
-from freshet.project.model.promises import NO_METRICS, NO_SLO, MetricsOut, Slo
+from freshet.project.model.promises import NO_LINEAGE, NO_METRICS, NO_SLO, LineageOut, MetricsOut, Slo
 from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted, BackfillSpec, Operation, TransformSpec, WriteSpec
 from freshet.types.columns import Column
@@ -176,8 +176,7 @@ class PipelineSpec:
         source: The main source.
         inputs: Other tables, by name order of the YAML.
         transform: The chain, in order.
-        operation: Hudi write operation.
-        write: How the batch reaches the target, and which columns the pipeline owns.
+        operation, write: Hudi write operation; how the batch reaches the target, and which columns the pipeline owns.
         backfill: How a range of dates is computed again; None where the pipeline declares none.
         co_writers: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
         readers: The pipelines of the project that read the target: what they have not read must stay readable.
@@ -190,7 +189,7 @@ class PipelineSpec:
         lease_wait_seconds: How long a run waits for another run of the same target.
         lease_across_machines: See ``lease.choice.leases_for``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
-        limits, slo, metrics: How long a run may take, what it promises its readers, and where its environment's metrics go.
+        limits, slo, metrics, lineage: How long a run may take, what it promises, and where metrics and lineage go.
         logic: What makes the rows.
         accepts: Reasons why increments may differ from a recompute, which the author accepts.
         row_by_row: True where each Python step makes one row of each, by itself alone.
@@ -224,6 +223,7 @@ class PipelineSpec:
     limits: RunLimits = DEFAULT_LIMITS
     slo: Slo = NO_SLO
     metrics: MetricsOut = NO_METRICS
+    lineage: LineageOut = NO_LINEAGE
     lease_across_machines: bool | None = None
     logic: Logic = ()
     accepts: tuple[Accepted, ...] = ()
