@@ -10,15 +10,20 @@ from freshet.api.failures import ChunksFailed, as_the_command
 from freshet.api.shown import OnEvent, shown_backfill, told_safely
 from freshet.backfill.chunks import Reprocess
 from freshet.backfill.preview import BackfillPreview, preview_backfill
-from freshet.backfill.run import BackfillResult, Load, run_backfill
+from freshet.backfill.run import BackfillResult, Load, run_backfill, window_of
 from freshet.hudi.timeline import TimelineState
 from freshet.lineage.listener import Lineage
+from freshet.metrics.out import send_after
+from freshet.project.model import pipeline as model
 
 
 class Backfills:
     """The backfills of a project."""
 
     def _backfill_of(self, name: str) -> Load:
+        raise NotImplementedError
+
+    def _load(self, names: tuple[str, ...], tags: tuple[str, ...] = ()) -> model.Project:
         raise NotImplementedError
 
     def plan_backfill(
@@ -79,6 +84,7 @@ class Backfills:
                     lambda: run_backfill(load, request, TimelineState(), listen, max_conflicts), lambda: cancel_jobs((name,))
                 )
             )
+            send_after(lambda: load(window_of(request.start, request.end)), self._load, listen)
             if result.error is not None:
                 raise result.error
             if result.failed:

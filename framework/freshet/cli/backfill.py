@@ -11,13 +11,14 @@ import click
 
 from freshet.backfill.chunks import BackfillRequest, Reprocess
 from freshet.backfill.preview import preview_backfill
-from freshet.backfill.run import BackfillResult, run_backfill
+from freshet.backfill.run import BackfillResult, run_backfill, window_of
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, SyncError
 from freshet.hudi.timeline import TimelineState
 from freshet.lineage.listener import Lineage
+from freshet.metrics.out import send_after
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import Project
 from freshet.sources.hudi.reads import counted
@@ -93,6 +94,10 @@ def backfill(
         return Exit.OK
     with progress(output, lineage=lineage) as listen:
         result = run_backfill(load, request, TimelineState(), listen, max_conflicts)
+        window = window_of(start, end)
+        send_after(
+            lambda: load(window), lambda names: load_project(root, env, overrides, names=names, environ=os.environ), listen
+        )
     output.result(_in_words(result), result.as_json())
     if result.error is not None:
         trace(result.error)

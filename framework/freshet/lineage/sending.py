@@ -8,6 +8,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 from freshet.credentials import without_credentials
+from freshet.errors import foreign_text
 from freshet.secrets import redact
 
 #: Makes an event and sends it; raises what keeps it from that.
@@ -102,11 +103,11 @@ class Sending:
         try:
             job()
         except ModuleNotFoundError as error:
-            self._say(pipeline, _MISSING if (error.name or "").startswith("openlineage") else str(error))
+            self._say(pipeline, _MISSING if (error.name or "").startswith("openlineage") else foreign_text(error))
         except Exception as error:  # whatever it is, the run goes on
             if self._clock() - begun > _AT_ONCE_SECONDS:
                 self._resumes = self._clock() + _PAUSE_SECONDS
-            self._say(pipeline, str(error) or type(error).__name__)
+            self._say(pipeline, foreign_text(error))
 
     def _say(self, pipeline: str, why: str) -> None:
         words = without_credentials(redact(why))

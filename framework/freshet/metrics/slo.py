@@ -11,7 +11,7 @@ from freshet.hudi.table import StateReader
 from freshet.metrics.measured import Measured, Waiting, measured
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import NO_SLO
-from freshet.run.last_runs import RUNS
+from freshet.run.record_files import RUNS
 from freshet.secrets import redact
 from freshet.sources.hudi.reads import counted
 from freshet.status.status import Looked

@@ -209,6 +209,7 @@ def _built(
         lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
         slo=settings.slo.promised(),
+        budget=settings.budget.spec(),
         metrics=settings.metrics.ways_out(files.root),
         lineage=settings.lineage.ways_out(files.root),
         fingerprint="",

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from freshet.project.model import promises
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
-from freshet.project.model.promises import NO_LINEAGE, NO_METRICS, NO_SLO, LineageOut, MetricsOut, Slo
 from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted, BackfillSpec, Operation, TransformSpec, WriteSpec
 from freshet.types.columns import Column
@@ -172,8 +172,7 @@ class PipelineSpec:
         name: File name of the YAML without its ending.
         file: YAML file, relative to the project.
         owner, description, tags, schedule: What people and schedulers read.
-        target: The table written.
-        source: The main source.
+        target, source: The table written, and the main source.
         inputs: Other tables, by name order of the YAML.
         transform: The chain, in order.
         operation, write: Hudi write operation; how the batch reaches the target, and which columns the pipeline owns.
@@ -189,7 +188,7 @@ class PipelineSpec:
         lease_wait_seconds: How long a run waits for another run of the same target.
         lease_across_machines: See ``lease.choice.leases_for``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
-        limits, slo, metrics, lineage: How long a run may take, what it promises, and where metrics and lineage go.
+        limits, slo, budget, metrics, lineage: How long a run may take; and see ``model.promises``.
         logic: What makes the rows.
         accepts: Reasons why increments may differ from a recompute, which the author accepts.
         row_by_row: True where each Python step makes one row of each, by itself alone.
@@ -221,9 +220,10 @@ class PipelineSpec:
     lease_wait_seconds: float
     fingerprint: str
     limits: RunLimits = DEFAULT_LIMITS
-    slo: Slo = NO_SLO
-    metrics: MetricsOut = NO_METRICS
-    lineage: LineageOut = NO_LINEAGE
+    slo: promises.Slo = promises.NO_SLO
+    budget: promises.BudgetSpec = promises.NO_BUDGET
+    metrics: promises.MetricsOut = promises.NO_METRICS
+    lineage: promises.LineageOut = promises.NO_LINEAGE
     lease_across_machines: bool | None = None
     logic: Logic = ()
     accepts: tuple[Accepted, ...] = ()

@@ -1,8 +1,9 @@
-"""What a pipeline promises its readers, and where an environment's metrics and lineage go."""
+"""What a pipeline promises its readers, what its runs may cost, and where an environment's metrics and lineage go."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,26 @@ class MetricsOut:
 
 
 NO_METRICS = MetricsOut()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetSpec:
+    """What a run may cost at most; None for no limit.
+
+    Args:
+        seconds: Wall time without the start of Spark.
+        written_bytes: Bytes of the files that it writes.
+        file_groups: File groups that it writes to.
+        over: What becomes of a run that is estimated to cost more.
+    """
+
+    seconds: int | None = None
+    written_bytes: int | None = None
+    file_groups: int | None = None
+    over: Literal["warn", "refuse"] = "warn"
+
+
+NO_BUDGET = BudgetSpec()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
+from freshet.project.shape.budget import NO_LIMIT, Budget
 from freshet.project.shape.checks import Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.examples import example_of
 from freshet.project.shape.running import NO_LINEAGE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
@@ -37,6 +38,7 @@ class Shared(Model):
         description="How long a run waits for another run of the same pipeline, and whether other machines wait, too.",
     )
     run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
+    budget: Budget = Field(NO_LIMIT, description="What a run may cost at most; `freshet plan` estimates it.")
     hoodie: dict[str, str] = Field(
         default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."
     )
@@ -203,6 +205,7 @@ def _note(
             "lease": Lease,
             "run": Run,
             "slo": Objectives,
+            "budget": Budget,
             "metrics": Metrics,
             "lineage": Lineage,
             "write": Write,
