@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from freshet.hudi.instants import UTC_ZONE
+
 #: What became of a commit of a source, or of a range of a topic.
 #: taken: a run has read it. whole: a run that read the whole source has. before: the target's timeline begins after it.
 #: skipped: the first run began behind it, as the pipeline says. waiting: the next run reads it.
@@ -104,6 +106,7 @@ class Edge:
         fed: Its commits, or ranges, oldest first.
         unit: What ``fed`` has: ``commit`` or ``range``.
         why: Why nothing can be told of it; empty where it can.
+        zone: Zone by which it names commits.
     """
 
     input: str
@@ -111,6 +114,7 @@ class Edge:
     fed: tuple[Fed, ...] = ()
     unit: str = "commit"
     why: str = ""
+    zone: str = UTC_ZONE
 
     @property
     def sums(self) -> Mapping[Fate, tuple[int, int]]:
@@ -133,6 +137,7 @@ class Edge:
             "input": self.input,
             "table": self.table,
             "unit": self.unit,
+            "zone": self.zone,
             "why": self.why,
             "total": {"commits": self.total[0], "rows": self.total[1]},
             "sums": {fate: {"commits": commits, "rows": rows} for fate, (commits, rows) in self.sums.items()},
@@ -156,6 +161,7 @@ class Account:
         takes: The target's commits that took something of the main source, oldest first.
         unclosed: What does not agree with the account of a pipeline upstream, in words.
         error: Why nothing can be told, as ``code: message``; empty where it can.
+        zone: Zone by which the target names commits.
     """
 
     pipeline: str
@@ -164,6 +170,7 @@ class Account:
     takes: tuple[Take, ...] = ()
     unclosed: tuple[str, ...] = field(default=())
     error: str = ""
+    zone: str = UTC_ZONE
 
     @property
     def is_closed(self) -> bool:
@@ -181,6 +188,7 @@ class Account:
         return {
             "pipeline": self.pipeline,
             "target": self.target,
+            "zone": self.zone,
             "is_closed": self.is_closed,
             "error": self.error,
             "unclosed": list(self.unclosed),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from freshet.account.model import Fate, Fed
 from freshet.account.steps import BY_HAND, LATEST, WHOLE, Step
-from freshet.hudi.instants import readable
 from freshet.hudi.table import CommitInfo, Instant, TableState
 from freshet.sources.hudi.look.late import MARGIN
 from freshet.sources.hudi.look.window import is_cleaned
@@ -83,7 +82,7 @@ def _covers(position: HudiPosition, story: _Story) -> bool:
 
 
 def _taken(story: _Story, step: Step, is_first: bool) -> None:
-    when = readable(step.instant.completed)
+    when = step.when
     if step.reads and is_first:
         story.fate = "before"
     elif step.reads:

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from freshet.account.model import Fed
 from freshet.account.steps import BY_HAND, Step
-from freshet.hudi.instants import readable
 from freshet.sources.kafka.position import KafkaPosition
 
 _Parts = dict[tuple[str, int], int]
@@ -63,9 +62,9 @@ def _passed(part: tuple[str, int], begin: int, end: int, known: Sequence[_Read],
         by = tuple(one.by for one in known if one.begin <= start and stop <= one.end)
         what, rows = f"{part[0]},{part[1]}:{start}-{stop}", stop - start
         if step.reads:
-            why = f"read again by {readable(when)}: the checkpoint had been set back before it" if by else ""
+            why = f"read again by {step.when}: the checkpoint had been set back before it" if by else ""
             yield Fed(what=what, rows=rows, fate="taken", by=(*by, when), why=why)
         elif not by:
             hand = "set by hand" if step.origin == BY_HAND else f"moved by a commit that reads nothing ({step.origin})"
-            why = f"the checkpoint was {hand} at {readable(when)}, beyond it, and no run has read it"
+            why = f"the checkpoint was {hand} at {step.when}, beyond it, and no run has read it"
             yield Fed(what=what, rows=rows, fate="dropped", why=why)

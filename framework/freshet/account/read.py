@@ -12,7 +12,7 @@ from freshet.account.of_topics import ranges_by
 from freshet.account.steps import Step, steps_of
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import MAIN
-from freshet.hudi.instants import readable
+from freshet.hudi.instants import UTC_ZONE, readable, zone_of
 from freshet.hudi.table import StateReader
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import same_place
@@ -45,7 +45,8 @@ def _account(spec: PipelineSpec, state: StateReader, since: str) -> Account:
         target = state.table(spec.target.ref)
         steps = steps_of(spec, target, since) if target is not None else ()
         edges = tuple(_edges(spec, state, steps, since))
-        return Account(pipeline=name, target=table, edges=edges, takes=tuple(_takes(steps, edges)))
+        zone = zone_of(target) if target is not None else UTC_ZONE
+        return Account(pipeline=name, target=table, zone=zone, edges=edges, takes=tuple(_takes(steps, edges)))
     except FreshetError as error:
         return Account(pipeline=name, target=table, error=redact(f"{error.code}: {error.message}"))
 
@@ -66,13 +67,13 @@ def _edge(name: str, ref: TableRef, state: StateReader, steps: Sequence[Step], s
     source = state.table(ref)
     if source is None:
         return Edge(input=name, table=ref.name, why=f"there is no table at {redact(ref.path)}")
-    return Edge(input=name, table=ref.name, fed=fed_by(source, steps, name, since))
+    return Edge(input=name, table=ref.name, zone=zone_of(source), fed=fed_by(source, steps, name, since))
 
 
 def _takes(steps: Sequence[Step], edges: Sequence[Edge]) -> Iterator[Take]:
     taken = [_by_commit(edge.fed) for edge in edges]
     repeated = {
-        step.instant.completed: f"it read what {readable(earlier.instant.completed)} had read: its rows were applied twice"
+        step.instant.completed: f"it read what {earlier.when} had read: its rows were applied twice"
         for earlier, step in pairwise(steps)
         if step.info.rows and repeats(earlier, step, MAIN)
     }
@@ -114,5 +115,7 @@ def _unclosed(spec: PipelineSpec, account: Account, makers: Mapping[str, Sequenc
             for take in maker.takes:
                 if take.commit > since and known.get(take.commit, -1) != take.published and take.published:
                     has = f"has {counted(known[take.commit], 'row')}" if take.commit in known else "has nothing"
-                    words = f"{maker.pipeline} published {counted(take.published, 'row')} by {readable(take.commit)}"
+                    words = (
+                        f"{maker.pipeline} published {counted(take.published, 'row')} by {readable(take.commit, maker.zone)}"
+                    )
                     yield f"{words}, and the account of {edge.table} {has} of it"

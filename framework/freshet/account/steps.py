@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from freshet.credentials import without_credentials
 from freshet.hudi.checkpoint import CHECKS_KEY, ORIGIN_KEY, RUN_ID_KEY, Checkpoint
+from freshet.hudi.instants import UTC_ZONE, readable, zone_of
 from freshet.hudi.table import CommitInfo, Instant, TableState
 from freshet.plan.positions import checkpoints_of, maker_of
 from freshet.project.model.pipeline import PipelineSpec
@@ -29,11 +30,18 @@ class Step:
         instant: The commit.
         info: What it did.
         checkpoint: Where the pipeline stood after it.
+        zone: Zone by which the target names commits.
     """
 
     instant: Instant
     info: CommitInfo
     checkpoint: Checkpoint
+    zone: str = UTC_ZONE
+
+    @property
+    def when(self) -> str:
+        """Return when it completed, as people read it."""
+        return readable(self.instant.completed, self.zone)
 
     @property
     def origin(self) -> str:
@@ -78,10 +86,11 @@ def steps_of(spec: PipelineSpec, target: TableState, since: str = "") -> tuple[S
         StateError: A checkpoint cannot be read.
     """
     found: list[Step] = []
+    zone = zone_of(target)
     for instant, info, checkpoint in checkpoints_of(spec, target):
         if maker_of(spec, info) != spec.name:
             continue
-        found.append(Step(instant=instant, info=info, checkpoint=checkpoint))
+        found.append(Step(instant=instant, info=info, checkpoint=checkpoint, zone=zone))
         if instant.completed < since:
             break
     return tuple(reversed(found))

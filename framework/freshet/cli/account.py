@@ -85,9 +85,9 @@ def _lines(one: Account, listed: bool) -> Iterator[str]:
     for edge in one.edges:
         yield f"  {_edge(edge)}"
         for fed in edge.fed if listed else edge.faults:
-            yield f"    {_fed(fed)}"
+            yield f"    {_fed(fed, edge.zone, one.zone)}"
     yield from (f"  {line}" for line in _sums(one.takes))
-    yield from (f"  APPLIED TWICE  {readable(take.commit)}: {take.why}" for take in one.takes if take.why)
+    yield from (f"  APPLIED TWICE  {readable(take.commit, one.zone)}: {take.why}" for take in one.takes if take.why)
     yield from (f"  NOT CLOSED  {words}" for words in one.unclosed)
 
 
@@ -99,9 +99,9 @@ def _edge(edge: Edge) -> str:
     return f"{edge.table}: {counted(number, edge.unit)}, {counted(rows, 'row')}" + (f": {', '.join(parts)}" if parts else "")
 
 
-def _fed(fed: Fed) -> str:
-    what = readable(fed.what, to_the_millisecond=True) if is_instant(fed.what) else fed.what
-    by = f" by {', '.join(readable(one) for one in fed.by)}" if fed.by else ""
+def _fed(fed: Fed, zone: str, target_zone: str) -> str:
+    what = readable(fed.what, zone, to_the_millisecond=True) if is_instant(fed.what) else fed.what
+    by = f" by {', '.join(readable(one, target_zone) for one in fed.by)}" if fed.by else ""
     word = "APPLIED TWICE" if len(fed.by) > 1 else _WORDS[fed.fate]
     return f"{what}  {counted(fed.rows, 'row')}  {word}{by}" + (f": {fed.why}" if fed.why else "")
 

@@ -388,3 +388,12 @@ def test_a_source_that_is_not_there_is_said(tmp_path: Path) -> None:
     found = run(a_project(tmp_path / "a"), "payments")
     assert found.exit_code == 0
     assert "there is no table at" in found.output
+
+
+def test_times_of_a_table_in_another_zone_are_not_told_as_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.timezone", -3600)
+    local = {"hoodie.table.timeline.timezone": "LOCAL"}
+    source = sources(10, 20, properties=local)
+    found = account(source, Target(source).step(at(10)).step(at(20), "override", 0).table())
+    assert (found.edges[0].zone, found.zone) == ("LOCAL", "UTC")
+    assert found.edges[0].faults[0].why.startswith("the checkpoint was set by hand at 2026-08-01 10:15:00Z")
