@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from freshet.api.arguments import at_least
+from freshet.account.model import Account
+from freshet.account.read import accounts_of
+from freshet.api.arguments import Usage, at_least
 from freshet.api.aside import cancel_jobs, run_aside
 from freshet.api.audits import Audits
 from freshet.api.backfills import Backfills
@@ -15,6 +17,7 @@ from freshet.api.failures import as_the_command
 from freshet.api.shown import OnEvent, shown_run, told_safely
 from freshet.audit.kept import last_audit
 from freshet.backfill.run import Load
+from freshet.hudi.instants import time_of
 from freshet.hudi.timeline import TimelineState
 from freshet.lineage.listener import Lineage
 from freshet.metrics.out import Sender
@@ -27,7 +30,7 @@ from freshet.run.result import RunResult, RunsFailed
 from freshet.run.several import PARALLEL, run_project
 from freshet.secrets import redact
 from freshet.status.standing import status_of
-from freshet.status.status import PipelineStatus
+from freshet.status.status import OneLook, PipelineStatus
 from freshet.status.summary import Pipeline, pipelines_of
 
 
@@ -148,6 +151,18 @@ class Project(Audits, Backfills):
             project = self._load(self._names, self._tags)
             found = (status_of(project, spec, self._load, audited=last_audit, judged=judged) for spec in project.pipelines)
             return tuple(replace(one, message=redact(one.message), advice=redact(one.advice)) for one in found)
+
+    def account(self, since: str = "") -> tuple[Account, ...]:
+        """Say of each commit of the project's sources which commit of a target took it. See ``freshet account``.
+
+        Args:
+            since: Only commits since a time, UTC, or so long ago: ``7d``; empty for all that the timelines tell.
+        """
+        with as_the_command():
+            begin = time_of(since)
+            if since and not begin:
+                raise Usage("USAGE", f"since={since!r} is no time.", "Nothing was read or written.")
+            return accounts_of(self._load(self._names, self._tags).pipelines, OneLook(TimelineState()), begin)
 
     def checks(self, name: str, limit: int = 10) -> ChecksHistory:
         """Say what a pipeline's checks found in its last commits, from the table alone. See ``freshet checks``.

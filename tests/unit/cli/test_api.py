@@ -213,6 +213,16 @@ def test_the_status_is_the_commands(freshet: Freshet, root: Path) -> None:
     assert as_printed([one.as_json() for one in found]) == parsed(freshet("status", "--output", "json"))["pipelines"]
 
 
+def test_accounts_are_the_commands(freshet: Freshet, root: Path) -> None:
+    a_table(root, "raw/events", 10, 20)
+    a_target(root, (15, 10))
+    (found,) = api.Project.load(root).account()
+    assert as_printed(found.as_json()) == parsed(freshet("account", "--output", "json"))["accounts"][0]
+    assert [one.fate for one in found.edges[0].fed] == ["before", "waiting"]
+    with pytest.raises(api.FreshetError, match="no time"):
+        api.Project.load(root).account(since="soon")
+
+
 def test_checks_are_the_commands(freshet: Freshet, root: Path) -> None:
     a_table(root, "raw/events", 10)
     target = a_target(root, (15, 10))
