@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from freshet.account.model import Account, Edge
 from freshet.account.read import accounts_of
+from freshet.account.steps import steps_of
 from freshet.cli.main import main
 from freshet.hudi.checkpoint import CHECKS_KEY, MAIN, ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY, Checkpoint, encode
 from freshet.hudi.table import MemoryState, TableState
@@ -174,6 +175,14 @@ def test_one_that_came_late_waits_and_is_taken_by_who_reads_it() -> None:
     assert found.is_closed
 
 
+def test_one_that_came_late_behind_a_first_run_waits() -> None:
+    """A position knows that the archive was read up to it, and of the active timeline what it names alone."""
+    target = Target(sources(10, 30)).step(at(30), "whole_table").table()
+    assert fates(account(sources(10, 20, 30), target).edges[0]) == ["whole", "waiting", "whole"]
+    archived = sources(30, archived=[a_commit(10), a_commit(20)])
+    assert fates(account(archived, target).edges[0]) == ["whole"] * 3
+
+
 def test_what_the_source_has_taken_back_is_named() -> None:
     target = Target(sources(10, 20, 30)).step(at(10)).step(at(30)).table()
     found = account(sources(10, 30), target)
@@ -203,6 +212,8 @@ def test_since() -> None:
     found = account(source, target, since=at(115))
     assert [(one.what, one.fate) for one in found.edges[0].fed] == [(at(140), "taken")]
     assert [take.commit for take in found.takes] == [at(130)]
+    steps = steps_of(a_spec(inputs=()), target, at(115))
+    assert [step.instant.completed for step in steps] == [at(110), at(120), at(130)], "and the one that they begin from"
 
 
 def test_an_unreadable_checkpoint_is_said() -> None:
@@ -312,6 +323,12 @@ def test_ranges_that_are_dropped_or_read_again() -> None:
         ("trips,0:20-30", "taken", 2),
     ]
     assert ("trips,0:10-20", "taken", 1) in [(one.what, one.fate, len(one.by)) for one in found.edges[0].fed]
+
+
+def test_a_checkpoint_that_is_set_back_and_on_again_drops_nothing() -> None:
+    found = topics(("increment", 10), ("increment", 20), ("override", 5), ("override", 20))
+    assert [(one.what, one.fate) for one in found.edges[0].fed] == [("trips,0:10-20", "taken")]
+    assert found.is_closed
 
 
 @pytest.mark.parametrize("name", REAL)

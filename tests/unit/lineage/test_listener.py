@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -102,6 +102,26 @@ def test_a_run_has_a_beginning_and_an_end() -> None:
     assert len(end["outputs"][0]["facets"]["dataQualityAssertions"]["assertions"]) == 1
     assert len(end["outputs"]) == 2
     assert heard.notices == []
+
+
+def test_what_comes_later_is_no_part_of_a_beginning_that_is_sent_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[Callable[[], None]] = []
+
+    class Late(Sending):
+        def send(self, pipeline: str, job: Callable[[], None]) -> threading.Event:
+            jobs.append(job)
+            return threading.Event()
+
+        def wait(self, pipeline: str, over: threading.Event, seconds: float) -> None:
+            while jobs:
+                jobs.pop(0)()
+
+    monkeypatch.setattr("freshet.lineage.listener.Sending", Late)
+    outcome = {"name": "ids", "kind": "unique", "severity": "fail", "status": "passed", "expected": "", "seen": ""}
+    check_passed = CheckPassed(pipeline="earnings", message="", outcome=outcome)
+    start, end = Heard().tell(begins(), window(), check_passed, committed()).sent
+    found = ["dataQualityAssertions" in one["outputs"][0]["facets"] for one in (start, end)]
+    assert found == [False, True]
 
 
 def test_one_that_has_nothing_to_do_moves_no_rows() -> None:

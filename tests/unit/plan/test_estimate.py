@@ -62,6 +62,14 @@ def test_the_error_is_that_of_runs_that_the_curve_had_not_seen() -> None:
     assert untold.seconds.error > 0.5, "what cannot be foretold says so"
 
 
+def test_a_run_says_nothing_of_its_own_error() -> None:
+    """Of 1, 2, 4 and 8 s the others' medians are 4, 4, 2 and 2 s: off by 300%, 100%, 50% and 75%."""
+    past = [Past(rows=100, seconds=seconds, written_bytes=1, file_groups=1) for seconds in (1.0, 2.0, 4.0, 8.0)]
+    found = estimate(100, past)
+    assert found is not None
+    assert (found.seconds.value, found.seconds.error) == (3.0, 0.875)
+
+
 def test_what_lies_far_out_is_said() -> None:
     past = runs(float, 10, 20, 30, 40)
     near, far = estimate(160, past), estimate(161, past)

@@ -14,6 +14,7 @@ from freshet.run import records
 from freshet.run.last_runs import last_runs
 from freshet.run.records import remembered, write_record
 from freshet.run.totals import Totals, count, totals_of
+from freshet.storage.conditional import DirectoryStore, Stored
 from tests.kit.memory import a_spec, a_table_spec
 
 COMMITTED: dict[str, Any] = {
@@ -79,6 +80,29 @@ def test_two_that_end_at_the_same_moment_are_both_counted(tmp_path: Path) -> Non
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: count(target, "earnings", COMMITTED), range(12)))
     assert totals_of(target, "earnings").runs == {"committed": 12}
+
+
+def test_who_was_overtaken_counts_upon_what_stands_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another command ends between the look and the write."""
+    target = a_target(tmp_path)
+    count(target, "earnings", COMMITTED)
+    store = DirectoryStore()
+
+    class Overtaken(DirectoryStore):
+        looks = 0
+
+        def read(self, path: str) -> Stored | None:
+            found = store.read(path)
+            self.looks += 1
+            if self.looks == 1 and found is not None:
+                told = json.loads(found.data)
+                store.swap(path, json.dumps({**told, "runs": {"committed": 7}}).encode(), found.tag)
+            return found
+
+    overtaken = Overtaken()
+    monkeypatch.setattr("freshet.run.totals.conditional_store", lambda *_, **more: overtaken)
+    count(target, "earnings", COMMITTED)
+    assert totals_of(target, "earnings").runs == {"committed": 8}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"runs": 3}', '{"runs": {"idle": "x"}, "rows": {}}'])
