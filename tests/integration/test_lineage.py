@@ -17,14 +17,15 @@ from tests.kit.openlineage import check
 CHECKS = """\
 checks:
   - {name: small, severity: drop, where: "amount > 100"}
-  - {name: fresh, severity: warn, freshness: {column: day, within: 1h}}
+  - {name: fresh, severity: warn, freshness: {column: at, within: 1h}}
 """
 
 
 def test_two_pipelines_are_told_and_accounted_for(lake: Lake, tmp_path: Path) -> None:
     file = tmp_path / "lineage.jsonl"
     told = ("--set", f"lineage.file={file}")
-    lake.pipeline("copy", "SELECT id, ts, amount, day FROM <SRC> WHERE amount > 0", top=CHECKS)
+    sql = "SELECT id, ts, amount, day, to_timestamp(day) AS at FROM <SRC> WHERE amount > 0"
+    lake.pipeline("copy", sql, columns=",\n  at TIMESTAMP", top=CHECKS)
     lake.pipeline("again", source="derived.copy")
     lake.land(rows(("a", 1, "1"), ("b", 1, "1")))
     freshet(lake, "run", "--all", *told)

@@ -1,7 +1,8 @@
 """What a run will cost, by what the pipeline's own runs have cost: a curve through them, and how far off it was. Pure.
 
-Each quantity takes whichever of three curves would have foretold the pipeline's own runs best: always the same, a straight line
-over the rows that are read, or a power of them. The error that is told is that of runs which the curve had not seen.
+Each quantity takes whichever of four curves would have foretold the pipeline's own runs best, each by the runs before it: what
+is usual, what the last run cost, a straight line over the rows that are read, or a power of them. Tables grow and machines
+change: so a curve's slope comes from all runs, and its height from the newest ones.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from typing import Any
 
 #: So many runs are needed, and no more are looked at.
 FEWEST, MOST = 4, 30
+# So many of the newest runs say how high a curve lies.
+_NEWEST = 10
+# Of the first runs nothing can be foretold.
+_FIRST = 2
 # A curve tells little of what lies so much further out than any run.
 _BEYOND = 4
 # No work grows faster than this power of its rows; sorting and looking up stay well below it.
@@ -47,7 +52,7 @@ class Figure:
 
     Args:
         value: The estimate.
-        error: By which part of the true value the estimates of runs in the past were off, in the median.
+        error: By which part of the true value such estimates of the runs so far were off, in the median.
     """
 
     value: float
@@ -86,7 +91,7 @@ def estimate(rows: int, past: Sequence[Past]) -> Estimate | None:
         rows: Rows of the main source, by the commits' metadata.
         past: The pipeline's runs, newest first.
     """
-    known = [one for one in past if one.rows > 0][:MOST]
+    known = [one for one in past if one.rows > 0][:MOST][::-1]
     if len(known) < FEWEST:
         return None
 
@@ -106,23 +111,28 @@ def estimate(rows: int, past: Sequence[Past]) -> Estimate | None:
 
 
 def _error(fit: Callable[[Points], Curve], points: Points) -> float:
-    """Return by which part a curve through all the other points misses a point, in the median."""
+    """Return by which part a curve through all points before a point misses it, in the median."""
     missed = []
-    for number, (x, y) in enumerate(points):
-        found = fit([*points[:number], *points[number + 1 :]])(x)
+    for number, (x, y) in enumerate(points[_FIRST:], _FIRST):
+        found = max(0.0, fit(points[:number])(x))
         missed.append(abs(found - y) / y if y else float(found > 0))
     return median(missed)
 
 
 def _same(points: Points) -> Curve:
-    usual = median(y for _, y in points)
+    usual = median(y for _, y in points[-_NEWEST:])
     return lambda x: usual
+
+
+def _last(points: Points) -> Curve:
+    newest = points[-1][1]
+    return lambda x: newest
 
 
 def _line(points: Points) -> Curve:
     # The median of all slopes (Theil and Sen): one run that hung moves it little.
     slope = max(0.0, median(_slopes(points)))
-    base = median(y - slope * x for x, y in points)
+    base = median(y - slope * x for x, y in points[-_NEWEST:])
     return lambda x: base + slope * x
 
 
@@ -131,7 +141,7 @@ def _power(points: Points) -> Curve:
     if len(logs) < 2:
         return _same(points)
     steepness = min(_STEEPEST, max(0.0, median(_slopes(logs))))
-    base = median(y - steepness * x for x, y in logs)
+    base = median(y - steepness * x for x, y in logs[-_NEWEST:])
     return lambda x: exp(base + steepness * log(x)) if x > 0 else 0.0
 
 
@@ -141,4 +151,4 @@ def _slopes(points: Points) -> list[float]:
 
 
 # The simplest first: it is taken where another one is no better.
-_CURVES: tuple[Callable[[Points], Curve], ...] = (_same, _line, _power)
+_CURVES: tuple[Callable[[Points], Curve], ...] = (_same, _last, _line, _power)
