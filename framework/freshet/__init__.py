@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 
 # The command imports this package too, and must not pay for what it does not use: each name is imported at its first use.
 if TYPE_CHECKING:
+    from freshet.account.model import Account as Account
     from freshet.api.failures import ChunksFailed as ChunksFailed
     from freshet.api.project import Project as Project
     from freshet.audit.result import AuditResult as AuditResult
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from freshet.status.summary import Pipeline as Pipeline
 else:
     _PLACES = {
+        "freshet.account.model": ("Account",),
         "freshet.api.failures": ("ChunksFailed",),
         "freshet.api.project": ("Project",),
         "freshet.errors": (
@@ -66,6 +68,7 @@ else:
 
 
 __all__ = [
+    "Account",
     "AuditResult",
     "BackfillPreview",
     "BackfillResult",

@@ -42,7 +42,7 @@ def test_the_page_runs_and_calls_are_the_commands(
     if not WHOLE:
         # Its chunks are the subject of tests/backfill; the page does them at night.
         done = api.BackfillResult(pipeline="order_totals", backfill="", chunks=1, done=1)
-        monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: done)
+        monkeypatch.setattr("freshet.api.backfills.run_backfill", lambda *_: done)
         right = api.AuditResult(pipeline="order_totals", target="", commit="", checkpoint="", checked=2)
         monkeypatch.setattr("freshet.api.audits.run_audit", lambda *_: right)
     plan = api.Project.load("demo").plan("order_totals").as_json()

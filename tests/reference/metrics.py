@@ -8,9 +8,9 @@ from tests.reference.text import MADE, plain, table
 
 _INTRO = """# Metrics
 
-Every metric that `freshet status --metrics` prints and that `metrics:` of an environment sends. All are gauges: a command that
-ends counts nothing. They are made from timelines, from the metadata of commits, from the records of runs and from leases,
-without a JVM, so that a pipeline that never ran is seen too. A value that nobody knows is left out. The page
+Every metric that `freshet status --metrics` prints and that `metrics:` of an environment sends. Those that end with
+`_total` are counters, the others gauges. They are made from timelines, from the metadata of commits, from the records of runs
+and from leases, without a JVM, so that a pipeline that never ran is seen too. A value that nobody knows is left out. The page
 [Metrics and alerts](../guides/metrics.md) says how they reach Prometheus.
 """
 

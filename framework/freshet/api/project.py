@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from pathlib import Path
 
-from freshet.api.arguments import asked_backfill, at_least
+from freshet.account.model import Account
+from freshet.account.read import accounts_of
+from freshet.api.arguments import Usage, at_least
 from freshet.api.aside import cancel_jobs, run_aside
 from freshet.api.audits import Audits
-from freshet.api.failures import ChunksFailed, as_the_command
-from freshet.api.shown import OnEvent, shown_backfill, shown_run, told_safely
+from freshet.api.backfills import Backfills
+from freshet.api.failures import as_the_command
+from freshet.api.shown import OnEvent, shown_run, told_safely
 from freshet.audit.kept import last_audit
-from freshet.backfill.chunks import Reprocess
-from freshet.backfill.preview import BackfillPreview, preview_backfill
-from freshet.backfill.run import BackfillResult, Load, run_backfill
+from freshet.backfill.run import Load
+from freshet.hudi.instants import time_of
 from freshet.hudi.timeline import TimelineState
+from freshet.lineage.listener import Lineage
 from freshet.metrics.out import Sender
 from freshet.metrics.slo import judged
 from freshet.project.load.project import load_project
@@ -28,12 +30,12 @@ from freshet.run.result import RunResult, RunsFailed
 from freshet.run.several import PARALLEL, run_project
 from freshet.secrets import redact
 from freshet.status.standing import status_of
-from freshet.status.status import PipelineStatus
+from freshet.status.status import OneLook, PipelineStatus
 from freshet.status.summary import Pipeline, pipelines_of
 
 
 @dataclass(frozen=True)
-class Project(Audits):
+class Project(Audits, Backfills):
     """A project's folder, in one environment. Every call reads its files anew, as every command does.
 
     Args:
@@ -150,6 +152,18 @@ class Project(Audits):
             found = (status_of(project, spec, self._load, audited=last_audit, judged=judged) for spec in project.pipelines)
             return tuple(replace(one, message=redact(one.message), advice=redact(one.advice)) for one in found)
 
+    def account(self, since: str = "") -> tuple[Account, ...]:
+        """Say of each commit of the project's sources which commit of a target took it. See ``freshet account``.
+
+        Args:
+            since: Only commits since a time, UTC, or so long ago: ``7d``; empty for all that the timelines tell.
+        """
+        with as_the_command():
+            begin = time_of(since)
+            if since and not begin:
+                raise Usage("USAGE", f"since={since!r} is no time.", "Nothing was read or written.")
+            return accounts_of(self._load(self._names, self._tags).pipelines, OneLook(TimelineState()), begin)
+
     def checks(self, name: str, limit: int = 10) -> ChecksHistory:
         """Say what a pipeline's checks found in its last commits, from the table alone. See ``freshet checks``.
 
@@ -161,69 +175,6 @@ class Project(Audits):
             at_least(1, limit=limit)
             return checks_history(self._load((name,)).pipelines[0], TimelineState(), limit)
 
-    def plan_backfill(
-        self,
-        name: str,
-        start: date | str,
-        end: date | str,
-        *,
-        chunk: str = "",
-        reprocess: Reprocess = "none",
-        accept_changes: bool = False,
-    ) -> BackfillPreview:
-        """Say which chunks a backfill has, and what the first one will do. See ``freshet backfill --dry-run``.
-
-        Args: As for ``backfill``.
-        """
-        with as_the_command():
-            request = asked_backfill(start, end, chunk, reprocess, accept_changes)
-            return preview_backfill(self._backfill_of(name), request, TimelineState())
-
-    def backfill(
-        self,
-        name: str,
-        start: date | str,
-        end: date | str,
-        *,
-        chunk: str = "",
-        reprocess: Reprocess = "none",
-        max_conflicts: int = 20,
-        accept_changes: bool = False,
-        on_event: OnEvent | None = None,
-    ) -> BackfillResult:
-        """Compute a range of dates again, chunk by chunk, beside the live writer. See ``freshet backfill``.
-
-        The same call goes on with a backfill that was stopped.
-
-        Args:
-            name: The pipeline.
-            start: Begin of the range of event times, inclusive, UTC: a date, a moment, or one as ISO 8601 writes it.
-            end: End of the range, exclusive.
-            chunk: Length of a chunk: ``6h``, ``1d``, ``1w`` or ``1mo``; by default one partition of the target, or a day.
-            reprocess: Which of the chunks that were tried already to do again: ``none``, ``failed`` or ``all``.
-            max_conflicts: How often one chunk is repeated when another writer was faster.
-            accept_changes: Go on although the pipeline's files changed since the backfill began.
-            on_event: Told what happens, from a thread of freshet's own.
-
-        Raises:
-            FreshetError: Why it cannot begin, or ended early.
-            ChunksFailed: It went through all chunks, and some failed.
-        """
-        with as_the_command():
-            at_least(0, max_conflicts=max_conflicts)
-            request = asked_backfill(start, end, chunk, reprocess, accept_changes)
-            load, listen = self._backfill_of(name), told_safely(on_event)
-            result = shown_backfill(
-                run_aside(
-                    lambda: run_backfill(load, request, TimelineState(), listen, max_conflicts), lambda: cancel_jobs((name,))
-                )
-            )
-            if result.error is not None:
-                raise result.error
-            if result.failed:
-                raise ChunksFailed(result)
-            return result
-
     def _run(
         self,
         names: tuple[str, ...],
@@ -233,7 +184,9 @@ class Project(Audits):
         parallel: int,
         on_event: OnEvent | None,
     ) -> tuple[RunResult, ...]:
-        project, listen = replace(self._load(names, tags), goes_on=True), told_safely(on_event)
+        lineage = Lineage()
+        project = lineage.know(replace(self._load(names, tags), goes_on=True))
+        listen = told_safely(on_event, lineage)
         sender = Sender(project, self._load, listen)
         results = run_aside(
             lambda: run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh, sender),

@@ -15,6 +15,7 @@ from freshet.backfill.run import BackfillResult
 from freshet.errors import FreshetError
 from freshet.events.bus import Bus
 from freshet.events.event import Event, Listener, redacted
+from freshet.lineage.listener import Lineage
 from freshet.run.result import RunResult
 from freshet.secrets import redact, redact_tree
 
@@ -69,11 +70,15 @@ def shown_audit(result: AuditResult) -> AuditResult:
     return replace(result, examples=tuple(examples), causes=tuple(causes))
 
 
-def told_safely(on_event: OnEvent | None) -> Listener:
+def told_safely(on_event: OnEvent | None, lineage: Lineage | None = None) -> Listener:
     """Return a listener that hands events on without secrets, with their run and their time.
 
     What a caller's own code raises is logged, and harms no run. It hears what follows all the same: it may have failed at one
     kind of event alone, and wait for another.
+
+    Args:
+        on_event: The caller's own.
+        lineage: Hears the events, too.
     """
     bus = Bus()
 
@@ -85,4 +90,6 @@ def told_safely(on_event: OnEvent | None) -> Listener:
 
     if on_event is not None:
         bus.subscribe("on_event", lambda event: tell(event, on_event))
+    if lineage is not None:
+        lineage.follow(bus)
     return bus.tell

@@ -11,12 +11,14 @@ import click
 
 from freshet.backfill.chunks import BackfillRequest, Reprocess
 from freshet.backfill.preview import preview_backfill
-from freshet.backfill.run import BackfillResult, run_backfill
+from freshet.backfill.run import BackfillResult, run_backfill, window_of
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, SyncError
 from freshet.hudi.timeline import TimelineState
+from freshet.lineage.listener import Lineage
+from freshet.metrics.out import send_after
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import Project
 from freshet.sources.hudi.reads import counted
@@ -80,16 +82,22 @@ def backfill(
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2027-01-01 --reprocess failed
     """
 
+    lineage = Lineage()
+
     def load(window: tuple[str, str] | None) -> Project:
-        return load_project(root, env, overrides, names=(name,), environ=os.environ, window=window)
+        return lineage.know(load_project(root, env, overrides, names=(name,), environ=os.environ, window=window))
 
     request = BackfillRequest(start=start, end=end, chunk=chunk, reprocess=reprocess, accept_changes=accept_changes)
     if dry_run:
         found = preview_backfill(load, request, TimelineState())
         output.result(str(found), found.as_json())
         return Exit.OK
-    with progress(output) as listen:
+    with progress(output, lineage=lineage) as listen:
         result = run_backfill(load, request, TimelineState(), listen, max_conflicts)
+        window = window_of(start, end)
+        send_after(
+            lambda: load(window), lambda names: load_project(root, env, overrides, names=names, environ=os.environ), listen
+        )
     output.result(_in_words(result), result.as_json())
     if result.error is not None:
         trace(result.error)

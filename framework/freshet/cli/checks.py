@@ -12,6 +12,7 @@ from freshet.cli.progress import phases, progress, reporting_events
 from freshet.cli.rows import table
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
+from freshet.lineage.listener import Lineage
 from freshet.project.model.checks import kind_of
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.checks_history import checks_history
@@ -170,7 +171,9 @@ def replay(
             raise click.BadParameter("write COLUMN=SQL, such as tip_amount=abs(tip_amount)", param_hint="--repair")
         pairs.append((column.strip(), expression.strip()))
     project = load(root, env, overrides, (name,))
-    with progress(output) as listen:
+    lineage = Lineage()
+    lineage.know(project)
+    with progress(output, lineage=lineage) as listen:
         result = replay_quarantine(project, project.pipelines[0], TimelineState(), listen, where, tuple(pairs))
     if result.error:
         raise result.error

@@ -48,6 +48,7 @@ _COMMANDS = {
     "status": "freshet.cli.status",
     "alerts": "freshet.cli.alerts",
     "history": "freshet.cli.history",
+    "account": "freshet.cli.account",
     "dag": "freshet.cli.dag",
     "checkpoint": "freshet.cli.state",
     "jars": "freshet.cli.jars",

@@ -21,17 +21,19 @@ from freshet.events.event import Event, Listener, teller
 from freshet.events.kinds import CommandFailed, Failed, Notice, Phase
 from freshet.events.lines import json_lines
 from freshet.jvm.java_end import java_ended
+from freshet.lineage.listener import Lineage
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @contextmanager
-def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]:
+def progress(output: Output | None = None, total: int = 1, lineage: Lineage | None = None) -> Iterator[Listener]:
     """Yield a listener that shows what goes on: a steady region of a terminal, and lines elsewhere.
 
     Args:
         output: Where the command's result goes. What it will say of a pipeline is not said twice in one place.
         total: How many pipelines were asked for.
+        lineage: Hears the events, too.
     """
     board = Board(total)
     result_says_it = output is not None and are_one_place(sys.stdout, sys.stderr)
@@ -53,6 +55,9 @@ def progress(output: Output | None = None, total: int = 1) -> Iterator[Listener]
     with region_progress(board, said) if can_be_drawn_on(sys.stderr) else logged_progress(board, said, message) as show:
         bus.subscribe("the display", lambda event: None if event.for_machines else show(event))
         bus.subscribe("the display's end", _put_away)
+        if lineage is not None:
+            # Last: it may wait at the end of a run, of which the others have heard by then.
+            lineage.follow(bus)
         try:
             yield bus.tell
         except click.ClickException:

@@ -13,6 +13,7 @@ from freshet.cli.output import Output, reporting, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
+from freshet.lineage.listener import Lineage
 from freshet.metrics.out import Sender
 from freshet.project.model.pipeline import Project
 from freshet.run.plans import plan_run
@@ -117,7 +118,9 @@ def run(
     if full_refresh and (tags or everything) and not yes:
         listed = ", ".join(spec.name for spec in project.pipelines)
         raise click.UsageError(f"--full-refresh would replace every row of {listed}. Name them one by one, or add --yes.")
-    with progress(output, len(project.pipelines)) as listen:
+    lineage = Lineage()
+    lineage.know(project)
+    with progress(output, len(project.pipelines), lineage) as listen:
         sender = Sender(project, more, listen)
         results = run_project(project, TimelineState(), listen, drain, None, parallel, full_refresh, sender)
     for result in results:

@@ -12,7 +12,9 @@ from freshet.cli.output import Output
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
+from freshet.metrics.out import send_after
 from freshet.project.load.project import load_project
+from freshet.project.model.pipeline import Project
 from freshet.run.service import SERVICES, Service, run_services
 
 
@@ -47,9 +49,16 @@ def service(
       freshet service trip_earnings --only compact
       freshet service trip_earnings --only cluster --output json
     """
-    spec = load_project(root, env, overrides, names=(name,), environ=os.environ).pipelines[0]
+
+    def more(names: tuple[str, ...]) -> Project:
+        return load_project(root, env, overrides, names=names, environ=os.environ)
+
+    project = more((name,))
     with progress(output) as listen:
-        result = run_services(spec, TimelineState(), only or ("compact", "clean", "archive"), listen)
+        try:
+            result = run_services(project.pipelines[0], TimelineState(), only or ("compact", "clean", "archive"), listen)
+        finally:
+            send_after(lambda: project, more, listen)
     lines = [f"{result.pipeline}: {what}: {done}" for what, done in result.done.items()]
     output.result("\n".join([*lines, *result.held]), result.as_json())
     return Exit.OK

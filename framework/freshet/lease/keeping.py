@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event as Flag
 from threading import Lock, Thread
+from typing import Any
 
 from freshet.errors import FreshetError, RetryableError
 from freshet.lease.record import LeaseRecord, record_of
@@ -50,7 +51,7 @@ class Keeping:
         clock: Callable[[], float] = steady,
     ) -> None:
         self.store, self.path, self.target, self.record = store, path, target, record
-        self.doing = ""
+        self.said: dict[str, Any] = {}
         self._tag, self._asked, self._clock = tag, asked, clock
         self._turn = Lock()
         self._lost: RetryableError | None = None
@@ -117,7 +118,7 @@ class Keeping:
         return self._asked + self.record.ttl_seconds - self._clock()
 
     def _renew(self) -> None:
-        next_record = self.record.renewed(self.doing)
+        next_record = self.record.renewed(self.said)
         for _ in range(2):
             asked = self._clock()
             tag = self.store.swap(self.path, next_record.as_bytes(), self._tag)

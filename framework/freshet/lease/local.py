@@ -23,7 +23,7 @@ from freshet.jvm.jars import jar_dir
 from freshet.lease.held import Lease
 from freshet.lease.text import holder_in, record_in, sign
 from freshet.project.model.pipeline import TableRef
-from freshet.secrets import redact
+from freshet.secrets import redact_tree
 from freshet.storage.failures import failure_of, not_writable
 from freshet.storage.files import is_local, local_path
 
@@ -90,7 +90,7 @@ def hold_lease(
                 on_wait,
                 lambda: already_running(target, "the JVM of a run that was killed", wait_seconds),
             )
-            yield Lease(writer, left, lambda words: sign(file, json.dumps({**mine, "doing": redact(words)})))
+            yield Lease(writer, left, lambda told: sign(file, json.dumps({**mine, **redact_tree(told)})))
         except BaseException:
             # Its JVM may be gone without having given Hudi's lock back: see ``stale_lock``.
             sign(file, json.dumps({**mine, "ended": time.time(), "failed": True}))

@@ -40,10 +40,9 @@ class LeaseRecord:
         """Return who holds it."""
         return holder_from(self.holder)
 
-    def renewed(self, doing: str) -> LeaseRecord:
-        """Return the record of its next renewal."""
-        holder = {**self.holder, **({"doing": doing} if doing else {})}
-        return replace(self, holder=holder, renewals=self.renewals + 1)
+    def renewed(self, said: Mapping[str, Any]) -> LeaseRecord:
+        """Return the record of its next renewal, with what its holder has said of itself since."""
+        return replace(self, holder={**self.holder, **said}, renewals=self.renewals + 1)
 
     def as_bytes(self) -> bytes:
         """Return what is written. ``expires`` is for people: by the clock of the holder, which nobody relies on."""

@@ -18,12 +18,12 @@ from typing import Any
 
 from freshet.errors import RetryableError, StateError
 from freshet.events.event import Event, Listener
-from freshet.lease.held import Lease
+from freshet.lease.held import Lease, told_by
 from freshet.lease.keeping import TTL_SECONDS, Keeping, steady
 from freshet.lease.local import CHUNK, CHUNK_SECONDS, already_running, hold_lease, holder_of, is_free
 from freshet.lease.record import LeaseRecord, place_of, record_of
 from freshet.project.model.pipeline import TableRef
-from freshet.secrets import redact
+from freshet.secrets import redact_tree
 from freshet.storage.conditional import ConditionalStore, Stored
 from freshet.storage.failures import told
 
@@ -60,12 +60,14 @@ class StoredLease:
         return self.keeping.record.epoch
 
     def noting(self, listen: Listener) -> Listener:
-        """Return a listener that writes each phase into the lease, too; other machines see it with the next renewal."""
+        """Return a listener that writes each phase, and what the run reads, into the lease, too.
+
+        Other machines see it with the next renewal.
+        """
         inner = self.own.noting(listen)
 
         def heard(event: Event) -> None:
-            if event.name == "phase":
-                self.keeping.doing = redact(event.message)
+            self.keeping.said.update(redact_tree(told_by(event)))
             inner(event)
 
         return heard
@@ -225,7 +227,7 @@ class StoredLeases:
         """
         record = self._unproven
         kept = self.store.create(path, record.as_bytes()) is None
-        after = self.store.swap(path, record.renewed("").as_bytes(), tag) if kept else None
+        after = self.store.swap(path, record.renewed({}).as_bytes(), tag) if kept else None
         if after is None and kept:
             return None
         if kept and self.store.swap(path, record.as_bytes(), tag) is None:

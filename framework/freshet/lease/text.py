@@ -9,6 +9,7 @@ from typing import IO, Any
 from freshet.credentials import tree_without_credentials
 
 _TEXTS = ("run_id", "what", "pipeline", "host", "since", "doing")
+_NUMBERS = ("pid", "reads_commits", "reads_rows")
 # The end of the year 9999, in seconds since 1970: no moment lies behind it.
 _LAST_MOMENT = 253402300799.0
 
@@ -54,6 +55,6 @@ def _can_be(key: str, value: object) -> bool:
     if key in ("begun", "ended"):
         # Not of NaN, either.
         return isinstance(value, float) and 0 <= value <= _LAST_MOMENT
-    if key == "pid":
+    if key in _NUMBERS:
         return type(value) is int
     return isinstance(value, str) if key in _TEXTS else True

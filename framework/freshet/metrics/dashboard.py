@@ -26,6 +26,11 @@ def expr(name: str, by: str = "pipeline", labels: str = "") -> str:
     return f"max by (env, {by}) ({known}{_ALL[:-1]}{labels}}})"
 
 
+def rising(name: str, by: str = "pipeline") -> str:
+    """Return the query of how far a counter has risen within an hour, for the chosen pipelines."""
+    return f"max by (env, {by}) (increase({BY_NAME[name].name}{_ALL}[1h]))"
+
+
 def dashboard() -> dict[str, Any]:
     """Return the dashboard, as Grafana imports it."""
     return {
@@ -103,6 +108,9 @@ def _panels() -> Iterator[Panel]:
         (expr("freshet_source_waiting_commits", "pipeline, input"), "{{pipeline}} {{input}} waiting"),
         (expr("freshet_last_commit_source_commits"), "{{pipeline}} processed"),
     )
+    yield _graph(
+        "Commits in progress", (expr("freshet_source_in_progress_commits", "pipeline, input"), "{{pipeline}} {{input}}")
+    )
     yield _graph("Rows that wait", (expr("freshet_source_waiting_rows", "pipeline, input"), "{{pipeline}} {{input}}"))
     yield _graph("Rows of the last commit", (expr("freshet_last_commit_rows", "pipeline, kind"), "{{pipeline}} {{kind}}"))
     yield _graph(
@@ -118,6 +126,11 @@ def _panels() -> Iterator[Panel]:
     )
     result = expr("freshet_last_run_result", "pipeline, result")
     yield _graph("Result of the last run", (f"{result} == 1", "{{pipeline}}: {{result}}"), kind="state-timeline")
+    yield _graph(
+        "Runs in an hour", (rising("freshet_runs_total", "pipeline, result"), "{{pipeline}}: {{result}}"), stacked=True
+    )
+    processed = rising("freshet_processed_rows_total", "pipeline, kind")
+    yield _graph("Rows processed in an hour", (processed, "{{pipeline}} {{kind}}"))
     check = expr("freshet_check_result", "pipeline, check, result")
     yield _graph("Checks", (f"{check} == 1", "{{pipeline}} {{check}}: {{result}}"), kind="state-timeline")
     yield _graph("Bad rows by check", (expr("freshet_check_rows", "pipeline, check"), "{{pipeline}} {{check}}"))

@@ -8,9 +8,12 @@ from datetime import datetime, timedelta, timezone
 
 from freshet.hudi.instants import seconds_since, timestamp_of, zone_of
 from freshet.hudi.table import StateReader
+from freshet.lease.held import READS_COMMITS, READS_ROWS
 from freshet.project.model.cron import Schedule
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.last_runs import RUNS, LastRuns, last_runs
+from freshet.run.last_runs import LastRuns, last_runs
+from freshet.run.record_files import RUNS
+from freshet.run.totals import Totals, totals_of
 from freshet.sources.hudi.reads import Window
 from freshet.status.standing import More, standing_of, unforeseen_in
 from freshet.status.status import Looked, newest_backfill
@@ -44,6 +47,7 @@ class Measured:
         now: The moment, in seconds since 1970.
         looked: Its standing, and what was seen on the way.
         runs: Its newest runs; None where their records cannot be read.
+        totals: What all its recorded runs came to; None where that cannot be read.
         waiting: What waits of the main source, then of each input that drives runs; without those of which nobody can tell.
         overdue: How many seconds ago a run should have begun that did not; None where nobody can tell.
         backfill: How many chunks of the newest backfill are done, and how many there are; None where there is none.
@@ -53,6 +57,7 @@ class Measured:
     now: float
     looked: Looked
     runs: LastRuns | None
+    totals: Totals | None = None
     waiting: tuple[Waiting, ...] = ()
     overdue: float | None = None
     backfill: tuple[int, int] | None = None
@@ -63,6 +68,13 @@ class Measured:
         if self.runs is not None and self.runs.success:
             return timestamp_of(self.runs.success)
         return timestamp_of(self.looked.last[0].completed) if self.looked.last else None
+
+    @property
+    def reading(self) -> tuple[int, int]:
+        """Return how many commits of the main source the run at work reads, and their rows; 0 where none is at work."""
+        found = self.looked.status.running or {}
+        commits, rows = found.get(READS_COMMITS), found.get(READS_ROWS)
+        return (commits, rows) if isinstance(commits, int) and isinstance(rows, int) else (0, 0)
 
     @property
     def running(self) -> tuple[str, float] | None:
@@ -103,6 +115,7 @@ def measured(spec: PipelineSpec, state: StateReader, looked: Looked, now: float)
     return Measured(
         **{
             **vars(found),
+            "totals": _totals(spec),
             "waiting": tuple(_waiting(spec, state, looked, now)),
             "overdue": _overdue(found),
             "backfill": _backfill(spec, state),
@@ -113,6 +126,13 @@ def measured(spec: PipelineSpec, state: StateReader, looked: Looked, now: float)
 def _runs(spec: PipelineSpec) -> LastRuns | None:
     try:
         return last_runs(spec)
+    except Exception:  # a store that does not answer: the table's own state says so
+        return None
+
+
+def _totals(spec: PipelineSpec) -> Totals | None:
+    try:
+        return totals_of(spec.target.ref, spec.name)
     except Exception:  # a store that does not answer: the table's own state says so
         return None
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from freshet.credentials import without_credentials
+from freshet.errors import FreshetError
 from freshet.events.event import Listener
 from freshet.events.kinds import Notice
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -81,6 +82,24 @@ class Sender:
         said = f"nothing was heard for {spec.metrics.timeout_seconds} s" if error is None else _reason(error)
         words = f"METRICS_NOT_SENT: {spec.name}: {what}: {without_credentials(said)}"
         self._listen(Notice(pipeline=spec.name, code="METRICS_NOT_SENT", message=words))
+
+
+def send_after(load: Callable[[], Project], more: Callable[[tuple[str, ...]], Project], listen: Listener) -> None:
+    """Send the metrics of a pipeline after something else than a run: a backfill, or table services.
+
+    Args:
+        load: Loads the project with the pipeline alone.
+        more: Loads others of the project by their names.
+        listen: Told METRICS_NOT_SENT.
+    """
+    try:
+        project = load()
+    except FreshetError:
+        # Whoever changed the files meanwhile is told by the next command.
+        return
+    sender = Sender(project, more, listen)
+    for spec in project.pipelines:
+        sender(spec)
 
 
 def _reason(error: BaseException) -> str:

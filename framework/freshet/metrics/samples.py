@@ -62,7 +62,7 @@ def samples_of(found: Iterable[Measured], env: str) -> tuple[Sample, ...]:
 
 def _of_pipeline(found: Measured) -> Iterator[Value]:
     name = found.spec.name
-    parts = (_standing(found), _runs(found), _commit(found), _sources(found), _promises(found))
+    parts = (_standing(found), _runs(found), _commit(found), _sources(found), _promises(found), _totals(found))
     yield from ((metric, (name, *labels), value) for part in parts for metric, labels, value in part)
 
 
@@ -124,18 +124,23 @@ def _commit(found: Measured) -> Iterator[Value]:
     for kind, files, size in (("base", info.base_files, info.base_bytes), ("log", len(logs), sum(logs))):
         yield "freshet_last_commit_files", (kind,), files
         yield "freshet_last_commit_size_bytes", (kind,), size
-    for name, status, bad in checks:
+    for name, status, bad, newest in checks:
         yield from _one_of("freshet_check_result", (name,), status, CHECK_RESULTS)
         yield "freshet_check_rows", (name,), bad
+        if newest is not None:
+            yield "freshet_target_event_timestamp_seconds", (name,), newest
 
 
-def _told_by_checks(found: Measured, info: CommitInfo) -> tuple[int, list[tuple[str, str, int]]]:
+def _told_by_checks(found: Measured, info: CommitInfo) -> tuple[int, list[tuple[str, str, int, float | None]]]:
     """Return how many rows went to the quarantine, and what each check said; what is no record of checks tells nothing."""
     if info.extra.get(PIPELINE_KEY, found.spec.name) != found.spec.name:
         return 0, []
     try:
         told = tree_without_credentials(json.loads(info.extra.get(CHECKS_KEY) or "{}"))
-        checks = [(name, str(one["status"]), int(one["rows"])) for name, one in (told.get("checks") or {}).items()]
+        checks = [
+            (name, str(one["status"]), int(one["rows"]), float(one["newest"]) if "newest" in one else None)
+            for name, one in (told.get("checks") or {}).items()
+        ]
         return int(told.get("quarantined") or 0), checks
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return 0, []
@@ -149,6 +154,9 @@ def _sources(found: Measured) -> Iterator[Value]:
         yield "freshet_source_waiting_commits", (one.input,), one.commits
         yield "freshet_source_waiting_rows", (one.input,), one.rows
     main = spec.source.table.name
+    commits, rows = found.reading
+    yield "freshet_source_in_progress_commits", (main,), commits
+    yield "freshet_source_in_progress_rows", (main,), rows
     processed = timestamp_of(status.checkpoint, status.source_zone)
     if processed is not None:
         yield "freshet_source_processed_timestamp_seconds", (main,), processed
@@ -162,6 +170,20 @@ def _promises(found: Measured) -> Iterator[Value]:
     for one in objectives_of(found):
         yield "freshet_slo_objective_seconds", (one.objective,), one.seconds
         yield from _one_of("freshet_slo_result", (one.objective,), one.result, SLO_RESULTS)
+
+
+def _totals(found: Measured) -> Iterator[Value]:
+    totals = found.totals
+    # A pipeline that never ran has counted nothing; 0 is told, so that its first run is seen to rise.
+    if totals is None:
+        return
+    yield from (("freshet_runs_total", (result,), totals.runs.get(result, 0)) for result in RUN_RESULTS)
+    yield "freshet_run_duration_seconds_total", (), totals.seconds
+    kinds = ("read", *_ROWS.values(), "quarantined")
+    yield from (("freshet_processed_rows_total", (kind,), totals.rows.get(kind, 0)) for kind in kinds)
+    yield "freshet_processed_commits_total", (), totals.commits
+    yield "freshet_run_conflicts_total", (), totals.conflicts
+    yield "freshet_lease_wait_seconds_total", (), totals.waited_seconds
 
 
 def _result(entry: Entry) -> str:

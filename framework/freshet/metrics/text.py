@@ -1,7 +1,7 @@
-"""Samples as text that Prometheus reads, as OpenMetrics and in its own format alike.
+"""Samples as text in Prometheus' own format.
 
-Own, and not prometheus_client's: with gauges alone it is these lines. That library makes objects for each metric and each
-label, and would be one more dependency of every command, only to write them.
+Own, and not prometheus_client's: with gauges and counters alone it is these lines. That library makes objects for each metric
+and each label, and would be one more dependency of every command, only to write them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 def text_of(samples: Iterable[Sample]) -> str:
-    """Return samples, those of one metric side by side, as a text that ends as OpenMetrics wants it."""
+    """Return samples, those of one metric side by side, as a text; its last line says that it is whole."""
     return "".join(f"{line}\n" for line in _lines(samples)) + "# EOF\n"
 
 
@@ -26,7 +26,7 @@ def _lines(samples: Iterable[Sample]) -> Iterator[str]:
     for name, group in groupby(samples, key=lambda sample: sample.name):
         metric = BY_NAME[name]
         yield f"# HELP {name} {metric.help}"
-        yield f"# TYPE {name} gauge"
+        yield f"# TYPE {name} {'counter' if metric.is_counter else 'gauge'}"
         if metric.unit:
             yield f"# UNIT {name} {metric.unit}"
         yield from (f"{name}{{{_labels(one)}}} {number(one.value)}" for one in group)

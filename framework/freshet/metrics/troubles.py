@@ -8,12 +8,14 @@ from typing import Any
 
 from freshet.metrics.measured import Measured
 from freshet.metrics.slo import in_words, objectives_of
+from freshet.run.history import Entry
 from freshet.secrets import redact
 
 # A scheduler, its queue and the start of a run take their time.
 LATE_SECONDS = 600
+_OTHERS = {"backfill": "backfill", "service": "table service"}
 #: Kinds that follow from the records of runs alone.
-_OF_RUNS = ("run_failed",)
+_OF_RUNS = ("run_failed", "backfill_failed", "service_failed")
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Trouble:
     """Something that is wrong with a pipeline.
 
     Args:
-        kind: ``run_failed``, ``refused``, ``schedule_missed``, ``freshness`` or ``max_runtime``.
+        kind: ``run_failed``, ``backfill_failed``, ``service_failed``, ``refused``, ``schedule_missed``, ``freshness`` or
+            ``max_runtime``.
         code: The error's code; empty where it has none.
         message: In words, without a secret.
     """
@@ -67,10 +70,13 @@ def _troubles(found: Measured) -> Iterator[Trouble]:
     runs, status = found.runs, found.looked.status
     failed = ""
     if runs is not None and runs.failures and runs.newest_failure is not None:
-        error = runs.newest_failure.error or {"code": "KILLED", "message": runs.newest_failure.reason}
-        failed = str(error["code"])
+        failed, words = _error_of(runs.newest_failure)
         again = f" ({runs.failures} in a row)" if runs.failures > 1 else ""
-        yield Trouble("run_failed", failed, f"the last run failed{again}: {failed}: {error['message']}")
+        yield Trouble("run_failed", failed, f"the last run failed{again}: {words}")
+    for what, entry in (runs.others if runs is not None else {}).items():
+        if entry.outcome in ("failed", "killed"):
+            code, words = _error_of(entry)
+            yield Trouble(f"{what}_failed", code, f"the last {_OTHERS[what]} failed: {words}")
     # What the failed run was refused for is told once.
     if status.message and status.state != failed:
         yield Trouble("refused", status.state, f"the tables forbid the next run: {status.message}")
@@ -79,6 +85,17 @@ def _troubles(found: Measured) -> Iterator[Trouble]:
     for one in objectives_of(found):
         if one.result == "broken":
             yield Trouble(one.objective, "", f"the promise of {one.objective} is broken: {one.reason}")
+
+
+def _error_of(entry: Entry) -> tuple[str, str]:
+    """Return an error's code, and the error in words."""
+    chunks = entry.more.get("failed")
+    if entry.error is None and isinstance(chunks, Mapping) and chunks:
+        # A backfill went through all its chunks.
+        label, code = next(iter(sorted(chunks.items())))
+        return str(code), f"{code}: {len(chunks)} of its chunks failed, such as {label}"
+    error = entry.error or {"code": "KILLED", "message": entry.reason}
+    return str(error["code"]), f"{error['code']}: {error['message']}"
 
 
 def news_of(found: Measured, told: Mapping[str, Any], repeat_seconds: int) -> News:

@@ -1,6 +1,6 @@
 """The ways out of metrics: a file for a node exporter, a Pushgateway, an OpenTelemetry collector, a StatsD server.
 
-Own, and by no library: of gauges each form is a few lines, and what a run may need is then always there.
+Own, and by no library: of gauges and counters each form is a few lines, and what a run may need is then always there.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def otlp_of(samples: Sequence[Sample]) -> dict[str, object]:
             "name": name,
             "description": BY_NAME[name].help,
             "unit": _OTLP_UNITS.get(BY_NAME[name].unit) or (f"{{{BY_NAME[name].unit}}}" if BY_NAME[name].unit else "1"),
-            "gauge": {"dataPoints": [_point(one, nanoseconds) for one in group]},
+            **_data(BY_NAME[name].is_counter, [_point(one, nanoseconds) for one in group]),
         }
         for nanoseconds in (_made(samples),)
         for name, group in groupby(samples, key=lambda sample: sample.name)
@@ -101,6 +101,15 @@ def otlp_of(samples: Sequence[Sample]) -> dict[str, object]:
     resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "freshet"}}]}
     scope = {"name": "freshet", "version": __version__}
     return {"resourceMetrics": [{"resource": resource, "scopeMetrics": [{"scope": scope, "metrics": metrics}]}]}
+
+
+def _data(is_counter: bool, points: list[dict[str, object]]) -> dict[str, object]:
+    # 2 is cumulative: since the pipeline's first run, whenever that was.
+    return (
+        {"sum": {"aggregationTemporality": 2, "isMonotonic": True, "dataPoints": points}}
+        if is_counter
+        else {"gauge": {"dataPoints": points}}
+    )
 
 
 def _made(samples: Sequence[Sample]) -> str:
@@ -123,7 +132,7 @@ def _statsd(address: str, samples: Sequence[Sample]) -> None:
 
 
 def datagrams_of(samples: Sequence[Sample]) -> Iterator[bytes]:
-    """Yield samples as gauges of StatsD with tags, several lines in each datagram."""
+    """Yield samples as gauges of StatsD with tags, several lines in each datagram; of a counter, how far it has risen."""
     waiting = b""
     for one in samples:
         tags = ",".join(f"{label}:{_OF_STATSD.sub('_', value)}" for label, value in one.labels)

@@ -54,6 +54,7 @@ def plan_text(
     now: datetime | None = None,
     logic: Sequence[str] = (),
     verdict: Sequence[str] = (),
+    cost: Sequence[str] = (),
 ) -> str:
     """Return the plan as lines of text.
 
@@ -63,6 +64,7 @@ def plan_text(
         now: The time from which ages count; None shows none.
         logic: What is to be said of the logic by which the target's rows were made.
         verdict: What is to be said of whether the increments equal a recompute.
+        cost: What is to be said of what the run will cost.
     """
     window = plan.window
     lines = [
@@ -78,6 +80,7 @@ def plan_text(
     lines += [f"  schema      {c.change} {c.column}: {c.before or '-'} -> {c.after}" for c in plan.schema_changes]
     lines += [f"  {'' if number else 'verdict':<12}{words}" for number, words in enumerate(verdict)]
     lines += [f"  {'' if number else 'logic':<12}{words}" for number, words in enumerate(logic)]
+    lines += [f"  {'' if number else 'estimate':<12}{words}" for number, words in enumerate(cost)]
     lines += [f"  notice      {n.code}: {n.message}" for n in plan.notices]
     lines += [f"  {number}. {_stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]
     if not plan.stages and window.kind != "idle":

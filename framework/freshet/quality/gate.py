@@ -103,6 +103,7 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
                 (F.unix_seconds(F.current_timestamp()) - F.unix_seconds(f"newest_{n}")).alias(f"age_{n}")
                 for n, _ in enumerate(times)
             ),
+            *(F.unix_seconds(f"newest_{n}").alias(f"newest_at_{n}") for n, _ in enumerate(times)),
         )
         .drop(*(f"newest_{n}" for n, _ in enumerate(times)))
         .collect()[0]
@@ -117,7 +118,10 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         outcomes += [
             outcome(check, False, expected=FITS, seen=seen) for check in stage.checks if isinstance(check.rule, MalformedRule)
         ]
-    outcomes += [freshness(check, totals[f"newest_text_{n}"], totals[f"age_{n}"]) for n, check in enumerate(times)]
+    outcomes += [
+        freshness(check, totals[f"newest_text_{n}"], totals[f"age_{n}"], totals[f"newest_at_{n}"])
+        for n, check in enumerate(times)
+    ]
     volumes = [check for check in stage.checks if isinstance(check.rule, VolumeRule)]
     outcomes += [volume(check, int(totals["live"]), stage.history) for check in volumes]
     visible = clean.where(is_live)

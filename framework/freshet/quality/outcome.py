@@ -30,6 +30,7 @@ class Outcome:
         expected, seen: In words.
         sample: Some bad rows, as JSON.
         query: A query over the view ``batch`` or the table that shows them; empty where there is none.
+        newest: Of a check of freshness: the newest event time, in seconds since 1970.
     """
 
     name: str
@@ -41,10 +42,12 @@ class Outcome:
     seen: str = ""
     sample: tuple[str, ...] = ()
     query: str = ""
+    newest: int | None = None
 
     def as_json(self) -> dict[str, object]:
         """Return the outcome as a JSON-serialisable mapping."""
-        return {**vars(self), "sample": list(self.sample)}
+        told = {**vars(self), "sample": list(self.sample)}
+        return told if self.newest is not None else {name: value for name, value in told.items() if name != "newest"}
 
 
 def outcome(
@@ -74,7 +77,14 @@ def outcome(
 def metadata_of(outcomes: Sequence[Outcome], rows: int, quarantined: int, older_kept: int = 0) -> dict[str, str]:
     """Return the commit's metadata entry: status and counts of each check, no row of the data."""
     found = {
-        o.name: {"kind": o.kind, "severity": o.severity, "status": o.status, "rows": o.rows, "seen": redact(o.seen)[:200]}
+        o.name: {
+            "kind": o.kind,
+            "severity": o.severity,
+            "status": o.status,
+            "rows": o.rows,
+            "seen": redact(o.seen)[:200],
+            **({} if o.newest is None else {"newest": o.newest}),
+        }
         for o in outcomes
     }
     told = {"rows": rows, "quarantined": quarantined, "older_kept": older_kept, "checks": found}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from freshet.project.model.checks import CheckSpec, FreshnessRule, VolumeRule
@@ -11,20 +12,21 @@ from freshet.quality.outcome import Outcome, outcome
 _FEWEST = 3
 
 
-def freshness(check: CheckSpec, newest: str | None, age: int | None) -> Outcome:
+def freshness(check: CheckSpec, newest: str | None, age: int | None, at: int | None = None) -> Outcome:
     """Judge the age of the newest row.
 
     Args:
         check: A check of freshness.
         newest: The newest value of its column, as text; None where no row has one.
         age: Its age in seconds, by Spark's clock.
+        at: Itself, in seconds since 1970.
     """
     assert isinstance(check.rule, FreshnessRule)
     expected = f"a {check.rule.column} of the last {_in_words(check.rule.within_seconds)}"
     if newest is None or age is None:
         return Outcome(check.name, "freshness", check.severity, "skipped", expected=expected, seen="no row with a time")
     seen = f"the newest is {newest}, {_in_words(max(age, 0))} old"
-    return outcome(check, age > check.rule.within_seconds, expected=expected, seen=seen)
+    return replace(outcome(check, age > check.rule.within_seconds, expected=expected, seen=seen), newest=at)
 
 
 def volume(check: CheckSpec, rows: int, history: Sequence[int]) -> Outcome:

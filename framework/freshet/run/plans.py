@@ -11,10 +11,12 @@ from freshet.errors import FreshetError, unforeseen
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
+from freshet.plan.estimate import Estimate
 from freshet.plan.notices import one_machine_only
 from freshet.plan.stages import Plan
 from freshet.plan.unparsed import sql_notices
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.run.cost import estimate_words, hold_budget, shown_estimate
 from freshet.secrets import redact, redact_tree
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.logic_report import LogicReport, logic_lines, report_logic
@@ -33,6 +35,7 @@ class RunPlan:
             passwords included, which ``as_json`` and ``str`` leave out.
         logic: Which of the target's partitions hold rows of an older logic; None before the first run.
         verdict: Whether the increments equal a recompute.
+        cost: What the run will cost; None where nobody can tell.
         waits_for: Pipelines whose first run it waits for.
         error: What forbids the run.
     """
@@ -41,6 +44,7 @@ class RunPlan:
     plan: Plan | None = field(default=None, repr=False)
     logic: LogicReport | None = field(default=None, repr=False)
     verdict: Verdict | None = field(default=None, repr=False)
+    cost: Estimate | None = None
     waits_for: tuple[str, ...] = ()
     error: FreshetError | None = None
 
@@ -50,6 +54,7 @@ class RunPlan:
         if self.plan is not None:
             found = {**plan_json(self.plan), "logic": self.logic.as_json() if self.logic else None}
             found |= verdict_json(self.verdict) if self.verdict else {}
+            found["estimate"] = self.cost.as_json() if self.cost else None
         elif self.waits_for:
             found["waits_for"] = list(self.waits_for)
         elif self.error is not None:
@@ -61,7 +66,8 @@ class RunPlan:
         now = datetime.now(timezone.utc)
         if self.plan is not None:
             verdict = verdict_lines(self.verdict) if self.verdict else ()
-            return redact(plan_text(self.plan, now=now, logic=logic_lines(self.logic, now), verdict=verdict))
+            cost = estimate_words(self.cost, self.plan)
+            return redact(plan_text(self.plan, now=now, logic=logic_lines(self.logic, now), verdict=verdict, cost=cost))
         if self.waits_for:
             return f"{self.pipeline}\n  waits for the first run of {', '.join(self.waits_for)}"
         return redact(str(self.error))
@@ -86,6 +92,7 @@ def plan_run(
         made = compile_plan(spec, state, RunRequest(full_refresh=full_refresh))
         made = replace(made, notices=(*made.notices, *one_machine_only(spec), *sql_notices(spec)))
         hold_plan(made, state)
+        made = replace(made, notices=(*made.notices, *hold_budget(spec, made, state)))
     except Exception as unknown:  # one unreadable table must not hide the other plans
         error = unforeseen(unknown, spec.name)
         missing = error.code in ("SOURCE_MISSING", "INPUT_MISSING")
@@ -96,4 +103,5 @@ def plan_run(
     from freshet.verdict.tables import facts_of
 
     verdict = judge(spec, facts_of(spec, {}, state=state))
-    return RunPlan(pipeline=spec.name, plan=made, logic=report_logic(spec, state), verdict=verdict)
+    cost = shown_estimate(spec, made, state)
+    return RunPlan(pipeline=spec.name, plan=made, logic=report_logic(spec, state), verdict=verdict, cost=cost)

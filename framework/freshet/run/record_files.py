@@ -12,6 +12,8 @@ from freshet.project.model.pipeline import TableRef
 from freshet.run.kept import given_back
 from freshet.storage.files import Storage, local_path, storage_for
 
+#: What a scheduler starts, as the history calls it.
+RUNS = ("run", "full refresh")
 #: How an audit ends: by them its records are found among those of runs.
 AUDITS = ("equal", "differs", "repaired")
 _NAME = re.compile(r"^(\d{17})-[0-9a-f]{8}\.([a-z]+)\.json$")

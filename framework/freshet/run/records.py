@@ -21,6 +21,7 @@ from freshet.project.model.pipeline import TableRef
 from freshet.run.kept import first_line, kept
 from freshet.run.record_files import AUDITS, folder_of, kind_of, names_of, read_file
 from freshet.run.result import RunResult
+from freshet.run.totals import count
 from freshet.storage.files import Storage, is_local, storage_for
 
 VERSION = 1
@@ -155,6 +156,8 @@ def write_record(target: TableRef, pipeline: str, record: Mapping[str, Any]) -> 
         # Nobody's run fails because it cannot be remembered.
         with suppress(Exception):
             _write(storage_for(target.path), folder_of(target, pipeline), {**kept(record), "version": VERSION})
+        with suppress(Exception):
+            count(target, pipeline, record)
 
     if is_local(target.path):
         write()

@@ -18,10 +18,11 @@ from freshet.plan.exact import compile_run
 from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.run.cost import hold_budget
 from freshet.run.records import of_run, remembered
 from freshet.run.result import RunResult, in_words, row_counts, summed
 from freshet.run.sync_due import is_due
-from freshet.run.telling import counted_in, stage_teller, tell_done, tell_plan, tell_started
+from freshet.run.telling import counted_in, stage_teller, tell_done, tell_notices, tell_plan, tell_started
 from freshet.run.watchdog import watched
 from freshet.run.write_session import WriteSession, write_session
 from freshet.sources.hudi.read.held import hold_plan
@@ -185,8 +186,7 @@ def run_once(
         FreshetError: What the plan or its execution raise.
     """
     plan = planned()
-    for notice in plan.notices:
-        listen(Notice(pipeline=spec.name, code=notice.code, message=f"{notice.code}: {notice.message}"))
+    tell_notices(listen, spec.name, plan.notices)
     tell_plan(listen, spec, plan, state)
     before = plan.checkpoint_before.main if plan.checkpoint_before else None
     if not plan.stages:
@@ -201,6 +201,7 @@ def run_once(
             zone=plan.source_zone,
         )
     hold_plan(plan, state, is_run_next=True)
+    tell_notices(listen, spec.name, hold_budget(spec, plan, state))
     # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from freshet.run.executor import execute
 

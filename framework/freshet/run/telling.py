@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from freshet.events.event import Listener
 from freshet.events.kinds import CheckEvaluated, CheckPassed, LagObserved, Notice, RunStarted, StageFinished, WindowPlanned
 from freshet.hudi.instants import seconds_since, zone_of
 from freshet.hudi.table import StateReader
+from freshet.plan.stages import Notice as PlanNotice
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.sources.hudi.reads import DriveRows, Window, counted
@@ -31,6 +32,12 @@ def tell_started(listen: Listener, pipeline: str, what: str, run_id: str) -> str
     """Tell that a run begins; returns its id."""
     listen(RunStarted(pipeline=pipeline, message=f"{what} {run_id} begins", run_id=run_id, what=what))
     return run_id
+
+
+def tell_notices(listen: Listener, pipeline: str, notices: Sequence[PlanNotice]) -> None:
+    """Tell what a person should know before a run."""
+    for one in notices:
+        listen(Notice(pipeline=pipeline, code=one.code, message=f"{one.code}: {one.message}"))
 
 
 def tell_plan(listen: Listener, spec: PipelineSpec, plan: Plan, state: StateReader, now: float | None = None) -> None:

@@ -213,6 +213,16 @@ def test_the_status_is_the_commands(freshet: Freshet, root: Path) -> None:
     assert as_printed([one.as_json() for one in found]) == parsed(freshet("status", "--output", "json"))["pipelines"]
 
 
+def test_accounts_are_the_commands(freshet: Freshet, root: Path) -> None:
+    a_table(root, "raw/events", 10, 20)
+    a_target(root, (15, 10))
+    (found,) = api.Project.load(root).account()
+    assert as_printed(found.as_json()) == parsed(freshet("account", "--output", "json"))["accounts"][0]
+    assert [one.fate for one in found.edges[0].fed] == ["before", "waiting"]
+    with pytest.raises(api.FreshetError, match="no time"):
+        api.Project.load(root).account(since="soon")
+
+
 def test_checks_are_the_commands(freshet: Freshet, root: Path) -> None:
     a_table(root, "raw/events", 10)
     target = a_target(root, (15, 10))
@@ -255,7 +265,7 @@ def test_a_backfill_that_cannot_begin(root: Path) -> None:
 def test_a_backfill_with_chunks_that_failed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the command ends with 1. One that ended early raises its own error."""
     found = api.BackfillResult(pipeline="payments", backfill="x", chunks=2, done=1, failed={"2026-01-06": "OVERFLOW"})
-    monkeypatch.setattr("freshet.api.project.run_backfill", lambda *_: found)
+    monkeypatch.setattr("freshet.api.backfills.run_backfill", lambda *_: found)
     with pytest.raises(api.ChunksFailed, match="2026-01-06: OVERFLOW") as caught:
         api.Project.load(root).backfill("payments", *WHOLE)
     assert (caught.value.result, caught.value.exit_code) == (found, api.Exit.FAILED)

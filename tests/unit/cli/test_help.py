@@ -42,6 +42,7 @@ def test_all_the_commands_are_there() -> None:
         ("service",),
         ("status",),
         ("alerts",),
+        ("account",),
         ("history",),
         ("dag",),
         ("checkpoint", "show"),

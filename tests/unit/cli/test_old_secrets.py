@@ -114,7 +114,7 @@ def test_the_lease_and_a_record_of_a_check_hold_no_secret(tmp_path: Path) -> Non
     REDACTOR.register("TOK", NEW)
     target = TableRef("derived.payments", str(tmp_path / "payments"))
     with hold_lease(target, "run", 0, print) as lease:
-        lease.note(f"reading 3 partitions of /lake/{NEW}/tips")
+        lease.note({"doing": f"reading 3 partitions of /lake/{NEW}/tips"})
         assert NEW[:8] not in (tmp_path / ".freshet/payments.lease").read_text()
     long = "x" * 195 + NEW
     seen = Outcome("volume", "sql", "warn", "warned", 0, "", long, (), "")

@@ -17,6 +17,7 @@ from freshet.metrics.out import Sender
 from freshet.metrics.troubles import news_of, troubles_of
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.project.model.promises import MetricsOut
+from freshet.run.history import Entry
 from tests.kit.memory import a_checkpoint, a_commit, a_table_state, a_target, at
 from tests.unit.metrics.kit import BEGIN, a_run, looked_at, promising, unknown_lag, with_runs
 from tests.unit.metrics.test_out import pipeline
@@ -51,6 +52,22 @@ def test_what_is_a_trouble() -> None:
     )
     assert kinds(promising(late, 1800)) == [("freshness", "")]
     assert kinds(unknown_lag(well(), "TIMELINE_UNREADABLE")) == [("refused", "TIMELINE_UNREADABLE")]
+
+
+def test_a_backfill_and_services_that_failed_are_troubles_of_their_own() -> None:
+    error = {"code": "SERVICE_FAILED", "message": "no"}
+    service = Entry(begun=at(30), what="service", outcome="failed", error=error)
+    chunks = Entry(begun=at(30), what="backfill", outcome="failed", more={"failed": {"2026-01-05": "CHECK_FAILED"}})
+    runs = well().runs
+    assert runs is not None
+    found = replace(well(), runs=replace(runs, others={"service": service, "backfill": chunks}))
+    assert kinds(found) == [("service_failed", "SERVICE_FAILED"), ("backfill_failed", "CHECK_FAILED")]
+    assert [one.message for one in troubles_of(found)] == [
+        "the last table service failed: SERVICE_FAILED: no",
+        "the last backfill failed: CHECK_FAILED: 1 of its chunks failed, such as 2026-01-05",
+    ]
+    over = replace(found, runs=replace(runs, others={"service": replace(service, outcome="done")}))
+    assert kinds(over) == []
 
 
 def test_what_a_run_was_refused_for_is_told_once() -> None:

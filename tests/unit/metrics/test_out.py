@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from freshet.errors import SpecError
 from freshet.events.event import Event
 from freshet.metrics import out as out_module
-from freshet.metrics.out import Sender
+from freshet.metrics.out import Sender, send_after
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
 from freshet.project.model.promises import MetricsOut
 from tests.kit.memory import a_spec, a_table_spec
@@ -136,3 +137,17 @@ def test_a_store_that_breaks_harms_nothing(tmp_path: Path, monkeypatch: pytest.M
     send(spec)
     assert [one.code for one in events] == ["METRICS_NOT_SENT"]
     assert "pw" not in events[0].message
+
+
+def test_after_a_backfill_or_services_they_are_sent_too(tmp_path: Path) -> None:
+    spec = pipeline(tmp_path, textfile=str(tmp_path))
+    events: list[Event] = []
+    project = Project("/p", "prod", (spec,), {})
+    send_after(lambda: project, lambda names: project, events.append)
+    assert (tmp_path / "freshet_prod_earnings.prom").exists()
+
+    def broken() -> Project:
+        raise SpecError(())
+
+    send_after(broken, lambda names: project, events.append)
+    assert events == []

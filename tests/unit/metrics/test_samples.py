@@ -9,6 +9,7 @@ import pytest
 
 from freshet.hudi.checkpoint import CHECKS_KEY, PIPELINE_KEY
 from freshet.metrics.samples import samples_of
+from freshet.run.totals import Totals
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_source_spec, a_table_state, a_target, at
 from tests.unit.metrics.kit import BEGIN, a_run, looked_at, unknown_lag, values, with_runs, working
 from tests.unit.plan.test_inputs import DRIVING, TIPS, stood
@@ -161,3 +162,40 @@ def test_samples_of_one_metric_stand_together_in_the_registrys_order() -> None:
     assert names == sorted(names, key=names.index)
     assert names.count("freshet_metrics_timestamp_seconds") == 2
     assert {sample.labels[0] for sample in samples_of([one], "prod")} == {("env", "prod")}
+
+
+def test_what_the_run_at_work_reads_is_in_progress() -> None:
+    found = looked_at(a_table_state([a_commit(10), a_commit(20)]), a_target((15, a_checkpoint(10))))
+    assert values(found, "freshet_source_in_progress_commits") == {MAIN: 0}
+    running = {"what": "run", "begun": BEGIN, "reads_commits": 3, "reads_rows": 30}
+    busy = replace(found, looked=replace(found.looked, status=replace(found.looked.status, running=running)))
+    assert values(busy, "freshet_source_in_progress_commits") == {MAIN: 3}
+    assert values(busy, "freshet_source_in_progress_rows") == {MAIN: 30}
+    damaged = {**running, "reads_rows": "many"}
+    busy = replace(found, looked=replace(found.looked, status=replace(found.looked.status, running=damaged)))
+    assert values(busy, "freshet_source_in_progress_commits") == {MAIN: 0}
+
+
+def test_the_newest_event_time_is_what_a_check_of_freshness_saw() -> None:
+    checks = {
+        "fresh": {"kind": "freshness", "status": "passed", "rows": 0, "newest": 1790000000},
+        "ids": {"kind": "unique", "status": "passed", "rows": 0},
+    }
+    told = {PIPELINE_KEY: "earnings", CHECKS_KEY: json.dumps({"quarantined": 0, "checks": checks})}
+    found = looked_at(a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10)), extra=told))
+    assert values(found, "freshet_target_event_timestamp_seconds") == {("fresh",): 1790000000}
+    assert ("ids", "passed") in values(found, "freshet_check_result")
+
+
+def test_counters_begin_at_0_and_say_what_was_summed() -> None:
+    found = looked_at(a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10))))
+    assert set(values(found, "freshet_runs_total").values()) == {0}
+    totals = Totals(runs={"committed": 3}, rows={"read": 9}, seconds=12.5, commits=4, conflicts=1, waited_seconds=2.0)
+    summed = replace(found, totals=totals)
+    assert values(summed, "freshet_runs_total")[("committed",)] == 3
+    assert values(summed, "freshet_processed_rows_total")[("read",)] == 9
+    assert values(summed, "freshet_run_duration_seconds_total") == {(): 12.5}
+    assert values(summed, "freshet_processed_commits_total") == {(): 4}
+    assert values(summed, "freshet_run_conflicts_total") == {(): 1}
+    assert values(summed, "freshet_lease_wait_seconds_total") == {(): 2.0}
+    assert values(replace(found, totals=None), "freshet_runs_total") == {}

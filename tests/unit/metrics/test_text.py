@@ -1,4 +1,4 @@
-"""The text is valid OpenMetrics and valid in Prometheus' own format."""
+"""The text is valid in Prometheus' own format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAMPLE = re.compile(r'([a-z_]+)\{((?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*)\} (-
 
 
 def faults_of(text: str) -> list[str]:
-    """Say what of a text an OpenMetrics parser would refuse: every line of it, and that each metric stands in one block."""
+    """Say what of a text a parser would refuse: every line of it, and that each metric stands in one block."""
     *lines, last = text.removesuffix("\n").split("\n")
     found = [] if last == "# EOF" else ["it does not end with # EOF"]
     seen, current = set[str](), ""
@@ -39,6 +39,14 @@ def test_every_metric_of_a_busy_pipeline() -> None:
     assert faults_of(text) == []
     assert f'freshet_source_waiting_rows{{env="prod",pipeline="earnings",input="{SOURCE.name}"}} 10\n' in text
     assert "# UNIT freshet_source_waiting_rows rows\n" in text
+
+
+def test_counters_are_told_as_such() -> None:
+    found = looked_at(a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10))))
+    text = text_of(samples_of([found], "prod"))
+    assert "# TYPE freshet_runs_total counter\n" in text
+    assert "# TYPE freshet_pipeline_refused gauge\n" in text
+    assert "# UNIT freshet_run_duration_seconds_total seconds\n" in text
 
 
 def test_what_a_label_holds_is_escaped() -> None:

@@ -138,6 +138,8 @@ def test_otlp(server: Server) -> None:
         "input": "raw.trips",
     }
     assert metrics["freshet_source_waiting_rows"]["unit"] == "{rows}"
+    runs = metrics["freshet_runs_total"]["sum"]
+    assert (runs["isMonotonic"], runs["aggregationTemporality"], "gauge" in metrics["freshet_runs_total"]) == (True, 2, False)
     assert metrics["freshet_pipeline_state"]["unit"] == "1"
     assert resource["resource"]["attributes"][0]["value"] == {"stringValue": "freshet"}
 

@@ -14,7 +14,7 @@ def test_both_shapes_and_every_key_is_described() -> None:
         assert all("description" in value for value in shape["properties"].values())
     assert "warehouse" not in schema["$defs"]["pipeline"]["properties"]
     assert schema["$defs"]["pipeline"]["required"] == ["ddl", "transform"]
-    assert set(json_schema("config")["$defs"]) == {"hoodie", "config", "Lease", "Run", "Metrics"}
+    assert set(json_schema("config")["$defs"]) == {"hoodie", "config", "Lease", "Run", "Metrics", "Lineage", "Budget"}
 
 
 def test_hudis_keys_are_offered_and_others_refused() -> None:

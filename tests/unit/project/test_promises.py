@@ -8,7 +8,7 @@ import pytest
 
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.project.model.promises import NO_METRICS, MetricsOut, Slo
+from freshet.project.model.promises import NO_BUDGET, NO_LINEAGE, NO_METRICS, BudgetSpec, LineageOut, MetricsOut, Slo
 from tests.kit.project import BASE, a_project
 from tests.unit.project.conftest import Check, seen
 from tests.unit.project.payments import YML_FILE, yml
@@ -107,3 +107,71 @@ def test_ways_out_are_the_environments(problems_of: Check) -> None:
     found = problems_of({YML_FILE: yml("metrics: {statsd: 'h:1'}")})
     assert seen(found) == [(YML_FILE, 7, "MISPLACED_KEY")]
     assert "configs" in found[0].hint
+
+
+def test_where_lineage_goes(tmp_path: Path) -> None:
+    assert loaded(a_project(tmp_path / "a")).lineage == NO_LINEAGE
+    text = (
+        "lineage:\n  file: out/lineage.jsonl\n  url: http://marquez:5000/\n  endpoint: /x/y/\n  api_key: '{{ env.KEY }}'\n"
+        "  namespace: lake\n  timeout: 2s\n"
+    )
+    root = a_project(tmp_path / "b", files={CONFIG: BASE + text})
+    spec = loaded(root, KEY="hunter2-and-more")
+    assert spec.lineage == LineageOut(
+        file=str(root / "out/lineage.jsonl"),
+        url="http://marquez:5000/",
+        endpoint="x/y",
+        api_key="hunter2-and-more",
+        namespace="lake",
+        timeout_seconds=2,
+    )
+    assert "hunter2" not in repr(spec)
+    assert spec.fingerprint == loaded(a_project(tmp_path / "c")).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("  url: marquez:5000", "BAD_VALUE"),
+        ("  file: s3://bucket/x", "BAD_VALUE"),
+        ("  timeout: 2m", "BAD_VALUE"),
+        ("  uri: http://marquez", "UNKNOWN_KEY"),
+    ],
+)
+def test_lineage_that_leads_nowhere_is_refused_at_its_line(problems_of: Check, text: str, code: str) -> None:
+    found = problems_of({CONFIG: BASE + "lineage:\n" + text + "\n"})
+    assert seen(found) == [(CONFIG, 4, code)]
+
+
+def test_lineage_is_the_environments(problems_of: Check) -> None:
+    found = problems_of({YML_FILE: yml("lineage: {file: x}")})
+    assert seen(found) == [(YML_FILE, 7, "MISPLACED_KEY")]
+
+
+def test_a_budget_is_seconds_and_bytes(tmp_path: Path) -> None:
+    plain = loaded(a_project(tmp_path / "a"))
+    assert plain.budget == NO_BUDGET
+    files = {YML_FILE: yml("budget: {runtime: 15m, written: 1.5 GB, file_groups: 500, over: refuse}")}
+    root = a_project(tmp_path / "b", files=files)
+    assert loaded(root).budget == BudgetSpec(seconds=900, written_bytes=1_500_000_000, file_groups=500, over="refuse")
+    assert loaded(root, "budget.over=warn", "budget.file_groups=7").budget.file_groups == 7
+    assert loaded(root).fingerprint == plain.fingerprint
+    everywhere = a_project(tmp_path / "c", files={CONFIG: BASE + "budget: {runtime: 1h}\n"})
+    assert loaded(everywhere).budget == BudgetSpec(seconds=3600)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("  runtime: soon", "BAD_VALUE"),
+        ("  runtime: 0s", "BAD_VALUE"),
+        ("  written: 5", "WRONG_TYPE"),
+        ("  written: 5 gigabytes", "BAD_VALUE"),
+        ("  file_groups: 0", "WRONG_TYPE"),
+        ("  over: stop", "WRONG_TYPE"),
+        ("  rows: 5", "UNKNOWN_KEY"),
+    ],
+)
+def test_a_budget_that_says_nothing_is_refused_at_its_line(problems_of: Check, text: str, code: str) -> None:
+    found = problems_of({YML_FILE: yml("budget:", text)})
+    assert seen(found) == [(YML_FILE, 8, code)]

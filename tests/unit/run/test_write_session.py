@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,13 +14,13 @@ import pytest
 
 from freshet.errors import RetryableError
 from freshet.events.event import Event, Listener
-from freshet.events.kinds import Phase
+from freshet.events.kinds import Phase, WindowPlanned
 from freshet.hudi.options import CONCURRENCY
 from freshet.hudi.table import MemoryState
 from freshet.jvm import at_work, lock
 from freshet.lease import stale_lock
 from freshet.lease.held import Lease
-from freshet.lease.local import backfill_lease, hold_lease, service_lease, stem_of
+from freshet.lease.local import backfill_lease, hold_lease, holder_of, service_lease, stem_of
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.notices import one_machine_only
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef
@@ -195,11 +195,34 @@ def test_a_note_that_finds_the_disk_full_harms_no_run() -> None:
     """A lease's note is a listener like any other."""
     heard: list[Event] = []
 
-    def full(words: str) -> None:
+    def full(told: Mapping[str, Any]) -> None:
         raise OSError(28, "No space left on device")
 
     Lease(Path("/w"), note=full).noting(heard.append)(Phase(pipeline="a", message="reading"))
     assert len(heard) == 1
+
+
+def test_a_lease_says_what_its_run_reads() -> None:
+    """Whoever asks for metrics finds it there, as long as the run is at work."""
+    notes: list[dict[str, Any]] = []
+    listen = Lease(Path("/w"), note=lambda told: notes.append(dict(told))).noting(lambda event: None)
+    listen(WindowPlanned(pipeline="a", message="", kind="increment", commits=3, rows=30))
+    listen(Phase(pipeline="a", message="reading"))
+    listen(WindowPlanned(pipeline="a", message="", kind="whole_table"))
+    assert notes == [
+        {"reads_commits": 3, "reads_rows": 30},
+        {"reads_commits": 3, "reads_rows": 30, "doing": "reading"},
+        {"reads_commits": 0, "reads_rows": 0, "doing": "reading"},
+    ]
+
+
+def test_what_a_run_reads_stands_in_its_lease(tmp_path: Path) -> None:
+    target = TableRef("derived.earnings", str(tmp_path / "earnings"))
+    with hold_lease(target, "r1", 0.0, lambda words: None) as held:
+        held.noting(lambda event: None)(WindowPlanned(pipeline="a", message="", kind="increment", commits=3, rows=30))
+        found = holder_of(target)
+        assert found is not None
+        assert (found["reads_commits"], found["reads_rows"], found["run_id"]) == (3, 30, "r1")
 
 
 def test_the_plan_that_people_see_has_it_and_a_run_does_not_repeat_it(

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from freshet.project.model import promises
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
-from freshet.project.model.promises import NO_METRICS, NO_SLO, MetricsOut, Slo
 from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted, BackfillSpec, Operation, TransformSpec, WriteSpec
 from freshet.types.columns import Column
@@ -179,8 +179,7 @@ class PipelineSpec:
         backfill: How a range of dates is computed again; None where the pipeline declares none.
         co_writers: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
         readers: The pipelines of the project that read the target: what they have not read must stay readable.
-        index: The target's index.
-        checks: What must hold before anything is published.
+        index, checks: The target's index, and what must hold before anything is published.
         evolution: What a batch may change about the table beyond the DDL.
         quarantine: The table for the rows of checks with severity ``drop``.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
@@ -188,9 +187,8 @@ class PipelineSpec:
         lease_wait_seconds, lease_across_machines: How long a run waits for another of its target; see ``lease.choice``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         interval_seconds: Of a continuous pipeline, how long at least from the begin of a run to the next; None of others.
-        limits, slo, metrics: How long a run may take, what it promises its readers, and where its environment's metrics go.
-        logic: What makes the rows.
-        accepts: Reasons why increments may differ from a recompute, which the author accepts.
+        limits, slo, budget, metrics, lineage: How long a run may take; and see ``model.promises``.
+        logic, accepts: What makes the rows; why increments may differ from a recompute, as the author accepts.
         row_by_row: True where each Python step makes one row of each, by itself alone.
         hidden: Paths of tables and names that commits keep and that hold a secret, each with what is shown of it.
     """
@@ -222,8 +220,10 @@ class PipelineSpec:
     schedule_zone: str = "UTC"
     interval_seconds: int | None = None
     limits: RunLimits = DEFAULT_LIMITS
-    slo: Slo = NO_SLO
-    metrics: MetricsOut = NO_METRICS
+    slo: promises.Slo = promises.NO_SLO
+    budget: promises.BudgetSpec = promises.NO_BUDGET
+    metrics: promises.MetricsOut = promises.NO_METRICS
+    lineage: promises.LineageOut = promises.NO_LINEAGE
     lease_across_machines: bool | None = None
     logic: Logic = ()
     accepts: tuple[Accepted, ...] = ()

@@ -1,8 +1,9 @@
-"""What a pipeline promises its readers, and where an environment's metrics go."""
+"""What a pipeline promises its readers, what its runs may cost, and where an environment's metrics and lineage go."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -56,3 +57,52 @@ class MetricsOut:
 
 
 NO_METRICS = MetricsOut()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetSpec:
+    """What a run may cost at most; None for no limit.
+
+    Args:
+        seconds: Wall time without the start of Spark.
+        written_bytes: Bytes of the files that it writes.
+        file_groups: File groups that it writes to.
+        over: What becomes of a run that is estimated to cost more.
+    """
+
+    seconds: int | None = None
+    written_bytes: int | None = None
+    file_groups: int | None = None
+    over: Literal["warn", "refuse"] = "warn"
+
+
+NO_BUDGET = BudgetSpec()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineageOut:
+    """Where an environment's lineage goes, as OpenLineage events; an empty text for nowhere.
+
+    Args:
+        file: Absolute path of a file to which each event is appended as a line of JSON.
+        url: URL of a server that takes events over HTTP.
+        endpoint: Where below it.
+        api_key: What the server knows the sender by; empty for nothing.
+        namespace: Of the jobs; empty for ``freshet.<env>``.
+        timeout_seconds: So long a run waits at its end until its events are sent.
+    """
+
+    file: str = ""
+    url: str = ""
+    endpoint: str = "api/v1/lineage"
+    api_key: str = field(default="", repr=False)
+    namespace: str = ""
+    timeout_seconds: int = 5
+
+    @property
+    def is_any(self) -> bool:
+        """Return True where there is a way out."""
+        return bool(self.file or self.url)
+
+
+NO_LINEAGE = LineageOut()

@@ -12,8 +12,10 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
-from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
-from freshet.project.shape.running import NOWHERE, Lease, Metrics, Objectives, Run
+from freshet.project.shape.budget import NO_LIMIT, Budget
+from freshet.project.shape.checks import Check, Compared, Freshness, Reference, Volume
+from freshet.project.shape.examples import example_of
+from freshet.project.shape.running import NO_LINEAGE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
 from freshet.project.shape.source import Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list
 from freshet.project.shape.timing import DEFAULT_ZONE, Continuous, Cron, InsteadOfSchedule, TimeZone
@@ -34,6 +36,7 @@ class Shared(Model):
         DEFAULT_ZONE, examples=["Europe/Berlin"], description="Time zone of `schedule`, by its name in the IANA's database."
     )
     run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
+    budget: Budget = Field(NO_LIMIT, description="What a run may cost at most; `freshet plan` estimates it.")
     hoodie: dict[str, str] = Field(
         default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."
     )
@@ -47,6 +50,7 @@ class ConfigFile(Shared):
         default_factory=dict, description="Folder or URI of each database, by its name: raw.trips lies in <raw>/trips."
     )
     metrics: Metrics = Field(NOWHERE, description="Where metrics go after each run of a pipeline.")
+    lineage: Lineage = Field(NO_LINEAGE, description="Where lineage goes, as OpenLineage events of each run.")
 
 
 class PipelineFile(Shared):
@@ -113,6 +117,7 @@ class Settings(PipelineFile):
 
     warehouse: dict[str, str] = Field(default_factory=dict, description="Folder or URI of each database.")
     metrics: Metrics = Field(NOWHERE, description="Where metrics go.")
+    lineage: Lineage = Field(NO_LINEAGE, description="Where lineage goes.")
 
 
 PlaceOf = Callable[[tuple[str, ...]], Place]
@@ -159,7 +164,11 @@ def check_keys(entries: Mapping[str, int], model: type[Model], file: str, proble
         if key in known:
             continue
         if key in Settings.model_fields:
-            other = "configs/base.yml or configs/<env>.yml" if key in ("warehouse", "metrics") else "a file in pipelines/"
+            other = (
+                "configs/base.yml or configs/<env>.yml"
+                if key in ("warehouse", "metrics", "lineage")
+                else "a file in pipelines/"
+            )
             problems.add(file, line, "MISPLACED_KEY", f"'{key}' cannot stand in this file.", f"It belongs in {other}.")
         else:
             problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{key[:80]}'.", unknown_key_hint(key, known))
@@ -189,7 +198,7 @@ def _note(
     file, line = place.file, place.line
     dotted = ".".join(path)
     if kind == "missing":
-        problems.add(file, line, "MISSING_KEY", f"The key '{dotted}' is missing.", _example(path[-1]))
+        problems.add(file, line, "MISSING_KEY", f"The key '{dotted}' is missing.", example_of(path[-1]))
     elif kind == "extra_forbidden":
         nested: dict[str, type[BaseModel]] = {
             "inputs": Input,
@@ -198,7 +207,9 @@ def _note(
             "lease": Lease,
             "run": Run,
             "slo": Objectives,
+            "budget": Budget,
             "metrics": Metrics,
+            "lineage": Lineage,
             "write": Write,
             "backfill": Backfill,
             "accepts": Accept,
@@ -224,24 +235,4 @@ def _note(
         if shown not in seen:
             seen.add(shown)
             message = "must be one value" if path[0] == "vars" else message[:1].lower() + message[1:]
-            problems.add(file, line, "WRONG_TYPE", f"{'.'.join(shown)}: {message}.", _example(path[0]))
-
-
-def _example(key: str) -> str:
-    return {
-        "ddl": "Write 'ddl: ddl/<table>.sql'.",
-        "transform": "Write 'transform: transformers/<name>.sql' or a list.",
-        "table": "Write 'table: <database>.<table>'.",
-        "inputs": "Write '<name>: {table: <database>.<table>}'.",
-        "vars": "Write '<name>: <text or number>'.",
-        "checks": f"Write '- {{name: ..., severity: fail|warn|drop, ...}}' with one of {', '.join(RULES)}.",
-        "accepts": "Write '- {code: <code>, why: <the reason>}'.",
-        "exactness": "Write 'exactness: row_by_row'.",
-        "name": "Write 'name: <what the report calls it>'.",
-        "strategy": "Write 'strategy: merge'.",
-        "columns": "Write 'columns: [<column>, ...]'.",
-        "event_time": "Write 'event_time: <column of the main source>'.",
-        "continuous": "Write 'continuous: {min_interval: 30s}'.",
-        "schedule": 'Write it in quotes, as "*/30 * * * *".',
-        "partition_is_stable": "Write 'partition_is_stable: true'.",
-    }.get(key, "")
+            problems.add(file, line, "WRONG_TYPE", f"{'.'.join(shown)}: {message}.", example_of(path[0]))

@@ -12,7 +12,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from freshet.project.model.limits import RunLimits
 from freshet.project.model.paths import normal_path
-from freshet.project.model.promises import MetricsOut, Slo
+from freshet.project.model.promises import LineageOut, MetricsOut, Slo
 from freshet.project.shape.strategies import Duration, Model, Name, refused, seconds_of
 
 _HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
@@ -42,6 +42,18 @@ def _url(value: str) -> str:
 def _folder(value: str) -> str:
     if "://" in value:
         raise refused("metrics are written to a folder of this machine only.", "Name the folder that the collector reads.")
+    return value
+
+
+def _file(value: str) -> str:
+    if "://" in value:
+        raise refused("lineage is written to a file of this machine only.", "Name a file; or a server, under url.")
+    return value
+
+
+def _short(value: str, what: str) -> str:
+    if not 0 < (seconds_of(value) or 0) <= _LONGEST_TIMEOUT:
+        raise refused(f"a command waits between 1 s and {_LONGEST_TIMEOUT} s for {what}.", "Write for instance 5s.")
     return value
 
 
@@ -151,9 +163,7 @@ class Metrics(Model):
     @field_validator("timeout")
     @classmethod
     def _is_short(cls, value: str) -> str:
-        if not 0 < (seconds_of(value) or 0) <= _LONGEST_TIMEOUT:
-            raise refused(f"a command waits between 1 s and {_LONGEST_TIMEOUT} s for metrics.", "Write for instance 5s.")
-        return value
+        return _short(value, "metrics")
 
     def ways_out(self, root: Path) -> MetricsOut:
         """Return them as a run needs them.
@@ -173,5 +183,42 @@ class Metrics(Model):
         )
 
 
+class Lineage(Model):
+    """Where lineage goes as OpenLineage events, when a run begins and when it ends; needs `freshet[lineage]`."""
+
+    file: Annotated[Name, AfterValidator(_file)] | None = Field(
+        None, description="File to which each event is appended as a line of JSON."
+    )
+    url: Annotated[Name, AfterValidator(_url)] | None = Field(
+        None, description="URL of a server that takes OpenLineage events over HTTP, such as http://marquez:5000."
+    )
+    endpoint: Name = Field("api/v1/lineage", description="Where below the URL the server takes events.")
+    api_key: Name | None = Field(
+        None, description="Sent to the server as a bearer token; write it as {{ env.NAME }}. [default: none]"
+    )
+    namespace: Name | None = Field(None, description="Namespace of the jobs. [default: freshet.<env>]")
+    timeout: Duration = Field("5s", description="So long a run waits at its end until its events are sent.")
+
+    @field_validator("timeout")
+    @classmethod
+    def _is_short(cls, value: str) -> str:
+        return _short(value, "lineage")
+
+    def ways_out(self, root: Path) -> LineageOut:
+        """Return them as a run needs them.
+
+        Args:
+            root: The project's folder.
+        """
+        return LineageOut(
+            file=normal_path(self.file, root) if self.file else "",
+            url=self.url or "",
+            endpoint=self.endpoint.strip("/"),
+            api_key=self.api_key or "",
+            namespace=self.namespace or "",
+            timeout_seconds=seconds_of(self.timeout) or 0,
+        )
+
+
 #: Of an environment that names no place.
-NOWHERE = Metrics.model_validate({})
+NOWHERE, NO_LINEAGE = Metrics.model_validate({}), Lineage.model_validate({})

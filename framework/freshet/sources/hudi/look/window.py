@@ -101,7 +101,7 @@ def next_window(
 
 def horizon(source: TableState) -> str:
     """Return the completion time of the oldest commit that can still be read incrementally; empty where there is none."""
-    readable = [i for i in source.data_commits if not _cleaned(source, i)]
+    readable = [i for i in source.data_commits if not is_cleaned(source, i)]
     return readable[0].completed if readable else ""
 
 
@@ -165,7 +165,7 @@ def _increment(
 
 def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...], position: HudiPosition | None = None) -> str:
     """Return the completion time of a commit after the checkpoint that can no longer be read; empty where there is none."""
-    cleaned = [i.completed for i in waiting if _cleaned(source, i)]
+    cleaned = [i.completed for i in waiting if is_cleaned(source, i)]
     # Commits are archived in the order of their requests: a long one may go unread while others that completed before it
     # stay. So only an idle tick, which moves nothing, leaves the archive closed.
     if waiting or not source.commits or source.commits[0].completed > read_upto:
@@ -173,7 +173,8 @@ def lost_since(source: TableState, read_upto: str, waiting: tuple[Instant, ...],
     return min(cleaned, default="")
 
 
-def _cleaned(source: TableState, instant: Instant) -> bool:
+def is_cleaned(source: TableState, instant: Instant) -> bool:
+    """Say whether the cleaner has gone past a commit, so that its rows can no longer be read by themselves."""
     kept = source.retained_from
     # A trailing "+" means: what follows that time (see timeline._retained_from).
     return bool(kept) and (instant.requested <= kept[:-1] if kept.endswith("+") else instant.requested < kept)
