@@ -48,6 +48,7 @@ _COMMANDS = {
     "alerts": "freshet.cli.alerts",
     "history": "freshet.cli.history",
     "dag": "freshet.cli.dag",
+    "site": "freshet.cli.site",
     "checkpoint": "freshet.cli.state",
     "jars": "freshet.cli.jars",
     "dev": "freshet.cli.dev",
