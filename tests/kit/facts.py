@@ -20,6 +20,7 @@ from freshet.site.detail_facts import (
 )
 from freshet.site.facts import (
     Backfill,
+    LogLine,
     PipelineFacts,
     ProjectFacts,
     Promise,
@@ -161,6 +162,7 @@ def full(name: str = "payments", **changes: Any) -> PipelineFacts:
                 commits=(at(15),),
                 run_id="r",
                 details=("read 1 commit",),
+                log=(LogLine(time=BEGIN, level="error", name="check", message="found `2` rows"),),
                 reason="why",
             ),
         ),

@@ -11,6 +11,7 @@ from freshet.cli.output import Output, reporting
 from freshet.errors import Exit
 from freshet.project.model.pipeline import Project
 from freshet.site.gather import gather
+from freshet.site.log import read_log
 from freshet.site.pages import pages
 from freshet.site.write import write_pages
 from freshet.sources.hudi.reads import counted
@@ -25,9 +26,17 @@ from freshet.sources.hudi.reads import counted
     show_default=True,
     help="Folder that the pages are written to: an empty one, a new one, or one that this command has written.",
 )
+@click.option(
+    "--events",
+    "logs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file that runs have written by their own --events: each run on the pages has its log; repeatable.",
+)
 @project_options
 @reporting
-def site(output: Output, folder: Path, root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
+def site(output: Output, folder: Path, logs: tuple[Path, ...], root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
     """Write pages about the project's pipelines: where each stands and what to do, the DAG, runs, backfills, services.
 
     They are plain files that need no server and nothing from elsewhere: open index.html, keep the folder as an artefact of a
@@ -39,12 +48,13 @@ def site(output: Output, folder: Path, root: Path, env: str | None, overrides: t
     Examples:
       freshet site
       freshet site --env prod --out /var/www/lake
+      freshet site --events /var/log/freshet/events.jsonl
     """
 
     def of(names: tuple[str, ...]) -> Project:
         return load(root, env, overrides, names)
 
-    facts = gather(of, root, env, overrides)
+    facts = gather(of, root, env, overrides, log=read_log(logs))
     made = pages(facts)
     write_pages(folder, made)
     troubled = [one for one in facts.pipelines if one.standing.tone == "bad"]

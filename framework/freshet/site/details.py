@@ -13,6 +13,7 @@ from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, Project, TableSpec
 from freshet.run.plans import RunPlan, plan_run
 from freshet.site.detail_facts import ColumnFacts, Details, Finding, From, NextRun
+from freshet.site.facts import LogLine
 from freshet.site.files import files_of, settings_of
 from freshet.site.lineage import Origins, origins_of
 from freshet.site.load import Load
@@ -44,6 +45,7 @@ class Known:
         slugs: Names of the pipelines' pages, by the pipelines' names.
         writers: Slugs of the pipelines that write a table, by its path as ``same_place`` gives it.
         declared: The tables that the project's DDLs declare, by the same.
+        log: Events of runs, by the runs' ids.
     """
 
     project: Project
@@ -53,6 +55,7 @@ class Known:
     slugs: Mapping[str, str]
     writers: Mapping[str, str]
     declared: Mapping[str, TableSpec]
+    log: Mapping[str, tuple[LogLine, ...]]
 
 
 @dataclass

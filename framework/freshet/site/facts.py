@@ -94,12 +94,23 @@ class Standing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LogLine:
+    """An event of a run, as ``--events`` writes it: when, in seconds since 1970, how much it matters, and what it is."""
+
+    time: float
+    level: str
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """One run, or some of them that were idle one after the other; see ``run.history.Entry``.
 
     Args:
         rows: How many, by what became of them, in words.
         details: What else is known, in words.
+        log: Its events, where a file of them was named.
     """
 
     begun: str
@@ -117,6 +128,7 @@ class Run:
     commits: tuple[str, ...] = ()
     run_id: str = ""
     details: tuple[str, ...] = ()
+    log: tuple[LogLine, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

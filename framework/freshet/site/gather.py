@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from freshet import __version__
 from freshet.audit.kept import last_audit, standing_words
@@ -19,7 +21,7 @@ from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.secrets import redact
 from freshet.site.detail_facts import Details
 from freshet.site.details import Known, Parts, details_of
-from freshet.site.facts import PipelineFacts, ProjectFacts
+from freshet.site.facts import LogLine, PipelineFacts, ProjectFacts
 from freshet.site.files import raw_files
 from freshet.site.load import Load, Loaded, load_apart
 from freshet.site.runs import backfills_of, runs_of
@@ -27,6 +29,7 @@ from freshet.site.shown import shown
 from freshet.site.standing import invalid_standing, standing_from
 from freshet.site.tables import services_of
 from freshet.site.troubles import of_files, problems_of, troubles_of
+from freshet.site.words import typed
 from freshet.status.logic_report import report_logic
 from freshet.status.standing import standing_of, unforeseen_in
 from freshet.status.status import OneLook
@@ -34,8 +37,8 @@ from freshet.verdict.result import Verdict
 
 #: So many of the newest runs of each pipeline are shown.
 RUNS = 50
+NO_LOG: Mapping[str, tuple[LogLine, ...]] = MappingProxyType({})
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_DEFAULT_ENVS = ("base", "local")
 
 
 def gather(
@@ -45,6 +48,7 @@ def gather(
     overrides: tuple[str, ...] = (),
     *,
     details: Collection[str] | None = None,
+    log: Mapping[str, tuple[LogLine, ...]] = NO_LOG,
     now: float | None = None,
 ) -> ProjectFacts:
     """Return what the pages of a project show, as it is now.
@@ -55,6 +59,7 @@ def gather(
         env: The environment that was asked for.
         overrides: ``--set`` values.
         details: Names of the pipelines whose own pages are wanted; None for all. The others' have no details.
+        log: Events of runs, by the runs' ids.
         now: Seconds since 1970; None for the clock's.
 
     Raises:
@@ -73,8 +78,9 @@ def gather(
         slugs=slugs,
         writers={same_place(one.target.ref.path): slugs[one.name] for one in reversed(project.pipelines)},
         declared={same_place(one.target.ref.path): one.target for one in project.pipelines},
+        log=log,
     )
-    command = f"freshet {{}} --env {project.env}" if project.env not in _DEFAULT_ENVS else "freshet {}"
+    command = partial(typed, env=project.env)
     valid = (
         pipeline_facts(one, known, command, moment, with_details=details is None or one.name in details)
         for one in project.pipelines
@@ -92,14 +98,16 @@ def gather(
     )
 
 
-def pipeline_facts(spec: PipelineSpec, known: Known, command: str, now: float, *, with_details: bool) -> PipelineFacts:
+def pipeline_facts(
+    spec: PipelineSpec, known: Known, command: Callable[[str], str], now: float, *, with_details: bool
+) -> PipelineFacts:
     """Return what is known of one pipeline; what cannot be read of it is told on its page."""
     parts, state = Parts(), known.state
     found, audit = _measured(spec, known, now), parts.had("the last audit", lambda: last_audit(spec), None)
     looked = found.looked
     logic = parts.had("its logic", lambda: report_logic(spec, state), None) if looked.is_whole else None
     troubles = troubles_of(found, audit, command)
-    runs, unread = parts.had("runs", lambda: runs_of(spec, state, RUNS), ((), 0))
+    runs, unread = parts.had("runs", lambda: runs_of(spec, state, RUNS, known.log), ((), 0))
     at_work, going = found.running, looked.status.backfill_running
     service = at_work[0] if at_work and at_work[0] == "table services" else ""
     target = looked.target
@@ -161,7 +169,9 @@ def _verdicts(project: Project, overrides: Sequence[str], state: StateReader) ->
         return {}
 
 
-def _invalid(name: str, problems: Sequence[Problem], loaded: Loaded, slugs: Mapping[str, str], command: str) -> PipelineFacts:
+def _invalid(
+    name: str, problems: Sequence[Problem], loaded: Loaded, slugs: Mapping[str, str], command: Callable[[str], str]
+) -> PipelineFacts:
     file = loaded.files[name]
     # Besides its YAML what its problems name, so that who looks at one has the line before them.
     kinds = {".sql": "sql", ".py": "python"}

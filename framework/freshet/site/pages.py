@@ -171,5 +171,5 @@ def _environment() -> Environment:
         "strip": strip_of,
     }
     made.filters.update(filters)
-    made.globals.update(signs=SIGNS, tones=TONES, moment=words.moment, share=words.share)
+    made.globals.update(typed=words.typed, signs=SIGNS, tones=TONES, moment=words.moment, share=words.share)
     return made

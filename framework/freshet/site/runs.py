@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from freshet.backfill.record import chunk_commits
 from freshet.hudi.instants import readable
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.history import Entry, read_history
-from freshet.site.facts import Backfill, Run
+from freshet.site.facts import Backfill, LogLine, Run
 from freshet.sources.hudi.reads import counted
 
 _COUNTED = {
@@ -24,19 +24,22 @@ _COUNTED = {
 _MIXED = {"updates": "inserted or updated", "deletes": "deleted, moved rows among them", "inserts": "inserted, moved ones too"}
 
 
-def runs_of(spec: PipelineSpec, state: StateReader, limit: int) -> tuple[tuple[Run, ...], int]:
+def runs_of(
+    spec: PipelineSpec, state: StateReader, limit: int, log: Mapping[str, tuple[LogLine, ...]]
+) -> tuple[tuple[Run, ...], int]:
     """Return a pipeline's newest runs, the newest first, and how many records cannot be read.
 
     Args:
         spec: The pipeline.
         state: Read-only view of the tables.
         limit: How many at most.
+        log: Events of runs, by the runs' ids.
     """
     entries, unreadable = read_history(spec, state, limit)
-    return tuple(_run(one) for one in entries), len(unreadable)
+    return tuple(_run(one, log.get(one.run_id, ())) for one in entries), len(unreadable)
 
 
-def _run(entry: Entry) -> Run:
+def _run(entry: Entry, log: tuple[LogLine, ...]) -> Run:
     error = entry.error or {}
     mixed = entry.rows.get("mixed") or ()
     counts = ((_MIXED[kind] if kind in mixed else word, entry.rows.get(kind)) for kind, word in _COUNTED.items())
@@ -56,6 +59,7 @@ def _run(entry: Entry) -> Run:
         commits=entry.commits,
         run_id=entry.run_id,
         details=tuple(_details(entry)),
+        log=log,
     )
 
 
@@ -78,14 +82,14 @@ def _details(entry: Entry) -> Iterator[str]:
         yield f"waited {more['waited_seconds']} s for its target"
 
 
-def backfills_of(spec: PipelineSpec, state: StateReader, running: bool, command: str) -> tuple[Backfill, ...]:
+def backfills_of(spec: PipelineSpec, state: StateReader, running: bool, command: Callable[[str], str]) -> tuple[Backfill, ...]:
     """Return a pipeline's backfills by the commits of its target's active timeline, the newest first.
 
     Args:
         spec: The pipeline.
         state: Read-only view of the tables.
         running: True where one goes on now.
-        command: A format with ``{}`` for a command.
+        command: Makes a command of what stands behind ``freshet``.
     """
     target = state.table(spec.target.ref) if spec.backfill is not None else None
     found = chunk_commits(target, spec.name, archived=False) if target else []
@@ -111,7 +115,7 @@ def backfills_of(spec: PipelineSpec, state: StateReader, running: bool, command:
                 last=commits[0].instant.completed,
                 errors=tuple(dict.fromkeys(failed)),
                 running=running and not made,
-                command=command.format(again) if done < chunks else "",
+                command=command(again) if done < chunks else "",
             )
         )
     return tuple(made)

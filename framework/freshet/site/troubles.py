@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from freshet.errors import Problem
@@ -27,19 +27,19 @@ _REMEDIES = {
 }
 
 
-def troubles_of(found: Measured, audit: Mapping[str, Any] | None, command: str) -> tuple[Trouble, ...]:
+def troubles_of(found: Measured, audit: Mapping[str, Any] | None, command: Callable[[str], str]) -> tuple[Trouble, ...]:
     """Return what is wrong with a pipeline, what is worst first.
 
     Args:
         found: What was measured of it.
         audit: What its last audit found; None where there was none.
-        command: Words between ``freshet`` and a command's name, and behind it, as a format with ``{}``.
+        command: Makes a command of what stands behind ``freshet``.
     """
     all_of = [*_as_notified(found, command), *_warnings(found, audit, command)]
     return tuple(sorted(all_of, key=lambda one: one.tone != "bad"))
 
 
-def _as_notified(found: Measured, command: str) -> Iterator[Trouble]:
+def _as_notified(found: Measured, command: Callable[[str], str]) -> Iterator[Trouble]:
     for one in troubles.troubles_of(found):
         yield Trouble(
             tone="bad",
@@ -47,11 +47,11 @@ def _as_notified(found: Measured, command: str) -> Iterator[Trouble]:
             code=one.code,
             message=one.message,
             remedy=_REMEDIES.get(one.kind, "") or remedy_of(one.code),
-            command=command.format(_COMMANDS[one.kind].format(name=found.spec.name)),
+            command=command(_COMMANDS[one.kind].format(name=found.spec.name)),
         )
 
 
-def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: str) -> Iterator[Trouble]:
+def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: Callable[[str], str]) -> Iterator[Trouble]:
     spec, status, name = found.spec, found.looked.status, found.spec.name
     for one in objectives_of(found):
         if one.result == "at_risk":
@@ -59,7 +59,7 @@ def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: str) ->
                 tone="warn",
                 kind=one.objective,
                 message=f"the promise of {one.objective} is at risk: {one.reason}",
-                command=command.format(_COMMANDS[one.objective].format(name=name)),
+                command=command(_COMMANDS[one.objective].format(name=name)),
             )
     if spec.schedule and status.state == "new" and found.runs is not None and found.runs.last is None:
         yield Trouble(
@@ -67,7 +67,7 @@ def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: str) ->
             kind="never_ran",
             message=f"it has a schedule ({spec.schedule}, UTC) and never ran",
             remedy="Let the scheduler begin a run, or begin it by hand.",
-            command=command.format(f"run {name}"),
+            command=command(f"run {name}"),
         )
     oldest = max((one.seconds or 0.0 for one in found.waiting if one.input == spec.source.table.name), default=0.0)
     left = status.minutes_to_horizon
@@ -77,7 +77,7 @@ def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: str) ->
             kind="history_runs_out",
             message=f"{spec.source.table.name} keeps {in_words(left * 60)} of history before the checkpoint, and the oldest "
             f"commit that waits has waited {in_words(oldest)}: the checkpoint will expire",
-            command=command.format(f"run {name} --drain"),
+            command=command(f"run {name} --drain"),
         )
     rows = int(found.runs.committed.rows.get("quarantined") or 0) if found.runs and found.runs.committed else 0
     if rows:
@@ -86,7 +86,7 @@ def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: str) ->
             kind="quarantine",
             message=f"the last run that committed sent {counted(rows, 'row')} to the quarantine",
             remedy="Look at them; replay them once they are right, or drop them.",
-            command=command.format(f"quarantine show {name}"),
+            command=command(f"quarantine show {name}"),
         )
     if audit is not None and audit.get("outcome") == "differs":
         yield Trouble(
@@ -94,14 +94,14 @@ def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: str) ->
             kind="audit",
             message=f"the last audit found {counted(audit['differing'], 'row')} that differ from a recompute",
             remedy="Audit all rows, which names the cause, and repair them.",
-            command=command.format(f"audit {name} --all --repair"),
+            command=command(f"audit {name} --all --repair"),
         )
     for line in status.advice.splitlines():
         code, _, words = line.partition(": ")
         yield Trouble(tone="warn", kind="advice", code=code, message=words)
 
 
-def of_files(problems: Sequence[Problem], name: str, command: str) -> tuple[Trouble, ...]:
+def of_files(problems: Sequence[Problem], name: str, command: Callable[[str], str]) -> tuple[Trouble, ...]:
     """Return what is wrong with a pipeline whose files are."""
     count = counted(len(problems), "problem")
     return (
@@ -111,7 +111,7 @@ def of_files(problems: Sequence[Problem], name: str, command: str) -> tuple[Trou
             code="INVALID_PROJECT",
             message=f"its files have {count}: no command takes it until they are right",
             remedy="Correct the places that its page names.",
-            command=command.format(f"validate {name}"),
+            command=command(f"validate {name}"),
         ),
     )
 

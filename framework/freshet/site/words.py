@@ -10,6 +10,8 @@ from freshet.hudi.instants import UTC_ZONE, readable, timestamp_of
 
 _UNITS = ((1, 0.001, "ms"), (90, 1, "s"), (5400, 60, "min"), (172_800, 3600, "h"), (float("inf"), 86_400, "days"))
 _SIZES = ((1e6, 1e3, "kB"), (1e9, 1e6, "MB"), (float("inf"), 1e9, "GB"))
+#: A project has one of these, which commands take where none is named.
+_DEFAULT_ENVS = ("base", "local")
 STATES = {
     "new": "never ran",
     "waiting": "waits for another pipeline",
@@ -70,3 +72,13 @@ def when(instant: str, made: float, zone: str = UTC_ZONE) -> Markup:
     iso = f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
     age = Markup('<span class="age">{} ago</span>').format(duration(max(0.0, float(round(made - seconds)))))
     return Markup('<time datetime="{}">{}</time> {}').format(iso, readable(instant, zone), age)
+
+
+def typed(words: str, env: str) -> str:
+    """Return a command as it is typed.
+
+    Args:
+        words: What stands behind ``freshet``.
+        env: The environment, which is named where a command would take another one by itself.
+    """
+    return f"freshet {words}" if env in _DEFAULT_ENVS else f"freshet {words} --env {env}"

@@ -40,6 +40,7 @@ def test_all_that_can_be_known_is_on_the_pages() -> None:
         "no column",
         "the SQL does not tell",
         "hoodie.x",
+        "10:15:00 check found 2 rows",
         "the plan: CODE: words",
     ):
         assert words in text, words
