@@ -43,19 +43,21 @@ def origins_of(spec: PipelineSpec, facts: Mapping[str, TableFacts]) -> dict[str,
         chain.walk()
     except Exception:  # a fault of the analysis must not hide the rest of a page; the verdict names it
         return {}
-    result = chain.result
-    if result.broken:
+    if not spec.row_by_row and any(step.kind == "python" for step in spec.transform):
+        # It may have made anything of anything.
         return {}
+    result = chain.result
     tables = {SRC: spec.source.table, **{one.name.lower(): one.table for one in spec.inputs}}
     cols = {name: result.get(name) for name in (column.name.lower() for column in spec.target.columns)}
-    return {name: _origins(col, tables) for name, col in cols.items() if col is not None}
+    return {name: _origins(col, tables, result.broken) for name, col in cols.items() if col is not None}
 
 
-def _origins(col: Col, tables: Mapping[str, TableRef]) -> Origins:
+def _origins(col: Col, tables: Mapping[str, TableRef], broken: bool) -> Origins:
     bases = {base for base in col.of if base[0] != INSTANT and base[1] != LIST}
     known = sorted(base for base in bases if base[0] in tables and base[1] != UNKNOWN)
     found = [Origin(tables[table], "" if column == ROWS else column) for table, column in known]
     # Which rows a table has decides each value that comes from one of its columns, too.
     named = {one.table.path for one in found if one.column}
     kept = tuple(dict.fromkeys(one for one in found if one.column or one.table.path not in named))
-    return Origins(kept, len(known) == len(bases))
+    # Where the analysis ends early it may have seen one side of a union alone.
+    return Origins(kept, len(known) == len(bases) and not broken)

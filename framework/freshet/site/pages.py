@@ -78,22 +78,16 @@ def _overview(facts: ProjectFacts) -> str:
     tones = Counter(one.standing.tone for one in facts.pipelines)
     # Of one tone the order of the project stays: upstream first.
     ordered = sorted(facts.pipelines, key=lambda one: TONES.index(one.standing.tone))
-    troubled = [(one, trouble) for one in ordered for trouble in one.troubles]
-    return _made(
-        "index.html", facts, tones_of=tones, ordered=ordered, troubled=sorted(troubled, key=lambda t: t[1].tone != "bad")
-    )
+    return _made("index.html", facts, tones_of=tones, ordered=ordered)
 
 
 def _dag(facts: ProjectFacts) -> str:
-    made = {one.target for one in facts.pipelines if one.target}
-    tables = dict.fromkeys(table for one in facts.pipelines for table in one.reads if table not in made)
     return _made(
         "dag.html",
         facts,
         drawing=drawing_of(facts),
         state_signs=STATE_SIGNS,
         by_key={f"p:{one.slug}": one for one in facts.pipelines},
-        tables=tuple(tables),
     )
 
 

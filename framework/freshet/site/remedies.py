@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +20,11 @@ def _registry() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def remedy_of(code: str) -> str:
-    """Return what to do about a code, in a sentence with commands in backticks; empty for one that is not known."""
-    return str(_registry().get(code, {}).get("do", ""))
+def remedy_of(code: str, pipeline: str) -> str:
+    """Return what to do about a code, in a sentence with commands in backticks; empty for one that is not known.
+
+    Args:
+        code: The code.
+        pipeline: Its commands name this pipeline.
+    """
+    return re.sub(r"(?<=`freshet )([a-z ]+)NAME\b", rf"\1{pipeline}", str(_registry().get(code, {}).get("do", "")))

@@ -14,6 +14,14 @@ from freshet.site.words import state_in_words
 from freshet.status.logic_report import LogicReport, logic_lines
 
 _TONES: dict[str, Tone] = {"up_to_date": "ok", "behind": "idle", "new": "idle", "waiting": "idle"}
+# What is wrong although the state itself is well.
+_OF_TROUBLES = {
+    "run_failed": "last run failed",
+    "schedule_missed": "no run has begun",
+    "freshness": "too late",
+    "max_runtime": "too slow",
+    "audit": "rows differ",
+}
 
 
 def standing_from(found: Measured, troubles: Sequence[Trouble], logic: LogicReport | None, audit: str) -> Standing:
@@ -26,7 +34,8 @@ def standing_from(found: Measured, troubles: Sequence[Trouble], logic: LogicRepo
         audit: What its last audit found, in words.
     """
     status, running = found.looked.status, found.running
-    label = state_in_words(status.state)
+    told = next((_OF_TROUBLES[one.kind] for one in troubles if one.tone == "bad" and one.kind in _OF_TROUBLES), "")
+    label = ", ".join(filter(None, (state_in_words(status.state), told)))
     own: Tone = "work" if running else _TONES.get(status.state, "bad")
     success = found.runs.success if found.runs is not None else ""
     return Standing(

@@ -46,7 +46,7 @@ def _as_notified(found: Measured, command: Callable[[str], str]) -> Iterator[Tro
             kind=one.kind,
             code=one.code,
             message=one.message,
-            remedy=_REMEDIES.get(one.kind, "") or remedy_of(one.code),
+            remedy=_REMEDIES.get(one.kind, "") or remedy_of(one.code, found.spec.name),
             command=command(_COMMANDS[one.kind].format(name=found.spec.name)),
         )
 

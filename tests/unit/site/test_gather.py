@@ -17,6 +17,7 @@ from freshet.run.records import write_record
 from freshet.site.facts import PipelineFacts
 from freshet.site.gather import slugs_of
 from freshet.site.pages import pages
+from freshet.site.remedies import remedy_of
 from tests.kit.html import Html, faults_of
 from tests.kit.memory import at
 from tests.kit.project import BASE, DDL, PIPELINE, SQL, a_project
@@ -49,6 +50,7 @@ def test_where_it_stands_and_what_to_do(facts: Facts, root: Path) -> None:
     found = one(facts)
     it = found.standing
     assert (it.state, it.tone, it.last_commit, it.checkpoint) == ("behind", "bad", at(15), at(10))
+    assert it.label == "behind, last run failed"
     assert [(w.input, w.commits, w.rows) for w in it.waits] == [("raw.events", 2, 20)]
     (trouble,) = found.troubles
     assert (trouble.kind, trouble.code, trouble.command) == ("run_failed", "OVERFLOW", "freshet history payments --failed")
@@ -63,6 +65,12 @@ def test_where_it_stands_and_what_to_do(facts: Facts, root: Path) -> None:
     assert [column.name for column in found.details.columns] == ["id", "amount", "updated_at"]
     assert [file.kind for file in found.details.files] == ["yaml", "ddl", "sql"]
     assert found.details.missing == ()
+
+
+def test_what_to_do_names_the_pipeline() -> None:
+    assert "`freshet checks payments --next`" in remedy_of("CHECK_FAILED", "payments")
+    assert "{{ env.NAME }}" in remedy_of("SECRET_IN_FILE", "payments"), "which is no pipeline"
+    assert remedy_of("NO_SUCH_CODE", "payments") == ""
 
 
 def test_the_pages_of_a_project_as_it_is(facts: Facts, root: Path) -> None:

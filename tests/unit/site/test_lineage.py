@@ -72,7 +72,8 @@ def test_what_the_sql_does_not_tell_is_not_guessed() -> None:
     kept = origins("", transform=(sql, python), row_by_row=True)
     assert kept["trip_id"] == ({"raw.trips.trip_id"}, True)
     assert kept["fare"] == ({"raw.trips.fare"}, False)
-    assert origins("SELECT trip_id, fare FROM <SRC> TABLESAMPLE (10 ROWS)") == {}
+    assert origins("SELECT trip_id, fare FROM <SRC> TABLESAMPLE (10 ROWS)")["fare"] == (set(), False)
+    assert origins("SELECT trip_id, fare FROM <SRC> LIMIT 5")["fare"] == ({"raw.trips.fare"}, False), "the analysis ends there"
 
 
 def test_a_table_of_which_nobody_knows_the_columns() -> None:
