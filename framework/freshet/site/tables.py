@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from freshet.hudi.checkpoint import MAIN, ORIGIN_KEY, RUN_ID_KEY
 from freshet.hudi.options import commits_since_compaction
@@ -65,10 +67,22 @@ def vector_of(spec: PipelineSpec, target: TableState) -> tuple[Position, ...]:
             input="<SRC>" if name == MAIN else name,
             table=tables.get(name, ""),
             kind=position.kind,
-            parts=tuple((key, str(value)) for key, value in position.as_json().items() if value not in (None, "")),
+            parts=tuple(parts_of(position.as_json())),
         )
         for name, position in sorted(found.positions.items(), key=lambda pair: (pair[0] != MAIN, pair[0]))
     )
+
+
+def parts_of(position: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the parts of a position's JSON by their names: of topics the offsets of each are one text."""
+    for key, value in position.items():
+        name = f"{before} {key}".strip()
+        if isinstance(value, Mapping) and value and all(str(number).isdecimal() for number in value):
+            yield name, ", ".join(f"{number}: {offset}" for number, offset in value.items())
+        elif isinstance(value, Mapping):
+            yield from parts_of(value, name)
+        elif value not in (None, ""):
+            yield name, str(value)
 
 
 def checkpoints_in(spec: PipelineSpec, target: TableState, limit: int) -> tuple[OlderCheckpoint, ...]:
