@@ -56,6 +56,7 @@ LAYERS = (
     ("migration", "cases", "dev"),
     ("audit",),
     ("serve",),
+    ("site",),
     ("api", "cli"),
 )
 # Their imports would cross a layer in good order: none is imported by a run.
@@ -63,7 +64,7 @@ TOOLS = ("__main__", "jvm.submitted.main", "hudi.keys.generate", "jvm.class_data
 # Work on an index is a run, and a run keeps dropped rows apart, which is a run itself.
 SIBLINGS = {("index.ops", "run"), ("run", "quarantine"), ("quarantine", "run")}
 #: Imported by their names alone, where a pipeline has what they are for.
-APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "serve")
+APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "site", "serve")
 NO_SPARK = (
     "errors",
     "secrets",
@@ -112,6 +113,7 @@ NO_SPARK = (
     "metrics",
     "lineage",
     "account",
+    "site",
     "api",
     "cli",
     "dev",

@@ -50,6 +50,7 @@ _COMMANDS = {
     "history": "freshet.cli.history",
     "account": "freshet.cli.account",
     "dag": "freshet.cli.dag",
+    "site": "freshet.cli.site",
     "checkpoint": "freshet.cli.state",
     "jars": "freshet.cli.jars",
     "dev": "freshet.cli.dev",

@@ -95,6 +95,24 @@ def plan_text(
     return "\n".join(lines)
 
 
+def stages_in_words(plan: Plan) -> tuple[str, ...]:
+    """Return what a plan does, stage by stage."""
+    return tuple(_stage_text(stage) for stage in plan.stages)
+
+
+def window_in_words(plan: Plan) -> str:
+    """Return what a plan reads of its main source."""
+    window = plan.window
+    if window.kind != "increment":
+        return "nothing to do" if window.kind == "idle" else f"{window.kind}: {window.reason}"
+    return f"{window.reason}; {kind_named(plan.source_kind, plan.pipeline).describe(window, plan.source_zone)}"
+
+
+def position_in_words(plan: Plan, checkpoint: Checkpoint | None) -> str:
+    """Return a checkpoint's main position, by the plan's zone."""
+    return _position(plan, checkpoint, None)
+
+
 def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -> str:
     if checkpoint is None or checkpoint.main is None:
         return "none"

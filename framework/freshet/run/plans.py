@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from freshet.errors import FreshetError, unforeseen
+from freshet.hudi.table import StateReader
 from freshet.hudi.timeline import TimelineState
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
@@ -78,6 +79,7 @@ def plan_run(
     spec: PipelineSpec,
     more: Callable[[tuple[str, ...]], Project],
     full_refresh: bool = False,
+    state: StateReader | None = None,
 ) -> RunPlan:
     """Plan the next run of a pipeline; what forbids it becomes the plan's ``error``.
 
@@ -86,8 +88,9 @@ def plan_run(
         spec: One of them.
         more: Loads others of the project by their names.
         full_refresh: Compute the target anew from its whole source.
+        state: Read-only view of the tables; None for the real ones as they stand now.
     """
-    state = TimelineState()
+    state = state or TimelineState()
     try:
         made = compile_plan(spec, state, RunRequest(full_refresh=full_refresh))
         made = replace(made, notices=(*made.notices, *one_machine_only(spec), *sql_notices(spec)))
