@@ -23,6 +23,7 @@ from tests.unit.verdict.case import Case, Table
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
+Images = dict[str, dict[Key, Row]]
 FLAG = "_hoodie_is_deleted"
 SRC = "SRC"
 _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.NullSafeEQ, exp.Case, exp.If)
@@ -131,6 +132,8 @@ class Runs:
     Args:
         case: The pipeline.
         chance: Draws what happens.
+        ties: Draws which of several rows of one key and one ordering value is kept.
+        again: How often a row is in an increment that did not change.
     """
 
     case: Case
@@ -139,6 +142,8 @@ class Runs:
     target: dict[Key, Row] = field(default_factory=dict)
     clock: int = 1000
     log: list[str] = field(default_factory=list)
+    ties: random.Random = field(default_factory=lambda: random.Random(0))
+    again: float = 0.1
     no_deletes: frozenset[str] = frozenset()
     constant: frozenset[str] = frozenset()
 
@@ -233,16 +238,16 @@ class Runs:
                 moved = now is not None and any(now[c] != row[c] for c in self.tables[SRC].partition)
                 if now is None or moved:
                     src.append({**row, FLAG: True})
-        self.target = published(self.spec, self.target, self._result(src, before[SRC], before), self.chance)
+        self.target = published(self.spec, self.target, self._result(src, before[SRC], before), self.ties)
 
     def recomputed(self) -> dict[Key, Row]:
         """Return what a recompute makes of the tables as they are."""
         src = [{**row, FLAG: False} for row in self.rows[SRC].values()]
-        return published(self.spec, {}, self._result(src, {}, None), self.chance)
+        return published(self.spec, {}, self._result(src, {}, None), self.ties)
 
     def _increment(self, of: str, before: Mapping[Key, Row]) -> list[Row]:
         # A row that was written again as it was is news, too.
-        return [row for key, row in self.rows[of].items() if before.get(key) != row or self.chance.random() < 0.1]
+        return [row for key, row in self.rows[of].items() if before.get(key) != row or self.chance.random() < self.again]
 
     def _result(self, src: Sequence[Row], then: Mapping[Key, Row], before: Mapping[str, dict[Key, Row]] | None) -> list[Row]:
         base = sqlite3.connect(":memory:")
@@ -367,12 +372,51 @@ def made_concrete(case: Case, example: Example, seed: int, steps: int = 3) -> bo
         steps: Runs before it, after which the target is what a recompute makes.
     """
     runs = Runs(case, random.Random(seed))
+    then = _changed(runs, example, steps)
+    if then is None:
+        return False
+    runs.run(then)
+    return not same(runs.spec, runs.target, runs.recomputed())
+
+
+def concrete(case: Case, example: Example, seed: int, steps: int = 3) -> tuple[Images, Images] | None:
+    """Return the tables before and after an example's change, where it makes a difference whichever of equal rows are kept.
+
+    Tables of Hudi have no nulls in keys and ordering fields: None where there are such, or no difference.
+
+    Args:
+        case, example, seed, steps: See ``made_concrete``.
+    """
+    runs = Runs(case, random.Random(seed), again=0.0)
+    then = _changed(runs, example, steps)
+    if then is None or not all(runs.rows.values()):
+        return None
+    now = {name: dict(image) for name, image in runs.rows.items()}
+    kept = [*case.target.key, case.target.ordering]
+    first: tuple[dict[Key, Row], ...] = ()
+    for tie in range(4):
+        runs.ties = random.Random(tie)
+        runs.rows = {name: dict(image) for name, image in then.items()}
+        runs.target = before = runs.recomputed()
+        runs.rows = {name: dict(image) for name, image in now.items()}
+        runs.run(then)
+        found = (before, runs.target, runs.recomputed())
+        first = first or found
+        sure = all(same(runs.spec, one, other) for one, other in zip(first, found, strict=True))
+        if not sure or same(runs.spec, *found[1:]) or any(r[c] is None for rows in found for r in rows.values() for c in kept):
+            return None
+    return then, now
+
+
+def _changed(runs: Runs, example: Example, steps: int) -> Images | None:
+    """Draw tables, change a row as an example says, and return the tables as they were; None where there is no row."""
+    case = runs.case
     of = SRC if example.table == SRC else case.table_of(next(n for n in case.inputs if n.lower() == example.table))
     for _ in range(steps):
         runs.step()
     rows, table = runs.rows[of], runs.tables[of]
     if not rows:
-        return False
+        return None
     key = runs.chance.choice(sorted(rows))
     before = {column: _literal(text) for column, text in example.before.items() if column in table.columns}
     after = {column: _literal(text) for column, text in example.after.items() if column in table.columns}
@@ -397,8 +441,7 @@ def made_concrete(case: Case, example: Example, seed: int, steps: int = 3) -> bo
                 row[column] = runs._value(column, column in table.never_null)
             rows[key] = row
     runs.clock += 10
-    runs.run(then)
-    return not same(runs.spec, runs.target, runs.recomputed())
+    return then
 
 
 def _literal(text: str) -> Any:
