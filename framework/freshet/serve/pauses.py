@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from freshet.errors import RetryableError
+from freshet.errors import RetryableError, foreign_text
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.record_files import folder_of
 from freshet.run.records import now
@@ -64,7 +64,7 @@ def keep_pause(spec: PipelineSpec, paused: bool) -> None:
     except Exception as error:  # whatever a store raises
         raise RetryableError(
             "PAUSE_NOT_KEPT",
-            f"{spec.name}: the mark beside its target cannot be {'written' if paused else 'deleted'}: {error}",
+            f"{spec.name}: the mark beside its target cannot be {'written' if paused else 'deleted'}: {foreign_text(error)}",
             "Nothing has changed.",
             "Try again once the store of the target can be written.",
         ) from error

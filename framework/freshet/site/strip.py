@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from freshet.hudi.instants import readable
-from freshet.run.last_runs import RUNS
+from freshet.run.record_files import RUNS
 from freshet.site.facts import Run
 from freshet.site.tone import Tone, tone_of_outcome
 from freshet.site.words import duration

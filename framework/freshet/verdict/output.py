@@ -30,7 +30,7 @@ def output_of(node: exp.Expr, rel: Rel, site: Site) -> Output | None:
         node = node.left if isinstance(node, exp.SetOperation) else node.this
     if not isinstance(node, exp.Select) or odd(node, KNOWN):
         return None
-    stars = [item for item in node.expressions if isinstance(item, exp.Star) or isinstance(item.this, exp.Star)]
+    stars = [one for one in node.expressions if isinstance(one if isinstance(one, exp.Star) else _of_column(one), exp.Star)]
     if stars:
         tables = {one.alias_or_name.lower() for one in _read(node)}
         # Of another name it is the fields of a struct.
@@ -39,6 +39,11 @@ def output_of(node: exp.Expr, rel: Rel, site: Site) -> Output | None:
     else:
         names = _named(node)
     return None if names is None else Output(names=names, renamed=tuple(_without_as(node, site)))
+
+
+def _of_column(item: exp.Expr) -> object:
+    # That of count(*) is no column.
+    return item.this if isinstance(item, exp.Column) else None
 
 
 def _named(node: exp.Select) -> tuple[str, ...] | None:
@@ -58,7 +63,8 @@ def _named(node: exp.Select) -> tuple[str, ...] | None:
                 return None
             names += told
             continue
-        names.append(inner.alias_or_name.lower())
+        # Of count(*) the parser says '*'.
+        names.append(inner.alias_or_name.lower().strip("*"))
     return tuple(names)
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
+from sqlglot.tokens import TokenType
 
 from freshet.verdict import says_rows
 from freshet.verdict.functions import within
@@ -25,7 +26,7 @@ def readable(text: str) -> str:
         return text
     tokens = Spark().tokenize(text)
     for one, behind in pairwise(tokens):
-        if (one.token_type.name, behind.token_type.name) == ("WINDOW", "L_PAREN"):
+        if one.token_type is TokenType.WINDOW and behind.token_type is TokenType.L_PAREN:
             text = text[: one.start] + CALL + text[one.end + 1 :]
     return text
 

@@ -43,6 +43,7 @@ def test_all_the_commands_are_there() -> None:
         ("status",),
         ("alerts",),
         ("account",),
+        ("site",),
         ("history",),
         ("dag",),
         ("checkpoint", "show"),

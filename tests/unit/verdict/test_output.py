@@ -46,6 +46,7 @@ def names(text: str, **head: object) -> tuple[str, ...] | None:
         ("SELECT id, window(updated_at, '1 hour') FROM <SRC> GROUP BY 1, 2", ("id", "window")),
         # Grouped of a part: of the rows nothing can be said, of their columns all.
         ("SELECT a, count(*) AS n FROM <SRC> GROUP BY a", ("a", "n")),
+        ("SELECT a, count(*) FROM <SRC> GROUP BY a", ("a", "")),
         ("CACHE TABLE c AS SELECT id FROM <SRC>; SELECT id AS x FROM c", ("x",)),
         ("SELECT id AS x FROM <SRC>\n-- next file\nSELECT * FROM <SRC>", ("x",)),
         ("SELECT x AS y FROM (SELECT id AS x FROM <SRC>) LIMIT 1", ("y",)),
