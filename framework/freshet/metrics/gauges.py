@@ -6,6 +6,7 @@ from freshet.metrics.metric import Metric
 
 _OF_RECORDS = "the run's record"
 _OF_COMMIT = "the commit's metadata"
+_OF_SERVE = "the agenda of freshet serve, which alone tells it"
 _OF_SOURCE = "the timelines of source and target"
 _CHECKED = "the commit's metadata: what its checks found"
 _INPUT, _KIND, _RESULT = ("pipeline", "input"), ("pipeline", "kind"), ("pipeline", "result")
@@ -66,6 +67,12 @@ GAUGES: tuple[Metric, ...] = (
         help="How long the last run took, in total and by phase as far as it came.",
         derived=_OF_RECORDS,
     ),
+    Metric(
+        name="freshet_serve_waiting_seconds",
+        help="How long the pipeline has been due and waits for its turn; 0 where it runs, or is not due.",
+        derived=_OF_SERVE,
+    ),
+    Metric(name="freshet_serve_paused", help="1 where the pipeline is paused, else 0.", derived=_OF_SERVE),
     Metric(
         name="freshet_last_run_lease_wait_seconds",
         help="How long the last run waited until it held its target.",

@@ -169,25 +169,23 @@ class PipelineSpec:
     """One validated pipeline.
 
     Args:
-        name: File name of the YAML without its ending.
-        file: YAML file, relative to the project.
-        owner, description, tags, schedule: What people and schedulers read.
+        name, file: File name of the YAML without its ending, and the file, relative to the project.
+        owner, description, tags, schedule: What people and schedulers read; ``schedule_zone`` is the schedule's time zone.
         target, source: The table written, and the main source.
         inputs: Other tables, by name order of the YAML.
         transform: The chain, in order.
-        operation, write: Hudi write operation; how the batch reaches the target, and which columns the pipeline owns.
+        operation, write: Hudi's write operation; how the batch reaches the target, and which columns the pipeline owns.
         backfill: How a range of dates is computed again; None where the pipeline declares none.
         co_writers: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
         readers: The pipelines of the project that read the target: what they have not read must stay readable.
         index: The target's index.
-        checks: What must hold before anything is published.
-        evolution: What a batch may change about the table beyond the DDL.
+        checks, evolution: What must hold before a publication; what a batch may change about the table beyond the DDL.
         quarantine: The table for the rows of checks with severity ``drop``.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
         spark_conf, variables: ``spark.*`` settings of the session, and the merged ``vars``, for Python steps.
-        lease_wait_seconds: How long a run waits for another run of the same target.
-        lease_across_machines: See ``lease.choice.leases_for``.
+        lease_wait_seconds, lease_across_machines: How long a run waits for another of its target; see ``lease.choice``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
+        interval_seconds: Of a continuous pipeline, how long at least from the begin of a run to the next; None of others.
         limits, slo, budget, metrics, lineage: How long a run may take; and see ``model.promises``.
         logic: What makes the rows.
         accepts: Reasons why increments may differ from a recompute, which the author accepts.
@@ -219,6 +217,8 @@ class PipelineSpec:
     variables: Mapping[str, str]
     lease_wait_seconds: float
     fingerprint: str
+    schedule_zone: str = "UTC"
+    interval_seconds: int | None = None
     limits: RunLimits = DEFAULT_LIMITS
     slo: promises.Slo = promises.NO_SLO
     budget: promises.BudgetSpec = promises.NO_BUDGET

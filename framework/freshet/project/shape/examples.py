@@ -20,6 +20,7 @@ def example_of(key: str) -> str:
         "strategy": "Write 'strategy: merge'.",
         "columns": "Write 'columns: [<column>, ...]'.",
         "event_time": "Write 'event_time: <column of the main source>'.",
+        "continuous": "Write 'continuous: {min_interval: 30s}'.",
         "schedule": 'Write it in quotes, as "*/30 * * * *".',
         "partition_is_stable": "Write 'partition_is_stable: true'.",
     }.get(key, "")
