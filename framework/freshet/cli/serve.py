@@ -26,6 +26,7 @@ from freshet.events.kinds import Phase
 from freshet.project.shape.strategies import seconds_of
 from freshet.run.several import PARALLEL
 from freshet.secrets import REDACTOR
+from freshet.sources.hudi.reads import counted
 
 DEFAULT_PORT = 8340
 TOKEN = "FRESHET_SERVE_TOKEN"
@@ -144,7 +145,7 @@ def serve(
     desk = ServersDesk(server)
     http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
     address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"
-    server.announce("SERVE_LISTENING", f"{len(server.loaded.project.pipelines)} pipelines are served; {address}")
+    server.announce("SERVE_LISTENING", f"serves {counted(len(server.loaded.project.pipelines), 'pipeline')}; {address}")
     with _stops(server.stop) as last:
         is_over = server.serve()
     http.shutdown()

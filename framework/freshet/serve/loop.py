@@ -21,6 +21,7 @@ from freshet.serve.served import served_of
 from freshet.serve.targets import Targets
 from freshet.serve.warm import Warm
 from freshet.serve.work import Found, Work, due_at_start, failed, last_begun_of
+from freshet.sources.hudi.reads import counted
 
 # A signal is answered within it, and an idle process wakes so often.
 _BEAT_SECONDS = 1.0
@@ -214,7 +215,9 @@ class Server:
             for name in before.keys() - served.keys():
                 self.last.pop(name, None)
         gone = len(before.keys() - served.keys())
-        self.announce("RELOADED", f"the files have changed: {len(changed)} pipelines changed, {len(new)} new, {gone} gone")
+        self.announce(
+            "RELOADED", f"the files have changed: {counted(len(changed), 'pipeline')} changed, {len(new)} new, {gone} gone"
+        )
 
     def _finish(self) -> bool:
         with self.turn:
