@@ -126,6 +126,7 @@ def serve(
         raise click.UsageError("Say which pipelines: names, --tag TAG or --all.")
     token = _token(token_file)
     # Each of these imports what only a process that stays needs.
+    from freshet.lineage.listener import Lineage
     from freshet.serve.api import answer
     from freshet.serve.desk import ServersDesk
     from freshet.serve.http import listen
@@ -140,6 +141,7 @@ def serve(
     bus.subscribe("the log", _log)
     limits = Limits(parallel=parallel, grace_seconds=grace)
     server = Server(wanted, load_valid(wanted), limits, bus.tell, Warm(most_memory(max_memory)))
+    Lineage().follow(bus, lambda: server.loaded.project)
     desk = ServersDesk(server)
     http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
     address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"

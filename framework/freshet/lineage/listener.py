@@ -54,6 +54,7 @@ class Lineage:
         self._sendings: dict[int, Sending] = {}
         self._turn = threading.Lock()
         self._listen: Listener = lambda event: None
+        self._current: Callable[[], Project] | None = None
 
     def know(self, project: Project) -> Project:
         """Learn of the pipelines of a project; returns the project."""
@@ -65,13 +66,20 @@ class Lineage:
         """Return what loads a project as another function does, and learns of it."""
         return lambda *asked: self.know(load(*asked))
 
-    def follow(self, bus: Bus) -> None:
-        """Hear what a bus tells from now on, and tell it what could not be sent."""
-        self._listen = bus.tell
+    def follow(self, bus: Bus, current: Callable[[], Project] | None = None) -> None:
+        """Hear what a bus tells from now on, and tell it what could not be sent.
+
+        Args:
+            bus: The bus.
+            current: Gives the project as it is when a run begins, where its files may change meanwhile.
+        """
+        self._listen, self._current = bus.tell, current
         bus.subscribe("lineage", self.hear)
 
     def hear(self, event: Event) -> None:
         """Take an event of a run."""
+        if isinstance(event, RunStarted) and self._current is not None:
+            self.know(self._current())
         if isinstance(event, CommandFailed):
             for one in tuple(self._runs.values()):
                 one.error = event.error

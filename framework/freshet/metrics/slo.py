@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import NO_SLO
-from freshet.run.record_files import RUNS
 from freshet.secrets import redact
 from freshet.sources.hudi.reads import counted
 from freshet.status.status import Looked
@@ -128,6 +127,8 @@ def _by_success(found: Measured, limit: int) -> tuple[Result, str]:
 
 
 def _runtime(found: Measured, limit: int) -> tuple[Result, str]:
+    from freshet.run.record_files import RUNS
+
     allowed = f"{in_words(limit)} are allowed"
     took = found.runs.worked.seconds.get("total") if found.runs and found.runs.worked else None
     at_work = None

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
-from sqlglot.tokens import TokenType
 
 from freshet.verdict import says_rows
 from freshet.verdict.functions import within

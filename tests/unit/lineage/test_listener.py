@@ -200,6 +200,15 @@ def test_an_environment_without_a_way_out_hears_nothing() -> None:
     assert heard.tell(begins(), window(), committed()).kinds == []
 
 
+def test_files_that_change_while_it_listens_count_from_the_next_run() -> None:
+    heard = Heard(file="")
+    heard.lineage.follow(heard.bus, lambda: Project("/p", "prod", (spec,), {}))
+    spec = a_spec(inputs=(), lineage=LineageOut(file=""))
+    assert heard.tell(begins(), window(), committed()).kinds == []
+    spec = a_spec(inputs=(), lineage=LineageOut(file="/x"))
+    assert heard.tell(begins("r2"), window(), committed()).kinds == ["START", "COMPLETE"]
+
+
 def test_what_cannot_be_sent_is_said_once_and_the_other_way_is_taken() -> None:
     sent: list[Mapping[str, Any]] = []
 
