@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshet.cases.session import lighten
-from freshet.hudi.keys.options import HBASE_IN_SESSION, KAFKA_IN_SESSION
+from freshet.hudi.keys.options import AVRO_IN_SESSION, HBASE_IN_SESSION, KAFKA_IN_SESSION
 
 __all__ = ["SPARK_CONF", "lighten"]
 
@@ -19,4 +19,5 @@ SPARK_CONF = {
     HBASE_IN_SESSION: "true",
     # And of tests/kafka.
     KAFKA_IN_SESSION: "true",
+    AVRO_IN_SESSION: "true",
 }
