@@ -69,8 +69,8 @@ FULL = {
     "tags": [1, None],
     "place": {"x": 0.5, "y": 3},
 }
-#: A string that says it has 2 GB.
-HUGE = b"\xfe\xff\xff\xff\x0f"
+#: A string that says it has 2,000,000,000 bytes, or a list so many elements.
+HUGE = b"\x80\xd0\xac\xf3\x0e"
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +135,12 @@ def test_records_of_several_schemas_become_rows_of_the_ddl_and_no_other_value_do
         "(id 4) cannot be read: its field 'n' does not fit int": framed(4, plain),
         "it has no value": None,
     }
-    decoded = decode(raw(spark, *good, *bad.values()), stage(), schemas=schemas)
-    # One reading, whatever the number of schemas.
+    # Moved, so that Spark's planner does not compute rows that it has at hand.
+    decoded = decode(raw(spark, *good, *bad.values()).repartition(1), stage(), schemas=schemas)
+    # One reading, whatever the number of schemas, and each value by one decoder, however many columns look at what it gives.
     plan: Any = decoded._jdf.queryExecution().optimizedPlan()
     assert (plan.collectLeaves().size(), "Union" in plan.toString()) == (1, False)
+    assert plan.toString().count("from_avro(") == len(schemas) - 2, plan.toString()
     rows = decoded.orderBy("_kafka.offset").collect()
     assert [row[WHY] for row in rows[: len(good)]] == [None] * len(good)
     first, second = rows[:2]
@@ -268,13 +270,12 @@ def test_every_kind_of_value_is_what_its_producer_wrote(spark: SparkSession) -> 
     )
     assert (found["mood"], found["time"], found["uid"], found["local"]) == ("BAD", 5, "u", datetime(1970, 1, 1, 0, 0, 0, 1))
     assert found["day"].toordinal() - datetime(1970, 1, 1).toordinal() == -150_000
-    assert found["micros"].astimezone(timezone.utc) == datetime(1890, 10, 11, 11, 33, 19, 999_999, tzinfo=timezone.utc)
+    assert found["micros"].astimezone(timezone.utc) == datetime(1890, 10, 11, 19, 33, 19, 999_999, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(
     ("kind", "data"),
     [
-        ({"type": "array", "items": "null"}, HUGE),
         ({"type": "array", "items": "string"}, HUGE),
         ({"type": "map", "values": "int"}, HUGE),
         ("bytes", HUGE),
@@ -290,8 +291,6 @@ def test_garbled_bytes_are_no_rows_and_do_no_harm(spark: SparkSession, kind: Any
         kinds = {"array": "array<string>", "map": "map<string,int>", "enum": "string"}
         name = kind["type"] if isinstance(kind, dict) else kind if isinstance(kind, str) else "int"
         wanted = {**columns, **({"of": kinds.get(name, "binary" if name == "bytes" else name)} if "of" in columns else {})}
-        if kind == {"type": "array", "items": "null"} and "of" in wanted:
-            wanted["of"] = "array<int>"
         (row,) = rows_of(spark, stage(wanted), [framed(1, data)], {1: schema(1, told)})
         assert "its bytes are not one record" in (row[WHY] or ""), row
 

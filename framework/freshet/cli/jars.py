@@ -52,9 +52,10 @@ def _set_of(which: str | None) -> JarSet:
 def jars() -> None:
     """Fetch and check the jars that Spark needs besides its own: Hudi's, and for pipelines that read Kafka those of its source.
 
-    Those whose records are Avro need its decoder, too. Versions and SHA-256 are pinned. A run fetches what is missing by itself; these commands are for images, for machines
-    without a network, and for spark-submit. The jars are kept in the folder jars of FRESHET_CACHE, by default
-    ~/.cache/freshet/jars. FRESHET_IVY_SETTINGS names an Ivy settings file, for a mirror of your own.
+    Those whose records are Avro need its decoder, too. Versions and SHA-256 are pinned. A run fetches what is missing by
+    itself; these commands are for images, for machines without a network, and for spark-submit. The jars are kept in the
+    folder jars of FRESHET_CACHE, by default ~/.cache/freshet/jars. FRESHET_IVY_SETTINGS names an Ivy settings file, for a
+    mirror of your own.
 
     \b
     Examples:

@@ -12,7 +12,7 @@ from freshet.jvm.jars import AVRO_JARS, KAFKA_SOURCE_JARS, resolve_jars
 from freshet.secrets import REDACTOR
 
 # Avro believes a length in a record, and takes the memory for it before it looks at what follows: for a garbled record up to
-# 2 GB, of which Java dies. Such a one cannot be decoded instead (Avro 1.11.4, SystemLimitException); Hudi's own Avro has none.
+# 2 GB, of which Java dies. Such a one cannot be decoded instead (Avro 1.11.4, SystemLimitException). Hudi has its own Avro.
 _MOST_BYTES, _MOST_ITEMS = 128 << 20, 16 << 20
 _AVRO_LIMITS = " ".join(
     f"-Dorg.apache.avro.limits.{name}.maxLength={most}"

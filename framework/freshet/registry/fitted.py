@@ -81,11 +81,11 @@ def _struct(place: str, have: Mapping[str, DataType], columns: Sequence[tuple[st
             near = next((one for one in have if one.lower() == name.lower()), "")
             if near:
                 raise ValueError(f"'{near}' in the records and '{name}' differ in case")
-            parts.append(f"'{name}', CAST(NULL AS {kind})")
+            parts.append(f"{_quoted(name)}, CAST(NULL AS {kind})")
             continue
         inner = f"{place}.`{name}`"
         one = fitted(inner, have[name], kind, depth)
-        parts.append(f"'{name}', {one.value}")
+        parts.append(f"{_quoted(name)}, {one.value}")
         misfits += [one.misfit] if one.misfit else []
         narrows |= one.narrows
         same = same and one.value == inner
@@ -103,6 +103,11 @@ def _map(place: str, key: str, name: str, one: Fitted) -> Fitted:
     keys = _exists(f"map_keys({place})", key, _no_text(key))
     values = _exists(f"map_values({place})", name, one.misfit)
     return Fitted(value=value, misfit=any_of([part for part in (keys, values) if part]), narrows=one.narrows)
+
+
+def _quoted(name: str) -> str:
+    text = name.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{text}'"
 
 
 def _exists(place: str, name: str, condition: str) -> str:

@@ -46,6 +46,8 @@ def read_schema(text: str, names: Collection[str], as_declared: bool = False) ->
     record = _record(text)
     known: dict[str, Any] = {}
     _collect(record, "", known)
+    if _is_endless(record, "", known, ()):
+        raise ValueError("it has a list whose elements take no byte, so that a garbled record could have thousands of millions")
     full = full_name(record, "")
     space, _, name = full.rpartition(".")
     walk = _Walk(known, full, as_declared)
@@ -83,6 +85,37 @@ def _collect(schema: Any, namespace: str, known: dict[str, Any]) -> None:
                 _collect(schema.get(part), namespace, known)
 
 
+def _is_endless(schema: Any, namespace: str, known: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    """Say whether a type holds a list whose elements take no byte: Avro passes over as many of them as a record says."""
+    match schema:
+        case list():
+            return any(_is_endless(one, namespace, known, path) for one in schema)
+        case {"type": "array", "items": items}:
+            return _is_empty(items, namespace, known, ()) or _is_endless(items, namespace, known, path)
+        case {"type": "record" | "error", "fields": fields}:
+            full = full_name(schema, namespace)
+            space = full.rpartition(".")[0]
+            return full not in path and any(_is_endless(one["type"], space, known, (*path, full)) for one in fields)
+        case {"type": "map", "values": inner} | {"type": inner}:
+            return not isinstance(inner, str) and _is_endless(inner, namespace, known, path)
+    return False
+
+
+def _is_empty(schema: Any, namespace: str, known: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    match schema:
+        case "null" | {"type": "null"} | {"type": "fixed", "size": 0}:
+            return True
+        case str() if schema not in PRIMITIVE:
+            full = next((one for one in (f"{namespace}.{schema}", schema) if one in known), "")
+            return bool(full) and full not in path and _is_empty(known[full], full.rpartition(".")[0], known, (*path, full))
+        case {"type": "record" | "error", "fields": fields}:
+            space = full_name(schema, namespace).rpartition(".")[0]
+            return all(_is_empty(one["type"], space, known, path) for one in fields)
+        case {"type": dict() as inner}:
+            return _is_empty(inner, namespace, known, path)
+    return False
+
+
 class _Walk:
     """Writes types anew, each name defined where it stands first."""
 
@@ -99,10 +132,11 @@ class _Walk:
             case str():
                 return self._named(schema, namespace)
             case list():
-                others = [one for one in schema if one not in ("null", {"type": "null"})]
-                if len(others) != 1:
-                    raise ValueError(f"a value of one of {len(others)} types cannot be a column")
-                return [*["null"] * (len(others) < len(schema)), self.kind(others[0], namespace)]
+                found = ["null" if one == {"type": "null"} else one for one in schema]
+                others = len([one for one in found if one != "null"])
+                if others != 1:
+                    raise ValueError(f"a value of one of {others} types cannot be a column")
+                return [self.kind(one, namespace) for one in found]
             case {"type": kind} if kind in NAMED:
                 return self._definition(schema, namespace)
             case {"type": "array", "items": items}:

@@ -52,6 +52,7 @@ def read(group: Group, number: int, data: bytes) -> Any:
     return found["value"] if found["end"] == bytes.fromhex(END) else None
 
 
+EMPTY = {"type": "record", "name": "Empty", "fields": [{"name": "x", "type": {"type": "fixed", "name": "F0", "size": 0}}]}
 V1 = trip(field("id", "long"), *OTHERS)
 V2 = trip(field("id", "long"), field("city", ["null", "string"]), *OTHERS)
 
@@ -103,6 +104,17 @@ def test_no_end_of_the_end_is_its_beginning() -> None:
         (avro(1, trip(field("id", "int"), field("more", "int"))), True, "no columns: more"),
         (avro(1, trip(field("id", ["int", "string"]))), False, "'id': a value of one of 2 types"),
         (avro(1, trip(field("id", ["null"]))), False, "'id': a value of one of 0 types"),
+        (avro(1, trip(field("id", "int"), field("no", ["int", {"type": "array", "items": "null"}]))), False, "take no byte"),
+        (
+            avro(1, trip(field("id", "int"), field("no", {"type": "map", "values": {"type": "array", "items": EMPTY}}))),
+            False,
+            "take no byte",
+        ),
+        (
+            avro(1, trip(field("id", "int"), field("a", EMPTY), field("no", {"type": "array", "items": "Empty"}))),
+            False,
+            "take no byte",
+        ),
         (avro(1, trip(field("id", ["null", "Trip"]))), False, "'id': a value that may hold another 't.Trip'"),
         (
             avro(1, trip(field("id", {"type": "bytes", "logicalType": "decimal", "precision": 50, "scale": 40}))),
@@ -158,6 +170,8 @@ FIXED = {**DECIMAL, "type": "fixed", "name": "F"}
         ({"type": "long", "logicalType": "local-timestamp-millis"}, "timestamp_ntz", "timestamp_ntz"),
         ({"type": "int", "logicalType": "time-millis"}, "int", "int"),
         ({"type": "enum", "name": "E", "symbols": ["A"]}, "string", "string"),
+        (["string", {"type": "null"}], "string", "string"),
+        ([DECIMAL], "decimal(5,2)", "decimal(38,2)"),
     ],
 )
 def test_types_are_what_spark_reads_and_decimals_have_room_for_more_digits(kind: Any, declared: str, as_read: str) -> None:
