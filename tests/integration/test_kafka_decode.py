@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from freshet.project.model.kafka import KafkaSpec, row_columns
@@ -21,11 +21,12 @@ from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.sinks.failures import in_words
 from freshet.sources.hudi.reads import ReadRange, Window
 from freshet.sources.kafka.read import reader
-from freshet.sources.kafka.read.decode import RAW, WHY, decode, original
+from freshet.sources.kafka.read.decode import WHY, decode, original
 from freshet.sources.kafka.read.reader import KafkaReader
 from freshet.sources.kafka.reads import Range, ReadTopics
 from freshet.types.columns import Column
 from freshet.types.from_sql import parse_type
+from tests.kit.records import raw
 from tests.kit.topics import a_topic_spec
 
 COLUMNS = {
@@ -57,21 +58,6 @@ def stage(columns: dict[str, str] | None = None, **how: Any) -> ReadTopics:
         columns=tuple(Column(name=name, type=parse_type(kind)) for name, kind in kinds.items()),
         **how,
     )
-
-
-def raw(spark: SparkSession, *values: bytes | str | None) -> DataFrame:
-    """Return records of one partition with these values, the offsets 10, 11, ... and keys k0, k1, ..."""
-    data = [value.encode() if isinstance(value, str) else value for value in values]
-    shown = ["CAST(NULL AS BINARY)" if one is None else f"X'{one.hex()}'" for one in data]
-    rows = [f"({number}L, {one})" for number, one in enumerate(shown)]
-    headers = "array(named_struct('key', 'trace', 'value', X'01'), named_struct('key', 'nil', 'value', CAST(NULL AS BINARY)))"
-    found = spark.sql(
-        "SELECT CAST(concat('k', n) AS BINARY) AS key, value, 'orders' AS topic, 0 AS partition, 10 + n AS offset, "
-        f"timestamp'2026-08-01 10:00:00' AS timestamp, 0 AS timestampType, {headers} AS headers "
-        f"FROM VALUES {', '.join(rows)} AS records(n, value)"
-    )
-    assert found.columns == [name for name, _ in RAW]
-    return found
 
 
 def one(spark: SparkSession, value: bytes | str | None, columns: dict[str, str] | None = None, **how: Any) -> Row:

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from freshet.cases.session import lighten
-from freshet.hudi.keys.options import HBASE_IN_SESSION, KAFKA_IN_SESSION
+from freshet.hudi.keys.options import AVRO_IN_SESSION, HBASE_IN_SESSION, KAFKA_IN_SESSION
 from freshet.jvm.jars import JarSet, resolve_jars
 from freshet.jvm.session import start_session
 
@@ -24,6 +24,7 @@ SPARK_CONF = {
     HBASE_IN_SESSION: "true",
     # And of tests/kafka.
     KAFKA_IN_SESSION: "true",
+    AVRO_IN_SESSION: "true",
 }
 
 _HERE = Path(__file__).with_name("jars")

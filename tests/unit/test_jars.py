@@ -14,6 +14,7 @@ import pytest
 
 from freshet.jvm import ivy, jars, java
 from freshet.jvm.jars import (
+    AVRO_JARS,
     HBASE_JARS,
     KAFKA_SERVER_JARS,
     KAFKA_SOURCE_JARS,
@@ -26,7 +27,7 @@ from freshet.jvm.jars import (
 from freshet.jvm.java import JavaNotFound, find_java_home, write_trust_store
 from freshet.jvm.spark_counts import Counts
 
-SETS = (SPARK_JARS, KAFKA_SOURCE_JARS, HBASE_JARS, KAFKA_SERVER_JARS)
+SETS = (SPARK_JARS, KAFKA_SOURCE_JARS, AVRO_JARS, HBASE_JARS, KAFKA_SERVER_JARS)
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
 
 

@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.cases.case import SOURCE, Shape
+from freshet.cases.registries import hold_against_registry
 from freshet.errors import DataError, Problem, foreign_text, unforeseen
 from freshet.hudi.table import MemoryState
 from freshet.jvm.session import start_session, use_settings
@@ -54,8 +55,9 @@ def analyse(project: Project, shapes: Mapping[str, Mapping[str, Shape]]) -> Anal
         Every problem of every pipeline. Within one, the steps after the first that fails are not looked at: what they
         would complain of follows from it.
     """
-    problems, notices, done = Problems(), [], []
+    problems, notices, done = Problems(), list[Notice](), []
     for spec in project.pipelines:
+        notices += hold_against_registry(spec, problems)
         known = shapes[spec.name]
         unknown = [name for name in (SOURCE, *(item.name for item in spec.inputs)) if name not in known]
         if unknown:

@@ -13,6 +13,7 @@ from freshet.errors import Exit
 from freshet.events.kinds import Phase
 from freshet.jvm.ivy import JarError, maven_paths
 from freshet.jvm.jars import (
+    AVRO_JARS,
     HBASE_JARS,
     KAFKA_SERVER_JARS,
     KAFKA_SOURCE_JARS,
@@ -35,6 +36,7 @@ def _which(command: Callable[..., Exit]) -> Callable[..., Exit]:
         ("kafka", "The jars of `freshet dev kafka`, instead of Spark's."),
         ("hbase", "The jars of `freshet dev hbase`, instead of Spark's."),
         ("kafka-source", "The jars that a pipeline needs besides Spark's that reads Kafka."),
+        ("avro", "The jar that a pipeline needs besides those whose records are Avro."),
     ):
         command = click.option(f"--{name}", "which", flag_value=name, help=words)(command)
     return command
@@ -42,16 +44,18 @@ def _which(command: Callable[..., Exit]) -> Callable[..., Exit]:
 
 def _set_of(which: str | None) -> JarSet:
     # Looked up when it is asked for.
-    return {"hbase": HBASE_JARS, "kafka": KAFKA_SERVER_JARS, "kafka-source": KAFKA_SOURCE_JARS}.get(which or "", SPARK_JARS)
+    sets = {"hbase": HBASE_JARS, "kafka": KAFKA_SERVER_JARS, "kafka-source": KAFKA_SOURCE_JARS, "avro": AVRO_JARS}
+    return sets.get(which or "", SPARK_JARS)
 
 
 @click.group(short_help="Fetch and check the jars that Spark needs.")
 def jars() -> None:
     """Fetch and check the jars that Spark needs besides its own: Hudi's, and for pipelines that read Kafka those of its source.
 
-    Their versions and SHA-256 are pinned. A run fetches what is missing by itself; these commands are for images, for machines
-    without a network, and for spark-submit. The jars are kept in the folder jars of FRESHET_CACHE, by default
-    ~/.cache/freshet/jars. FRESHET_IVY_SETTINGS names an Ivy settings file, for a mirror of your own.
+    Those whose records are Avro need its decoder, too. Versions and SHA-256 are pinned. A run fetches what is missing by
+    itself; these commands are for images, for machines without a network, and for spark-submit. The jars are kept in the
+    folder jars of FRESHET_CACHE, by default ~/.cache/freshet/jars. FRESHET_IVY_SETTINGS names an Ivy settings file, for a
+    mirror of your own.
 
     \b
     Examples:

@@ -7,9 +7,17 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from freshet.hudi.keys.options import KAFKA_IN_SESSION
-from freshet.jvm.jars import KAFKA_SOURCE_JARS, resolve_jars
+from freshet.hudi.keys.options import AVRO_IN_SESSION, KAFKA_IN_SESSION
+from freshet.jvm.jars import AVRO_JARS, KAFKA_SOURCE_JARS, resolve_jars
 from freshet.secrets import REDACTOR
+
+# Avro believes a length in a record, and takes the memory for it before it looks at what follows: for a garbled record up to
+# 2 GB, of which Java dies. Such a one cannot be decoded instead (Avro 1.11.4, SystemLimitException). Hudi has its own Avro.
+_MOST_BYTES, _MOST_ITEMS = 128 << 20, 16 << 20
+_AVRO_LIMITS = " ".join(
+    f"-Dorg.apache.avro.limits.{name}.maxLength={most}"
+    for name, most in (("bytes", _MOST_BYTES), ("string", _MOST_BYTES), ("collectionItems", _MOST_ITEMS))
+)
 
 
 def source_jars(conf: Mapping[str, str]) -> tuple[Path, ...]:
@@ -18,7 +26,13 @@ def source_jars(conf: Mapping[str, str]) -> tuple[Path, ...]:
     Raises:
         FreshetError: JAVA_NOT_FOUND, JAR_MISSING or JAR_ALTERED.
     """
-    return resolve_jars(KAFKA_SOURCE_JARS) if conf.get(KAFKA_IN_SESSION) else ()
+    kafka = resolve_jars(KAFKA_SOURCE_JARS) if conf.get(KAFKA_IN_SESSION) else ()
+    return (*kafka, *(resolve_jars(AVRO_JARS) if conf.get(AVRO_IN_SESSION) else ()))
+
+
+def decoder_options(conf: Mapping[str, str]) -> str:
+    """Return Java's options for a JVM that decodes Avro's records; empty for one that does not."""
+    return _AVRO_LIMITS if conf.get(AVRO_IN_SESSION) else ""
 
 
 def names_a_collector(conf: Mapping[str, str]) -> bool:

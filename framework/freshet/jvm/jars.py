@@ -47,6 +47,7 @@ _HERE = Path(__file__).resolve().parent
 # Apart: those of `freshet dev` must not get onto Spark's class path, those of a source only where a pipeline reads it.
 SPARK_JARS = JarSet(_HERE / "ivy.xml", _HERE / "jars.sha256")
 KAFKA_SOURCE_JARS = JarSet(_HERE / "ivy-kafka-source.xml", _HERE / "jars-kafka-source.sha256")
+AVRO_JARS = JarSet(_HERE / "ivy-avro.xml", _HERE / "jars-avro.sha256")
 HBASE_JARS = JarSet(_HERE / "ivy-hbase.xml", _HERE / "jars-hbase.sha256")
 KAFKA_SERVER_JARS = JarSet(_HERE / "ivy-kafka.xml", _HERE / "jars-kafka.sha256")
 

@@ -18,7 +18,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from freshet.jvm.class_data import CLASS_PATH, ClassData, find_class_data
-from freshet.jvm.conf import names_a_collector, source_jars, without_secrets
+from freshet.jvm.conf import decoder_options, names_a_collector, source_jars, without_secrets
 from freshet.jvm.hbase_site import with_hbase_site
 from freshet.jvm.jars import resolve_jars
 from freshet.jvm.java import find_java_home
@@ -107,8 +107,9 @@ def session_conf(
         # What has to be found before the jars stands before them, and then the archive does not fit.
         merged[CLASS_PATH] = ":".join(part for part in (conf.get(CLASS_PATH, ""), class_data.class_path) if part)
     driver, executor = "spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"
-    merged[driver] = f"{java_options} {conf.get(driver, '')}".strip()
-    merged[executor] = f"-Duser.timezone=UTC {conf.get(executor, '')}".strip()
+    decoder = decoder_options(conf)
+    merged[driver] = " ".join(part for part in (java_options, decoder, conf.get(driver, "")) if part)
+    merged[executor] = " ".join(part for part in ("-Duser.timezone=UTC", decoder, conf.get(executor, "")) if part)
     named = ",".join(part for part in (*map(str, (*jars, *sources)), conf.get("spark.jars", "")) if part)
     if named:
         merged["spark.jars"] = named

@@ -126,6 +126,7 @@ def _stage_json(stage: Stage) -> dict[str, Any]:
     if isinstance(stage, ReadTopics):
         body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
         body["client"] = {key: value for key, value in stage.client.items() if key not in SECRET_KEYS}
+        body["registry"] = list(stage.registry.urls) if stage.registry else []
     if isinstance(stage, Commit):
         body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
     return body
@@ -182,7 +183,9 @@ def _stage_text(stage: Stage) -> str:
         case ReadTopics():
             undecoded = f"; records that cannot be decoded break {stage.rule}" if stage.rule else ""
             times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
-            return f"read <SRC>: the records of {stage.table.name.partition(':')[2]} as {stage.format}{times}{undecoded}"
+            schemas = f" by the schemas of {', '.join(stage.subjects)} at {stage.registry.urls[0]}" if stage.registry else ""
+            what = f"the records of {stage.table.name.partition(':')[2]} as {stage.format}{schemas}"
+            return f"read <SRC>: {what}{times}{undecoded}"
         case ReadIncrement():
             deletes = ", deletes included" if stage.with_deletes else ""
             return f"read <SRC> incrementally from {stage.table.name}{deletes}"

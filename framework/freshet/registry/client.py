@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from freshet.errors import DataError, FreshetError, StateError
-from freshet.registry.http import Absent, Address, ask, wrong_answer
+from freshet.registry.address import Address
+from freshet.registry.http import Absent, ask, wrong_answer
 from freshet.registry.inline import inlined
 
-Strategy = Literal["topic", "record", "topic_record"]
 _UNTOUCHED = "Nothing was read or written."
 
 
@@ -31,25 +31,6 @@ class Schema:
     id: int
     kind: str
     text: str
-
-
-def subject_of(strategy: Strategy, topic: str, part: Literal["key", "value"], record: str = "") -> str:
-    """Return the subject under which a topic's schemas are registered.
-
-    Args:
-        strategy: ``topic`` (TopicNameStrategy), ``record`` (RecordNameStrategy) or ``topic_record`` (TopicRecordNameStrategy).
-        topic: The topic.
-        part: Whether keys or values.
-        record: Full name of the record, for the strategies that have it in the subject.
-
-    Raises:
-        ValueError: When the strategy needs a record's name.
-    """
-    if strategy == "topic":
-        return f"{topic}-{part}"
-    if not record:
-        raise ValueError("the subject's strategy needs the full name of the record")
-    return record if strategy == "record" else f"{topic}-{record}"
 
 
 class Registry:
@@ -108,15 +89,29 @@ class Registry:
         """
         found = self._version(subject, "latest")
         if isinstance(found, Absent):
-            raise StateError(
-                "REGISTRY_SUBJECT_UNKNOWN",
-                f"the schema registry at {self._address.urls[0]} has no subject '{subject}'.",
-                _UNTOUCHED,
-                "Correct the topic or the strategy of subjects, or register the schema.",
-                subject=subject,
-            )
+            raise self._unknown(subject)
         number = found.get("id", 0)
         return self._schema(number if isinstance(number, int) else 0, found)
+
+    def versions(self, subject: str) -> tuple[Schema, ...]:
+        """Return every schema that a subject has or had, the oldest first: values of one that was deleted stay.
+
+        Raises:
+            StateError: REGISTRY_SUBJECT_UNKNOWN.
+            FreshetError: As ``ask``.
+        """
+        told = ask(self._address, f"/subjects/{quote(subject, safe='')}/versions?deleted=true")
+        if isinstance(told, Absent):
+            raise self._unknown(subject)
+        if not isinstance(told, list) or not all(isinstance(one, int) for one in told):
+            raise self._wrong("it tells no versions")
+        found = []
+        for number in told:
+            one = self._version(subject, str(number))
+            if isinstance(one, Absent) or not isinstance(one.get("id"), int):
+                raise self._wrong(f"it names version {number} of '{subject}', and does not have it")
+            found.append(self._schema(one["id"], one))
+        return tuple(found)
 
     def compatibility(self, subject: str) -> str:
         """Return which changes of a subject's schema the registry allows, such as ``BACKWARD`` or ``NONE``.
@@ -136,7 +131,9 @@ class Registry:
         kept = self._by_version.get((subject, version))
         if kept is not None:
             return kept
-        found = ask(self._address, f"/subjects/{quote(subject, safe='')}/versions/{quote(version, safe='')}")
+        # What was deleted softly is there for those who ask for it.
+        also = "?deleted=true" if version != "latest" else ""
+        found = ask(self._address, f"/subjects/{quote(subject, safe='')}/versions/{quote(version, safe='')}{also}")
         if isinstance(found, Absent):
             return found
         if not isinstance(found, dict):
@@ -172,6 +169,15 @@ class Registry:
             self._references(other, (*path, (subject, version)), found)
             found[name] = other["schema"]
         return found
+
+    def _unknown(self, subject: str) -> StateError:
+        return StateError(
+            "REGISTRY_SUBJECT_UNKNOWN",
+            f"the schema registry at {self._address.urls[0]} has no subject '{subject}'.",
+            _UNTOUCHED,
+            "Correct the topic or the strategy of subjects, or register the schema.",
+            subject=subject,
+        )
 
     def _wrong(self, what: str) -> FreshetError:
         return wrong_answer(self._address.urls[0], what)

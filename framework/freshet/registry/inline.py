@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-_PRIMITIVE = frozenset(("null", "boolean", "int", "long", "float", "double", "bytes", "string"))
-_NAMED = ("record", "error", "enum", "fixed")
+PRIMITIVE = frozenset(("null", "boolean", "int", "long", "float", "double", "bytes", "string"))
+NAMED = ("record", "error", "enum", "fixed")
 
 
 def inlined(text: str, references: Mapping[str, str]) -> str:
@@ -21,10 +21,13 @@ def inlined(text: str, references: Mapping[str, str]) -> str:
         ValueError: When one of them is no Avro schema, or a name is defined nowhere.
     """
     known: dict[str, Any] = {}
-    for name, other in references.items():
-        parsed = _parse(other)
-        known[_full_name(parsed, "") if isinstance(parsed, dict) and parsed.get("type") in _NAMED else name] = parsed
-    return json.dumps(_Walk(known).schema(_parse(text), ""))
+    try:
+        for name, other in references.items():
+            one = parsed(other)
+            known[full_name(one, "") if isinstance(one, dict) and one.get("type") in NAMED else name] = one
+        return json.dumps(_Walk(known).schema(parsed(text), ""))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a part of it is no type: {error}") from error
 
 
 class _Walk:
@@ -36,13 +39,13 @@ class _Walk:
 
     def schema(self, schema: Any, namespace: str) -> Any:
         match schema:
-            case str() if schema in _PRIMITIVE:
+            case str() if schema in PRIMITIVE:
                 return schema
             case str():
                 return self._named(schema, namespace)
             case list():
                 return [self.schema(one, namespace) for one in schema]
-            case {"type": kind} if kind in _NAMED:
+            case {"type": kind} if kind in NAMED:
                 return self._definition(schema, namespace)
             case {"type": "array"}:
                 return {**schema, "items": self.schema(schema["items"], namespace)}
@@ -64,7 +67,7 @@ class _Walk:
         raise ValueError(f"'{full}' is defined nowhere")
 
     def _definition(self, schema: Mapping[str, Any], namespace: str) -> Any:
-        full = _full_name(schema, namespace)
+        full = full_name(schema, namespace)
         if full in self._defined:
             # Two of the schemas that are referred to may both bring a third one.
             return full
@@ -76,7 +79,16 @@ class _Walk:
         return found
 
 
-def _full_name(schema: Mapping[str, Any], namespace: str) -> str:
+def full_name(schema: Mapping[str, Any], namespace: str) -> str:
+    """Return the full name of a named type.
+
+    Args:
+        schema: The type.
+        namespace: Of what stands around it.
+
+    Raises:
+        ValueError: It has no name.
+    """
     name = schema.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError("a named type without a name")
@@ -84,12 +96,17 @@ def _full_name(schema: Mapping[str, Any], namespace: str) -> str:
     return name if "." in name or not space else f"{space}.{name}"
 
 
-def _parse(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """Return a schema as data.
+
+    Raises:
+        ValueError: When it is none.
+    """
     try:
         return json.loads(text)
     except ValueError:
         # A primitive type may be registered as a bare word.
-        if text.strip() in _PRIMITIVE:
+        if text.strip() in PRIMITIVE:
             return text.strip()
         raise ValueError("it is no JSON") from None
     except RecursionError:

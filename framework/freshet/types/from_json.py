@@ -29,14 +29,14 @@ _AVRO = {
     "null": "void",
     "enum": "string",
 }
-# Avro 1.11 "Logical Types"; what Hudi's schema converter writes is among them.
+# Avro 1.11 "Logical Types", each with the type that it is of: of another one it says nothing. What Hudi's schema converter
+# writes is among them.
 _LOGICAL = {
-    "date": "date",
-    "timestamp-micros": "timestamp",
-    "timestamp-millis": "timestamp",
-    "local-timestamp-micros": "timestamp_ntz",
-    "local-timestamp-millis": "timestamp_ntz",
-    "uuid": "string",
+    ("int", "date"): "date",
+    ("long", "timestamp-micros"): "timestamp",
+    ("long", "timestamp-millis"): "timestamp",
+    ("long", "local-timestamp-micros"): "timestamp_ntz",
+    ("long", "local-timestamp-millis"): "timestamp_ntz",
 }
 _SPARK = {
     "string": "string",
@@ -180,12 +180,12 @@ def _from_avro(kind: Any, named: dict[str, Any]) -> DataType:
     if "name" in kind:
         full = f"{kind['namespace']}.{kind['name']}" if kind.get("namespace") else kind["name"]
         named |= {kind["name"]: kind, full: kind}
-    logical = kind.get("logicalType")
-    if logical == "decimal":
+    logical, base = kind.get("logicalType"), kind["type"]
+    if logical == "decimal" and base in ("bytes", "fixed"):
         return Decimal(int(kind["precision"]), int(kind.get("scale", 0)))
-    if logical in _LOGICAL:
-        return Atomic(_LOGICAL[logical])
-    match kind["type"]:
+    if isinstance(base, str) and (base, logical) in _LOGICAL:
+        return Atomic(_LOGICAL[base, logical])
+    match base:
         case "record":
             return Struct(tuple((field["name"], _from_avro(field["type"], named)) for field in kind["fields"]))
         case "array":

@@ -16,7 +16,8 @@ from freshet.dev.ports import HOST
 from freshet.dev.registry.server import look, start, stop
 from freshet.dev.registry.store import Store
 from freshet.errors import FreshetError
-from freshet.registry.http import address_of, ask
+from freshet.registry.address import address_of
+from freshet.registry.http import ask
 
 
 @pytest.fixture

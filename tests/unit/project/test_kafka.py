@@ -138,7 +138,7 @@ def test_the_cluster_and_how_much_at_a_time_are_no_part_of_the_fingerprint(tmp_p
         (SERVERS + TOPIC + "  hoodie.streamer.source.kafka.value.deserializer.class: x\n", "", (7, "NOT_SUPPORTED")),
         (SERVERS + TOPIC + "  hoodie.streamer.source.kafka.checkpoint.type: timestamp\n", "", (7, "NOT_SUPPORTED")),
         (SERVERS + TOPIC + "  ssl.truststore.type: JKS\n", "", (7, "BAD_VALUE")),
-        (SERVERS + TOPIC, "source: {format: avro}\n", (7, "WRONG_TYPE")),
+        (SERVERS + TOPIC, "source: {format: xml}\n", (7, "WRONG_TYPE")),
         (SERVERS + TOPIC, "source: {fromat: json}\n", (7, "UNKNOWN_KEY")),
         (SERVERS + TOPIC, "source: {format: text, columns: {a: string}}\n", (7, "CONFLICTING_SETTING")),
         (SERVERS + TOPIC, "source: {columns: {a: no_type}}\n", (7, "UNSUPPORTED_TYPE")),

@@ -13,9 +13,11 @@ import pytest
 from freshet.dev.registry.store import Store
 from freshet.dev.registry.stub import Stub
 from freshet.errors import DataError, FreshetError, RetryableError, StateError
-from freshet.registry.client import Registry, subject_of
-from freshet.registry.http import address_of, ask
+from freshet.registry.address import address_of, subject_of
+from freshet.registry.client import Registry
+from freshet.registry.http import ask
 from freshet.secrets import redact
+from tests.kit.registry import register, serving
 
 V1 = {"type": "record", "name": "Trip", "fields": [{"name": "id", "type": "long"}]}
 
@@ -24,22 +26,6 @@ V1 = {"type": "record", "name": "Trip", "fields": [{"name": "id", "type": "long"
 def stub() -> Iterator[Stub]:
     with serving(Stub(Store(None))) as found:
         yield found
-
-
-@contextmanager
-def serving(stub: Stub) -> Iterator[Stub]:
-    thread = threading.Thread(target=stub.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield stub
-    finally:
-        stub.shutdown()
-        stub.server_close()
-
-
-def register(stub: Stub, subject: str, schema: object, **more: object) -> int:
-    told = ask(address_of(stub.url), f"/subjects/{subject}/versions", {"schema": json.dumps(schema), **more})
-    return int(told["id"])
 
 
 def registry(url: str, **more: float) -> Registry:
@@ -52,8 +38,19 @@ def code_of(call: Callable[[], object], kind: type[FreshetError]) -> str:
     return error.value.code
 
 
+def test_all_versions_of_a_subject_are_told_each_once(stub: Stub) -> None:
+    later = {**V1, "fields": [*V1["fields"], {"name": "city", "type": "string"}]}  # type: ignore[misc]
+    ids = [register(stub.url, "trips-value", one) for one in (V1, later)]
+    register(stub.url, "other-value", '"string"')
+    found = registry(stub.url)
+    assert [one.id for one in found.versions("trips-value")] == ids
+    assert "city" in found.versions("trips-value")[1].text
+    assert stub.asked.count("/subjects/trips-value/versions/2?deleted=true") == 1
+    assert code_of(lambda: found.versions("gone-value"), StateError) == "REGISTRY_SUBJECT_UNKNOWN"
+
+
 def test_a_schema_is_asked_for_once_by_its_id(stub: Stub) -> None:
-    number = register(stub, "trips-value", V1)
+    number = register(stub.url, "trips-value", V1)
     found = registry(stub.url)
     del stub.asked[:]
     assert json.loads(found.schema(number).text)["name"] == "Trip"
@@ -74,34 +71,36 @@ def test_an_unknown_id_and_an_unknown_subject_have_codes(stub: Stub) -> None:
 
 def test_the_newest_schema_of_a_subject_and_its_level(stub: Stub) -> None:
     found = registry(stub.url)
-    register(stub, "a%2Fb-value", V1)
-    second = register(stub, "a%2Fb-value", {**V1, "fields": [*V1["fields"], {"name": "x", "type": "int", "default": 0}]})  # type: ignore[misc]
+    register(stub.url, "a%2Fb-value", V1)
+    second = register(stub.url, "a%2Fb-value", {**V1, "fields": [*V1["fields"], {"name": "x", "type": "int", "default": 0}]})  # type: ignore[misc]
     assert found.latest("a/b-value").id == second
     assert found.compatibility("a/b-value") == "NONE"
 
 
 def test_schemas_come_with_what_they_refer_to(stub: Stub) -> None:
-    register(stub, "city", {"type": "record", "name": "City", "namespace": "geo", "fields": [{"name": "n", "type": "string"}]})
+    register(
+        stub.url, "city", {"type": "record", "name": "City", "namespace": "geo", "fields": [{"name": "n", "type": "string"}]}
+    )
     stop = {"type": "record", "name": "Stop", "namespace": "geo", "fields": [{"name": "in", "type": "City"}]}
-    register(stub, "stop", stop, references=[{"name": "geo.City", "subject": "city", "version": 1}])
+    register(stub.url, "stop", stop, references=[{"name": "geo.City", "subject": "city", "version": 1}])
     trip = {
         "type": "record",
         "name": "Trip",
         "fields": [{"name": "a", "type": "geo.Stop"}, {"name": "b", "type": ["null", "geo.City"]}],
     }
     both = [{"name": "geo.Stop", "subject": "stop", "version": 1}, {"name": "geo.City", "subject": "city", "version": 1}]
-    text = registry(stub.url).schema(register(stub, "trips-value", trip, references=both)).text
+    text = registry(stub.url).schema(register(stub.url, "trips-value", trip, references=both)).text
     assert text.count('"fields"') == 3
     assert json.loads(text)["fields"][1]["type"] == ["null", "geo.City"]
 
 
 def test_schemas_that_refer_to_each_other_or_to_nothing_are_refused(stub: Stub) -> None:
-    register(stub, "a", "string", references=[{"name": "b", "subject": "b", "version": 1}])
-    register(stub, "b", "string", references=[{"name": "a", "subject": "a", "version": 1}])
+    register(stub.url, "a", "string", references=[{"name": "b", "subject": "b", "version": 1}])
+    register(stub.url, "b", "string", references=[{"name": "a", "subject": "a", "version": 1}])
     assert code_of(lambda: registry(stub.url).latest("a"), FreshetError) == "REGISTRY_ANSWER"
-    register(stub, "c", "string", references=[{"name": "d", "subject": "nope", "version": 1}])
+    register(stub.url, "c", "string", references=[{"name": "d", "subject": "nope", "version": 1}])
     assert code_of(lambda: registry(stub.url).latest("c"), FreshetError) == "REGISTRY_ANSWER"
-    register(stub, "e", {**V1, "fields": [{"name": "x", "type": "Nowhere"}]})
+    register(stub.url, "e", {**V1, "fields": [{"name": "x", "type": "Nowhere"}]})
     assert code_of(lambda: registry(stub.url).latest("e"), FreshetError) == "REGISTRY_ANSWER"
 
 

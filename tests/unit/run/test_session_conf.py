@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.hudi.keys.options import KAFKA_IN_SESSION
+from freshet.hudi.keys.options import AVRO_IN_SESSION, KAFKA_IN_SESSION
 from freshet.jvm import conf, session
 from freshet.jvm.class_data import ClassData
 from freshet.jvm.jars import KAFKA_SOURCE_JARS, JarSet
@@ -43,3 +43,17 @@ def test_kafkas_jars_are_on_the_class_path_of_pipelines_that_read_it_alone(monke
         session.session_conf({"spark.jars": "/own.jar"}, hudi, data, sources=found)["spark.jars"] == "/jars/kafka.jar,/own.jar"
     )
     assert "spark.jars" not in session.session_conf({}, hudi, data)
+
+
+def test_avros_jar_is_on_the_class_path_of_pipelines_of_avro_alone_and_a_garbled_length_takes_no_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kind: a length in a record that a decoder takes memory for before it is found to be none."""
+    monkeypatch.setattr(conf, "resolve_jars", lambda wanted: (Path("/jars") / f"{wanted.sums.stem}.jar",))
+    wanted = {KAFKA_IN_SESSION: "true", AVRO_IN_SESSION: "true", "spark.driver.extraJavaOptions": "-Dx=1"}
+    assert conf.source_jars(wanted) == (Path("/jars/jars-kafka-source.jar"), Path("/jars/jars-avro.jar"))
+    found, plain = session.session_conf(wanted, ()), session.session_conf({}, ())
+    for name in ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"):
+        assert "-Dorg.apache.avro.limits.string.maxLength=134217728" in found[name].split()
+        assert "avro.limits" not in plain[name]
+    assert found["spark.driver.extraJavaOptions"].endswith(" -Dx=1")

@@ -56,7 +56,7 @@ _NOT_HONOURED: Mapping[str, str] = MappingProxyType(
         "ssl.truststore.password": "Remove it: a truststore is a PEM file, which has none (ssl.truststore.type: PEM).",
         "sasl.kerberos.service.name": "Kerberos is not supported: log in by PLAIN, SCRAM or a certificate.",
         "sasl.login.callback.handler.class": "OAUTHBEARER is not supported: log in by PLAIN, SCRAM or a certificate.",
-        "schema.registry.url": "No schema registry is asked: the schema is the DDL's, or that of 'source: {columns: ...}'.",
+        "schema.registry.url": "Write 'source: {format: avro, schema: {registry: <address>}}'.",
         "max.partition.fetch.bytes": _SPARK,
         "fetch.max.bytes": _SPARK,
         "request.timeout.ms": _SPARK,

@@ -26,6 +26,8 @@ METADATA_ENABLE = "hoodie.metadata.enable"
 HBASE_IN_SESSION = "spark.freshet.hbase"
 #: And this: one of them reads Kafka, so that Spark needs the jars of that source.
 KAFKA_IN_SESSION = "spark.freshet.kafka"
+#: And this: the records of one of them are Avro, so that Spark needs the jar of its decoder.
+AVRO_IN_SESSION = "spark.freshet.avro"
 HBASE_QUORUM = "hoodie.index.hbase.zkquorum"
 HBASE_PORT = "hoodie.index.hbase.zkport"
 HBASE_ZNODE = "hoodie.index.hbase.zknode.path"
@@ -49,7 +51,11 @@ KAFKA_MAX_EVENTS = "hoodie.streamer.kafka.source.maxEvents"
 KAFKA_FAIL_ON_LOSS = "hoodie.streamer.source.kafka.enable.failOnDataLoss"
 KAFKA_MIN_PARTITIONS = "hoodie.streamer.source.kafka.minPartitions"
 KAFKA_COMMIT_OFFSETS = "hoodie.streamer.source.kafka.enable.commit.offset"
-KAFKA_KEYS = (KAFKA_TOPIC, KAFKA_MAX_EVENTS, KAFKA_FAIL_ON_LOSS, KAFKA_MIN_PARTITIONS, KAFKA_COMMIT_OFFSETS)
+KAFKA_SCHEMA_FILE = "hoodie.streamer.schemaprovider.source.schema.file"
+KAFKA_KEYS = (
+    *(KAFKA_TOPIC, KAFKA_MAX_EVENTS, KAFKA_FAIL_ON_LOSS, KAFKA_MIN_PARTITIONS, KAFKA_COMMIT_OFFSETS),
+    KAFKA_SCHEMA_FILE,
+)
 
 CONCURRENCY = "hoodie.write.concurrency.mode"
 MERGE_MODE = "hoodie.record.merge.mode"

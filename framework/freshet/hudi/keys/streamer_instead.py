@@ -6,6 +6,7 @@ from freshet.hudi.keys import options
 
 _LAND_FIRST = f"Land the data in a Hudi table and name that in '{options.SOURCE_PATH}'."
 _DDL = "Remove it: the DDL file owns the schema."
+_REGISTRY = "Remove it, and write 'source: {format: avro, schema: {registry: <address>}}'."
 _TRANSFORM = "Remove it and list the SQL and Python files under 'transform:'."
 _OWN_COLUMNS = "Remove it: the source table's own format and columns are read."
 _VECTOR = "Remove it: one checkpoint holds the positions of all sources and is published by the commit."
@@ -33,11 +34,14 @@ INSTEAD: tuple[tuple[str, str], ...] = (
     ("Remove it: errors always name the SQL's file, line and column.", "row.throw.explicit.exceptions"),
     ("Remove it; a column that may be null has no NOT NULL in the DDL.", "schema.make.columns.nullable"),
     (
+        _REGISTRY,
+        """schemaprovider.registry.url schemaprovider.registry.schemaconverter schemaprovider.registry.baseUrl
+        schemaprovider.registry.urlSuffix schemaprovider.registry.sourceUrlSuffix""",
+    ),
+    (
         _DDL,
-        """schemaprovider.class schemaprovider.registry.url schemaprovider.registry.targetUrl
-        schemaprovider.registry.schemaconverter schemaprovider.registry.baseUrl schemaprovider.registry.urlSuffix
-        schemaprovider.registry.sourceUrlSuffix schemaprovider.registry.targetUrlSuffix
-        schemaprovider.source.schema.file schemaprovider.target.schema.file
+        """schemaprovider.class schemaprovider.registry.targetUrl schemaprovider.registry.targetUrlSuffix
+        schemaprovider.target.schema.file
         schemaprovider.source.schema.hive.database schemaprovider.source.schema.hive.table
         schemaprovider.target.schema.hive.database schemaprovider.target.schema.hive.table
         schemaprovider.source.schema.jdbc.connection.url schemaprovider.source.schema.jdbc.driver.type
@@ -61,7 +65,7 @@ INSTEAD: tuple[tuple[str, str], ...] = (
     ),
     ("Remove it: 'freshet checkpoint set' takes offsets and times.", "source.kafka.checkpoint.type"),
     (
-        "Write 'source: {format: json}', text or bytes; Avro, Protobuf and schema registries are not read yet.",
+        "Write 'source: {format: avro}', json, json_schema, text or bytes; Protobuf is not decoded.",
         """source.kafka.value.deserializer.class source.kafka.value.deserializer.schema
         source.kafka.proto.value.deserializer.class""",
     ),

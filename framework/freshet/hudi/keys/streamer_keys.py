@@ -92,6 +92,13 @@ HONOURED: Mapping[str, StreamerKey] = MappingProxyType(
                 default="0",
             ),
             StreamerKey(
+                name=options.KAFKA_SCHEMA_FILE,
+                effect="File of the project with the schema that every record of the topics was written with; for "
+                "'source: {format: avro}' without a schema registry.",
+                type="string",
+                default=None,
+            ),
+            StreamerKey(
                 name=options.KAFKA_COMMIT_OFFSETS,
                 effect="Set the offsets of the consumer group 'group.id' after each commit, for tools that show lag; where no "
                 "group is named none are. HoodieStreamer's default is false.",

@@ -35,7 +35,11 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     ("Leave it out: the DDL file owns the schema.", "--schemaprovider-class"),
     ("List the SQL and Python files under 'transform:'.", "--transformer-class"),
-    ("Write 'hoodie.streamer.source.hoodieincr.num_instants': how many commits one run reads.", "--source-limit"),
+    (
+        "Write 'hoodie.streamer.source.hoodieincr.num_instants': how many commits one run reads; of topics "
+        "'hoodie.streamer.kafka.source.maxEvents': how many records.",
+        "--source-limit",
+    ),
     (f"Write '{OPERATION}: upsert', insert, delete or insert_overwrite under 'hoodie:', in small letters or not.", "--op"),
     ("Leave it out: the ordering field decides which row of a key stays.", "--filter-dupes"),
     (_SYNC, "--enable-hive-sync --enable-sync --sync-tool-classes --force-empty-sync"),

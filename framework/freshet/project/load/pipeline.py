@@ -28,6 +28,7 @@ from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
 from freshet.project.rules.kafka import check_unread, read_topics, reads_topics
 from freshet.project.rules.kafka_rows import check_topics, with_columns
+from freshet.project.rules.kafka_schema import with_schema
 from freshet.project.rules.names import NamesKept
 from freshet.project.rules.settings import check_spark
 from freshet.project.rules.shares import Shares
@@ -128,6 +129,7 @@ def _built(
     names = tuple(item.name for item in inputs)
     if isinstance(main, KafkaSpec):
         main = with_columns(main, described, table, draft.place, problems)
+        main = with_schema(main, hoodie, described, draft.place, files, draft.secrets, problems)
         event_time = settings.backfill.event_time if settings is not None and settings.backfill is not None else ""
         check_topics(main, table, inputs, write, [step for step, _ in chain], draft.place, problems, event_time=event_time)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, draft.place, problems)
@@ -158,11 +160,10 @@ def _built(
         if key not in own and not key.startswith(options.STREAMER_PREFIX)
     }
     columns = [(c.name, str(c.type), c.nullable) for c in table.columns]
-    located = [table.record_key, table.ordering_field, table.partition_by]
     written = [write.strategy, write.columns, write.insert_missing, write.changed_columns, write.ordering]
     variables = {name: text_of(value) for name, value in (draft.context.var or {}).items()}
     matters = {
-        ddl.file: [*located, columns],
+        ddl.file: [table.record_key, table.ordering_field, table.partition_by, columns],
         **{
             f"{draft.file} ({matter})": value
             for matter, value in (

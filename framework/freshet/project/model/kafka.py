@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from freshet.project.model.pipeline import SourceSpec
+from freshet.registry.address import Address, subject_of
 from freshet.types.columns import Array, Atomic, Column, Struct
 
 #: The kind of source that topics are.
@@ -16,7 +17,9 @@ ORIGIN = "_kafka"
 #: HoodieStreamer's default of how many records a run reads at most.
 DEFAULT_MAX_EVENTS = 5_000_000
 
-Format = Literal["json", "text", "bytes"]
+Format = Literal["json", "json_schema", "avro", "text", "bytes"]
+#: Formats whose values become several columns.
+OF_COLUMNS: tuple[Format, ...] = ("json", "json_schema", "avro")
 Reset = Literal["earliest", "latest", "none"]
 
 
@@ -34,9 +37,13 @@ class KafkaSpec(SourceSpec):
         fail_on_data_loss: False lets a run go on behind records that are gone.
         min_partitions: Tasks that read at the same time, at least; 0 for one a partition.
         format: What a record's value is.
-        columns: Of the value, for JSON.
-        is_strict: True where a JSON value may have no field that ``columns`` lacks.
+        columns: Of the value, for JSON and Avro.
+        is_strict: True where a value may have no field that ``columns`` lacks.
         tombstones: What a record without a value is: a row that deletes, a row of nulls, or none that can be decoded (empty).
+        avro_schema: Schema that all values were written with, as JSON; empty where a registry has those of each.
+        registry: The schema registry; None for none.
+        subjects: Those whose schemas values may have; empty for the topics' own.
+        is_compared: True where the plan holds the columns against the subjects.
     """
 
     kind: ClassVar[str] = KAFKA
@@ -53,11 +60,19 @@ class KafkaSpec(SourceSpec):
     columns: tuple[Column, ...] = ()
     is_strict: bool = False
     tombstones: Literal["", "delete", "row"] = ""
+    avro_schema: str = field(default="", repr=False)
+    registry: Address | None = None
+    subjects: tuple[str, ...] = ()
+    is_compared: bool = False
 
     @property
     def servers(self) -> str:
         """Return the addresses of the cluster."""
         return self.client["bootstrap.servers"]
+
+    def subjects_of(self, topics: Iterable[str]) -> tuple[str, ...]:
+        """Return the subjects whose schemas the values of topics may have."""
+        return self.subjects or tuple(subject_of("topic", topic, "value") for topic in topics)
 
 
 def place_of_topics(topics: tuple[str, ...], pattern: str = "") -> str:
@@ -83,7 +98,7 @@ ORIGIN_TYPE = Struct(
 def row_columns(spec: KafkaSpec) -> tuple[Column, ...]:
     """Return the columns of <SRC>: the value's, what it deletes, and where the record came from."""
     plain = Column(name="value", type=Atomic("string" if spec.format == "text" else "binary"))
-    values = spec.columns if spec.format == "json" else (plain,)
+    values = spec.columns if spec.format in OF_COLUMNS else (plain,)
     deletes = (Column(name="_hoodie_is_deleted", type=Atomic("boolean")),) if spec.tombstones == "delete" else ()
     return (*values, *deletes, Column(name=ORIGIN, type=ORIGIN_TYPE))
 
@@ -93,4 +108,4 @@ def of_topics(spec: SourceSpec) -> list[Any]:
     if not isinstance(spec, KafkaSpec):
         return []
     columns = [(column.name, str(column.type)) for column in spec.columns]
-    return [spec.format, columns, spec.is_strict, spec.tombstones]
+    return [spec.format, columns, spec.is_strict, spec.tombstones, *([spec.avro_schema] if spec.avro_schema else [])]

@@ -56,6 +56,8 @@ APART: Mapping[type, frozenset[str]] = {
         {
             *("table", "max_commits", "missing_checkpoint", "full_scan_when_expired", "incremental_format"),
             *("client", "max_events", "reset", "group", "fail_on_data_loss", "min_partitions"),
+            # Which registry has the schemas, whose subjects they are, and whether the plan looks.
+            *("registry", "subjects", "is_compared"),
         }
     ),
     InputSpec: frozenset({"line"}),

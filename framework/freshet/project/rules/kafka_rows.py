@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from freshet.problems import Problems, did_you_mean
-from freshet.project.model.kafka import ORIGIN, KafkaSpec
+from freshet.project.model.kafka import OF_COLUMNS, ORIGIN, KafkaSpec
 from freshet.project.model.pipeline import InputSpec, TableSpec
 from freshet.project.model.steps import TransformSpec, WriteSpec
 from freshet.project.shape.source import Source
@@ -26,7 +26,7 @@ PlaceOf = Callable[..., Place]
 
 
 def with_columns(spec: KafkaSpec, declared: Source | None, table: TableSpec, place: PlaceOf, problems: Problems) -> KafkaSpec:
-    """Return topics with the columns of their JSON: those that are declared, else those of the target.
+    """Return topics with the columns of their values: those that are declared, else those of the target.
 
     Args:
         spec: The topics.
@@ -36,9 +36,9 @@ def with_columns(spec: KafkaSpec, declared: Source | None, table: TableSpec, pla
         problems: Receives UNSUPPORTED_TYPE, BAD_NAME, CONFLICTING_SETTING and NOT_SUPPORTED.
     """
     at = place("source", "columns")
-    if spec.format != "json":
+    if spec.format not in OF_COLUMNS:
         if declared is not None and declared.columns is not None:
-            said = f"source.columns are of JSON, and the format is {spec.format}."
+            said = f"source.columns are of JSON and Avro, and the format is {spec.format}."
             problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Remove them, or write 'format: json'.")
         return spec
     if declared is None or declared.columns is None:
@@ -57,7 +57,7 @@ def with_columns(spec: KafkaSpec, declared: Source | None, table: TableSpec, pla
             problems.add(
                 file, line, "BAD_NAME", f"'{column.name[:80]}' cannot be a column of a record: the name is taken.", hint
             )
-        wrong = _inexact(column.type)
+        wrong = _inexact(column.type) if spec.format != "avro" else ""
         if wrong:
             hint = "Declare it in 'source: {columns: ...}' as string, and cast it in the SQL."
             said = f"'{column.name[:80]}' is {column.type}: {wrong}."

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from freshet.hudi.keys import options
 from freshet.problems import Problems
-from freshet.project.model.kafka import KAFKA
+from freshet.project.model.kafka import KAFKA, KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.project.syntax.ddl import Setting
 
@@ -45,11 +45,12 @@ def shares_of(pipelines: Mapping[str, tuple[Mapping[str, Setting], TableRef | No
 def in_one_session(pipelines: Sequence[PipelineSpec]) -> tuple[PipelineSpec, ...]:
     """Return pipelines whose Spark session has what one of them needs, since the first one starts it.
 
-    That is HBase's client settings, and the jars of Spark's Kafka source.
+    That is HBase's client settings, the jars of Spark's Kafka source, and that of its decoder of Avro.
     """
     needed = {
         options.HBASE_IN_SESSION: any(spec.index.hbase for spec in pipelines),
         options.KAFKA_IN_SESSION: any(spec.source.kind == KAFKA for spec in pipelines),
+        options.AVRO_IN_SESSION: any(isinstance(spec.source, KafkaSpec) and spec.source.format == "avro" for spec in pipelines),
     }
     added = {key: "true" for key, is_needed in needed.items() if is_needed}
     return tuple(replace(spec, spark_conf={**spec.spark_conf, **added}) if added else spec for spec in pipelines)

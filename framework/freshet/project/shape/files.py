@@ -16,7 +16,7 @@ from freshet.project.shape.budget import NO_LIMIT, Budget
 from freshet.project.shape.checks import Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.examples import example_of
 from freshet.project.shape.running import NO_LINEAGE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
-from freshet.project.shape.source import Source
+from freshet.project.shape.source import RegistrySchemas, Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list
 from freshet.project.shape.timing import DEFAULT_ZONE, Continuous, Cron, InsteadOfSchedule, TimeZone
 from freshet.project.syntax.files import Place
@@ -224,7 +224,9 @@ def _note(
         owner: type[BaseModel] = nested.get(path[0], Settings)
         if owner is Check and len(path) > 3:
             owner = in_checks.get(path[2], Check)
-        known = owner.model_fields
+        if owner is Source and len(path) > 2:
+            owner = RegistrySchemas
+        known = [field.alias or name for name, field in owner.model_fields.items()]
         near = nearest(path[-1], known)
         problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
     elif "hint" in context:

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from freshet.project.shape.strategies import Model, Name, one_as_list
+from freshet.project.shape.strategies import Model, Name, one_as_list, refused
+
+
+class RegistrySchemas(Model):
+    """A schema registry whose schemas the records of Avro were written with: each has the id of its own in front."""
+
+    registry: Name = Field(
+        description="Address of its REST interface: http://host:8081; several servers with commas between. User and password "
+        "in front of the host are read from the environment: https://{{ env.REGISTRY_LOGIN }}@host."
+    )
+    subjects: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
+        default_factory=list,
+        description="Subjects whose schemas records may have; left out, <topic>-value of each topic.",
+    )
+    compatibility: Literal["check"] | None = Field(
+        None,
+        description="check: `freshet validate --deep` and `freshet plan` hold the columns against the newest schema of each "
+        "subject; where a field does not fit its column, the run is refused.",
+    )
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, str) and value.lower() in ("protobuf", "proto"):
+        said = "Protobuf is not decoded: Spark has no decoder of it on board, and freshet brings none."
+        hint = "Write 'format: bytes', and let a Python step decode the column value; or let the producers write Avro or JSON."
+        raise refused(said, hint, "NOT_SUPPORTED")
+    return value
 
 
 class Source(Model):
@@ -20,14 +47,21 @@ class Source(Model):
         None,
         description="Regular expression that the whole names of the topics match, later ones among them.",
     )
-    format: Literal["json", "text", "bytes"] = Field(
+    format: Annotated[Literal["json", "json_schema", "avro", "text", "bytes"], BeforeValidator(_known)] = Field(
         "json",
-        description="What a record's value is: json: an object, whose fields become columns; text: UTF-8, as the column value; "
-        "bytes: as they are, as the column value.",
+        description="What a record's value is: json: an object, whose fields become columns; json_schema: the same, behind the "
+        "id of a schema in a registry; avro: a record, by the schema of a file or those of a registry; text: UTF-8, as the "
+        "column value; bytes: as they are, as the column value.",
+    )
+    schema_: RegistrySchemas | None = Field(
+        None,
+        alias="schema",
+        description="format: avro: the registry that has the schemas; without one, the schema is that of "
+        "hoodie.streamer.schemaprovider.source.schema.file.",
     )
     columns: dict[Name, Name] | None = Field(
         None,
-        description="Columns of the JSON and their types, as a DDL writes them; left out, those of the target's DDL.",
+        description="Columns of the records and their types, as a DDL writes them; left out, those of the target's DDL.",
     )
     mode: Literal["permissive", "strict"] = Field(
         "permissive",
@@ -38,6 +72,17 @@ class Source(Model):
         description="What a record without a value is: delete: a row with _hoodie_is_deleted; row: a row of nulls; left out, "
         "one that cannot be decoded.",
     )
+    # Named, so that who asks for it is not told that it is a misspelt key.
+    max_bytes: SkipJsonSchema[Any] = None
+
+    @field_validator("max_bytes", mode="before")
+    @classmethod
+    def _is_not_known(cls, value: object) -> object:
+        raise refused(
+            "a window of topics is not bounded by bytes: offsets tell no sizes, and a guess from a few records is no bound.",
+            "Write 'hoodie.streamer.kafka.source.maxEvents' under 'hoodie:': the bytes divided by a record's usual size.",
+            "NOT_SUPPORTED",
+        )
 
 
 #: What holds where nothing stands under ``source:``.

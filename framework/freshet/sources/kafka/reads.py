@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from freshet.project.model.kafka import Format
+from freshet.registry.address import Address
 from freshet.sources.hudi.reads import ReadIncrement, ReadRange
 from freshet.types.columns import Column
 
@@ -30,12 +31,15 @@ class ReadTopics(ReadIncrement):
         client: Settings of Kafka's client.
         min_partitions: Tasks that read at the same time, at least; 0 for one a range.
         format: What a record's value is.
-        columns: Of the value, for JSON.
+        columns: Of the value, for JSON and Avro.
         is_strict: True where the value may have no field that ``columns`` lacks.
         tombstones: What a record without a value is; empty for one that cannot be decoded.
         rule: The check that records which cannot be decoded break, so that they go to the quarantine; empty where such a record
             fails the run.
         group: How the names of the groups begin that Spark's clients are members of; empty for Spark's own way.
+        avro_schema: Schema that all values were written with; empty where a registry has those of each.
+        registry: The schema registry; None for none.
+        subjects: Of the registry, those whose schemas the values may have.
         times: Of a backfill: the range of event times whose records are read; None for all.
     """
 
@@ -48,4 +52,7 @@ class ReadTopics(ReadIncrement):
     tombstones: Literal["", "delete", "row"] = ""
     rule: str = ""
     group: str = ""
+    avro_schema: str = field(default="", repr=False)
+    registry: Address | None = None
+    subjects: tuple[str, ...] = ()
     times: ReadRange | None = None

@@ -16,6 +16,7 @@ from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange, Vers
 from freshet.sources.kafka.client.open import open_broker
 from freshet.sources.kafka.look import by_hand
 from freshet.sources.kafka.look.facts import Broker, Facts, Part
+from freshet.sources.kafka.look.misfits import refuse_misfits
 from freshet.sources.kafka.look.times import begins_of
 from freshet.sources.kafka.look.window import Span, end_text, next_window, spans_of, waiting, whole_window
 from freshet.sources.kafka.position import KafkaPosition, in_kafka, offsets_of
@@ -83,6 +84,10 @@ class KafkaSource:
         return replace(self._stage(ranges), window=window, with_deletes=deletes)
 
     def _stage(self, ranges: Iterable[tuple[Part, Span]]) -> ReadTopics:
+        ranges = tuple(ranges)
+        subjects = self.topics.subjects_of(dict.fromkeys(topic for (topic, _), _ in ranges))
+        if self.topics.is_compared and ranges:
+            refuse_misfits(self.spec.name, self.topics, subjects)
         malformed = next((one for one in self.spec.checks if isinstance(one.rule, MalformedRule)), None)
         return ReadTopics(
             table=self.topics.table,
@@ -96,6 +101,9 @@ class KafkaSource:
             is_strict=self.topics.is_strict,
             tombstones=self.topics.tombstones,
             group=self.topics.group,
+            avro_schema=self.topics.avro_schema,
+            registry=self.topics.registry,
+            subjects=subjects if self.topics.registry else (),
             rule=malformed.name if malformed is not None and malformed.severity == "drop" else "",
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
@@ -10,6 +10,9 @@ from pyspark.sql import functions as F
 
 from freshet.hudi.options import IS_DELETED
 from freshet.project.model.kafka import ORIGIN
+from freshet.registry.client import Schema
+from freshet.registry.wire import is_framed, payload
+from freshet.sources.kafka.read.avro import decode_avro
 from freshet.sources.kafka.reads import ReadTopics
 from freshet.types.columns import Atomic, Column, DataType, Decimal
 
@@ -43,22 +46,34 @@ RAW = (
 )
 
 
-def decode(raw: DataFrame, stage: ReadTopics, also: tuple[str, ...] = ()) -> DataFrame:
+def decode(
+    raw: DataFrame, stage: ReadTopics, also: tuple[str, ...] = (), schemas: Mapping[int, Schema] | None = None
+) -> DataFrame:
     """Return a row for each record: its value's columns, ``_kafka``, what it deletes, and ``WHY``.
 
     Args:
         raw: Records, with the columns of ``RAW``.
         stage: What a value is.
         also: Columns that go along.
+        schemas: Of Avro: by id, those that values may have been written with; 0 for that of a file.
+
+    Raises:
+        StateError: AVRO_JARS_MISSING.
     """
-    # Spark takes any bytes for a text, and JSON's parser would replace what is none.
-    text = F.decode("value", "UTF-8")
     why = [F.when(F.col("value").isNull(), "it has no value")] if not stage.tombstones else []
-    if stage.format != "bytes":
-        raw = raw.withColumn(_TEXT, text)
-        why.append(F.when(F.encode(_TEXT, "UTF-8") != F.col("value"), "its value is no UTF-8"))
+    body = F.col("value")
+    if stage.registry is not None or stage.format == "json_schema":
+        body = F.expr(payload("value"))
+        why.append(F.when(~F.expr(is_framed("value")) & F.col("value").isNotNull(), "it does not begin with a schema's id"))
     values: list[SparkColumn]
-    if stage.format == "json":
+    if stage.format in ("json", "json_schema", "text"):
+        # Spark takes any bytes for a text, and JSON's parser would replace what is none.
+        raw = raw.withColumn(_TEXT, F.decode(body, "UTF-8"))
+        why.append(F.when(F.encode(_TEXT, "UTF-8") != body, "its value is no UTF-8"))
+    if stage.format == "avro":
+        raw, values, wrong = decode_avro(raw, stage, schemas or {}, body)
+        why += wrong
+    elif stage.format in ("json", "json_schema"):
         raw = raw.withColumn(_PARSED, _parsed(stage.columns))
         found, not_json = _element()
         values = [_value(column).alias(column.name) for column in stage.columns]
