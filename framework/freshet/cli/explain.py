@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from freshet.cases.verdicts import verdicts_of
+from freshet.changelog.declared import equal_in_words, groups_in_words, order_in_words
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, reporting
 from freshet.errors import Exit
@@ -101,6 +102,12 @@ def _json(spec: PipelineSpec, verdict: Verdict) -> dict[str, Any]:
 def source_in_words(spec: PipelineSpec) -> str:
     """Return how the main source is read."""
     most = f"at most {kind_of(spec).most(spec)} a run"
+    log = spec.source.changelog
+    if log is not None:
+        place = spec.source.place if isinstance(spec.source, KafkaSpec) else spec.source.table.name
+        order, groups = order_in_words(log.source.reference), groups_in_words(log.layout)
+        what = f"{place}: the events since the checkpoint, {most}, as {log.adapter} writes them"
+        return f"{what}; the newer one by {order}; {groups}; {equal_in_words(log.layout)}"
     if isinstance(spec.source, KafkaSpec):
         tombstones = {"": "refused", "delete": "deletes", "row": "rows of nulls"}[spec.source.tombstones]
         return f"{spec.source.place}: the records since the checkpoint, {most}, tombstones are {tombstones}"

@@ -9,12 +9,13 @@ from typing import Any
 
 from typing_extensions import assert_never
 
+from freshet.changelog.declared import as_json, equal_in_words, groups_in_words, order_in_words
 from freshet.hudi.checkpoint import MAIN, Checkpoint
 from freshet.hudi.keys.kafka_keys import SECRET_KEYS
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
 from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.row_stages import EnforceSchema, MergeColumns
+from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.sources.hudi.reads import (
     DriveRows,
@@ -100,7 +101,9 @@ def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -
 
 def _stage_json(stage: Stage) -> dict[str, Any]:
     body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
-    if isinstance(stage, EnforceSchema | MergeColumns | CheckTable | ReadQuarantine):
+    if isinstance(stage, AdaptEvents | MergeEvents):
+        body["changelog"] = as_json(stage.changelog)
+    if isinstance(stage, EnforceSchema | MergeColumns | MergeEvents | CheckTable | ReadQuarantine):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
     if isinstance(stage, ReadTopics):
         body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
@@ -140,6 +143,10 @@ def _name(stage: Stage) -> str:
             return "conform"
         case MergeColumns():
             return "merge_columns"
+        case AdaptEvents():
+            return "adapt_events"
+        case MergeEvents():
+            return "merge_events"
         case Commit():
             return "commit"
         case _:
@@ -212,6 +219,15 @@ def _stage_text(stage: Stage) -> str:
             others = ", and write its other rows again" if stage.keep_others else ""
             missing = "" if stage.keep_others or stage.insert_missing else "; rows whose key is not there are dropped"
             return f"join with {stage.table.name}: set only {', '.join(stage.owned)}{others}{missing}"
+        case AdaptEvents():
+            log, aside = stage.changelog, f"; what does not conform breaks {stage.rule}" if stage.rule else ""
+            form = "rows with _event" if log.is_typed else "the format itself" if log.adapter == "freshet" else log.adapter
+            return f"make events of <SRC>: {form}, ordered by {order_in_words(log.source.reference)}{aside}"
+        case MergeEvents():
+            log = stage.changelog
+            return (
+                f"merge into {stage.table.name} by reference key: {groups_in_words(log.layout)}; {equal_in_words(log.layout)}"
+            )
         case Commit():
             index = stage.options["hoodie.index.type"]
             if index == "HBASE":

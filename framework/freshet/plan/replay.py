@@ -8,8 +8,9 @@ from freshet.errors import StateError
 from freshet.hudi.table import StateReader
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
-from freshet.plan.parts import checked_stages, commit_stage, enforce_schema_stage, merge_stages, nothing_to_do
+from freshet.plan.parts import checked_stages, commit_stage, nothing_to_do
 from freshet.plan.positions import checkpoint_of
+from freshet.plan.row_parts import enforce_schema_stage, merge_stages
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Plan
 from freshet.plan.target import compare_target
@@ -32,9 +33,17 @@ def compile_replay(spec: PipelineSpec, state: StateReader, where: str, repairs: 
         A plan whose commit carries no checkpoint; without stages where no row was ever quarantined.
 
     Raises:
-        StateError: UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, QUARANTINE_OCCUPIED, or the target was made otherwise
-            than declared.
+        StateError: EVENTS_NOT_REPLAYED, UNKNOWN_COLUMN, MIGRATION_NOT_DONE, QUARANTINE_LOST, QUARANTINE_OCCUPIED, or the target
+            was made otherwise than declared.
     """
+    if spec.source.changelog is not None:
+        raise StateError(
+            "EVENTS_NOT_REPLAYED",
+            f"{spec.name}: what waits in {spec.quarantine.name} are events, and freshet does not publish them from there yet.",
+            "Nothing was read or written.",
+            f"Mend what they broke, and read them again, which does no harm: freshet checkpoint set {spec.name} with the "
+            f"position before them; then take them away: freshet quarantine drop {spec.name}",
+        )
     target = state.table(spec.target.ref)
     refuse_unmigrated(spec, state, target)
     known = {c.name.lower() for c in spec.target.columns}

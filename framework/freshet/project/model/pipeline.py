@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from freshet.changelog.declared import Changelog
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
@@ -72,16 +73,17 @@ class SourceSpec:
         full_scan_when_expired: Read the whole table when the checkpoint is older than the source's history
             (Hudi's ``hoodie.datasource.read.incr.fallback.fulltablescan.enable``); False is an error.
         incremental_format: ``cdc`` passes deletes on, ``latest_state`` does not, ``auto`` is cdc where the table records it.
+        changelog: How its rows, or records, are changes of the target's rows; None where they are none.
     """
 
     #: See ``freshet.sources.registry``.
     kind: ClassVar[str] = "hudi"
-
     table: TableRef
     max_commits: int
     missing_checkpoint: MissingCheckpoint
     full_scan_when_expired: bool
     incremental_format: IncrementalFormat
+    changelog: Changelog | None = None
 
     @property
     def place(self) -> str:
@@ -169,8 +171,7 @@ class PipelineSpec:
     """One validated pipeline.
 
     Args:
-        name: File name of the YAML without its ending.
-        file: YAML file, relative to the project.
+        name, file: File name of the YAML without its ending; the YAML file, relative to the project.
         owner, description, tags, schedule: What people and schedulers read.
         target: The table written.
         source: The main source.
@@ -187,8 +188,7 @@ class PipelineSpec:
         quarantine: The table for the rows of checks with severity ``drop``.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
         spark_conf, variables: ``spark.*`` settings of the session, and the merged ``vars``, for Python steps.
-        lease_wait_seconds: How long a run waits for another run of the same target.
-        lease_across_machines: See ``lease.choice.leases_for``.
+        lease_wait_seconds, lease_across_machines: How long a run waits for another one; see ``lease.choice.leases_for``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         limits, slo, metrics: How long a run may take, what it promises its readers, and where its environment's metrics go.
         logic: What makes the rows.

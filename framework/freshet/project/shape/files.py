@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
+from freshet.project.shape.changelog import Changelog, ReferenceKey, Values
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.running import NOWHERE, Lease, Metrics, Objectives, Run
 from freshet.project.shape.source import Source
@@ -56,7 +57,8 @@ class PipelineFile(Shared):
 
     ddl: Name = Field(description="DDL file of the target table, relative to the project.")
     transform: Annotated[list[Name], Field(min_length=1), BeforeValidator(one_as_list)] = Field(
-        description="SQL and Python files, relative to the project, applied in this order."
+        default_factory=list,
+        description="SQL and Python files, relative to the project, applied in this order; of a changelog there are none.",
     )
     owner: str = Field("", description="Who answers for the table.")
     description: str = Field("", description="What the table holds, in one sentence.")
@@ -76,7 +78,7 @@ class PipelineFile(Shared):
         default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
     )
     source: Source | None = Field(
-        None, description="Topics of Kafka as the main source, as far as HoodieStreamer has no property for them."
+        None, description="Topics of Kafka, or a changelog, as far as HoodieStreamer has no property for them."
     )
     write: Write | None = Field(
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
@@ -208,12 +210,14 @@ def _note(
             "freshness": Freshness,
             "volume": Volume,
         }
+        in_changelog: dict[str, type[BaseModel]] = {"reference_key": ReferenceKey, "values": Values, "values_of": Values}
         owner: type[BaseModel] = nested.get(path[0], Settings)
         if owner is Check and len(path) > 3:
             owner = in_checks.get(path[2], Check)
-        known = owner.model_fields
-        near = nearest(path[-1], known)
-        problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
+        elif owner is Source and len(path) > 2:
+            owner = in_changelog.get(path[2], Changelog) if len(path) > 3 else Changelog
+        near = nearest(path[-1], owner.model_fields) or path[-1]
+        problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near, owner.model_fields))
     elif "hint" in context:
         problems.add(file, line, kind, f"{dotted}: {message}", context["hint"])
     else:
@@ -229,6 +233,8 @@ def _example(key: str) -> str:
     return {
         "ddl": "Write 'ddl: ddl/<table>.sql'.",
         "transform": "Write 'transform: transformers/<name>.sql' or a list.",
+        "adapter": "Write 'adapter: debezium', or another one of docs/concepts/changelog.md.",
+        "kind": "Write 'kind: binlog', or what else orders the changes: see docs/concepts/changelog.md.",
         "table": "Write 'table: <database>.<table>'.",
         "inputs": "Write '<name>: {table: <database>.<table>}'.",
         "vars": "Write '<name>: <text or number>'.",

@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from freshet.project.shape.changelog import Changelog
 from freshet.project.shape.strategies import Model, Name, one_as_list
 
 
 class Source(Model):
-    """Topics of Kafka, and how their records are decoded."""
+    """Topics of Kafka and how their records are decoded, or a changelog, in topics or in a table."""
 
     topics: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list,
@@ -20,10 +21,13 @@ class Source(Model):
         None,
         description="Regular expression that the whole names of the topics match, later ones among them.",
     )
-    format: Literal["json", "text", "bytes"] = Field(
+    format: Literal["json", "text", "bytes", "changelog"] = Field(
         "json",
         description="What a record's value is: json: an object, whose fields become columns; text: UTF-8, as the column value; "
-        "bytes: as they are, as the column value.",
+        "bytes: as they are, as the column value; changelog: a change of a row, see changelog.",
+    )
+    changelog: Changelog | None = Field(
+        None, description="format: changelog: how changes are read, of topics or of a table, and merged into the target."
     )
     columns: dict[Name, Name] | None = Field(
         None,

@@ -83,6 +83,7 @@ class KafkaSource:
         return replace(self._stage(ranges), window=window, with_deletes=deletes)
 
     def _stage(self, ranges: Iterable[tuple[Part, Span]]) -> ReadTopics:
+        is_log = self.topics.changelog is not None
         malformed = next((one for one in self.spec.checks if isinstance(one.rule, MalformedRule)), None)
         return ReadTopics(
             table=self.topics.table,
@@ -96,7 +97,8 @@ class KafkaSource:
             is_strict=self.topics.is_strict,
             tombstones=self.topics.tombstones,
             group=self.topics.group,
-            rule=malformed.name if malformed is not None and malformed.severity == "drop" else "",
+            # Any record is one of bytes; which of them is an event is told behind it.
+            rule=malformed.name if malformed is not None and malformed.severity == "drop" and not is_log else "",
         )
 
     def read_range(self, times: ReadRange) -> ReadTopics:
