@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from freshet.changelog.adapter import SKIPPED
 
+#: What comes in, and where all of it is.
+KINDS = ("in", "published", "older", "aside", "skipped")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
@@ -67,15 +70,31 @@ class Counts:
         """Return how many events are in none of the places in which they have to be; 0, or something is wrong with freshet."""
         return self.read.events - self.read.skipped - self.aside - self.merged.events
 
+    @property
+    def kinds(self) -> dict[str, int]:
+        """Return how many came in, and how many of them are where."""
+        older = self.merged.events - self.merged.published
+        counts = (self.read.events, self.merged.published, older, self.aside, self.read.skipped)
+        return dict(zip(KINDS, counts, strict=True))
+
     def metadata(self) -> str:
         """Return the text that the commit keeps."""
-        told = {
-            "in": self.read.events,
-            "published": self.merged.published,
-            "older": self.merged.events - self.merged.published,
-            "aside": self.aside,
-            "skipped": self.read.skipped,
-            "rows": self.merged.rows,
-            "reasons": self.read.aside,
-        }
-        return json.dumps(told, sort_keys=True)
+        return json.dumps({**self.kinds, "rows": self.merged.rows, "reasons": self.read.aside}, sort_keys=True)
+
+    def in_words(self) -> str:
+        """Return the numbers, but for those that are none."""
+        told = [f"{count:,} {kind}" for kind, count in self.kinds.items() if count and kind != "in"]
+        return f"{self.read.events:,} events: {', '.join(told) or 'none'}; {self.merged.rows:,} rows change"
+
+
+def kinds_in(text: str | None) -> dict[str, int]:
+    """Return how many events a commit's metadata names of each kind; nothing where it names none that can be read.
+
+    Args:
+        text: What the commit keeps, see ``Counts.metadata``; None where it keeps nothing.
+    """
+    try:
+        found = json.loads(text or "{}")
+        return {kind: int(found[kind]) for kind in KINDS if kind in found}
+    except (ValueError, TypeError, RecursionError):
+        return {}

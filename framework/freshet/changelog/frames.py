@@ -24,20 +24,21 @@ from freshet.changelog.sql import name
 _REFUSED = "__freshet_refused"
 
 
-def adapt(adapter: Adapter, layout: Layout, messages: DataFrame) -> DataFrame:
+def adapt(adapter: Adapter, layout: Layout, messages: DataFrame, also: Sequence[str] = ()) -> DataFrame:
     """Read messages as changes of a table.
 
     Args:
         adapter: How they are read.
         layout: The table.
         messages: The columns of Spark's Kafka source; of a file ``value``, and the others null.
+        also: Columns of the messages that go along, in ``FROM``.
 
     Returns:
         A row for each change, and one for each message that holds none: the table's columns, ``_event``, ``REASON`` and
         ``FROM``. The reason is null for what can be merged, and the word ``skipped`` for what is meant to hold no change; all
         others go aside. Every message has a row at least, so that what comes in can be counted against what goes out.
     """
-    of_message = F.struct(*(F.col(one) for one in ORIGIN)).alias(FROM)
+    of_message = F.struct(*(F.col(one) for one in (*ORIGIN, *also))).alias(FROM)
     read = messages.select(of_message).select("*", *_columns(adapter.reads))
     told = read.select("*", F.expr(adapter.refused).alias(_REFUSED))
     each = told.select("*", F.expr(f"explode_outer(CASE WHEN {_REFUSED} IS NULL THEN {adapter.changes} END)").alias(CHANGE))
@@ -79,13 +80,15 @@ def aside(marked: DataFrame) -> DataFrame:
     return out.select(*(F.col(f"{FROM}.{one}").alias(one) for one in ORIGIN), F.col(REASON).alias("reason"))
 
 
-def mergeable(marked: DataFrame) -> DataFrame:
+def mergeable(marked: DataFrame, also: Sequence[str] = ()) -> DataFrame:
     """Return what ``merge_events`` takes.
 
     Args:
         marked: What ``adapt`` returned.
+        also: Of the columns that went along, those that go on.
     """
-    return marked.where(f"{REASON} IS NULL").drop(REASON, FROM)
+    good = marked.where(f"{REASON} IS NULL")
+    return good.select("*", *(F.col(f"{FROM}.{name(one)}").alias(one) for one in also)).drop(REASON, FROM)
 
 
 def merge_events(layout: Layout, events: DataFrame, stands: DataFrame) -> DataFrame:

@@ -101,10 +101,13 @@ class AdaptEvents:
         changelog: How they are read.
         rule: The check that events which do not conform break, so that they go to the quarantine; empty where one fails the
             run.
+        also: Columns of what was read that go along. An event of which they are then goes on whole, or not at all: where one
+            change of a message goes aside, so do the others.
     """
 
     changelog: Changelog
     rule: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

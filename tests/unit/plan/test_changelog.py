@@ -13,12 +13,13 @@ import pytest
 from freshet.audit.plan import plan_audit
 from freshet.audit.request import AuditRequest
 from freshet.changelog.adapter import SKIPPED
-from freshet.changelog.counts import Counts, Merged, Read
+from freshet.changelog.counts import Counts, Merged, Read, kinds_in
 from freshet.changelog.layout import Layout
 from freshet.changelog.reference import BinlogPosition, Columns, Given, KafkaOffset, Lsn, MariaDbGtid, MySqlGtid, Reference
 from freshet.errors import StateError
+from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import MemoryState, TableState
-from freshet.plan.checks import CheckBatch
+from freshet.plan.checks import REPLAYED, CheckBatch
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.replay import compile_replay
@@ -26,6 +27,8 @@ from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeEvents
 from freshet.plan.stages import Commit, Plan
 from freshet.project.model.checks import CheckSpec, MalformedRule
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.table import ID
+from freshet.sources.hudi.reads import ReadQuarantine
 from freshet.sources.kafka import source as source_module
 from freshet.sources.kafka.reads import ReadTopics
 from freshet.verdict.judge import judge
@@ -142,13 +145,39 @@ def test_the_files_alone_give_the_same_stages() -> None:
     assert [type(one) for one in deferred.stages] == [type(one) for one in planned().stages]
 
 
+def replayed(spec: PipelineSpec, repairs: tuple[tuple[str, str], ...] = ()) -> Plan:
+    told = {PIPELINE_KEY: spec.name, ORIGIN_KEY: "run", RUN_ID_KEY: "r1"}
+    target = a_target((15, a_checkpoint(10)), extra=told, **STANDS)
+    quarantine = a_table_state([a_commit(14, extra=told)], ref=spec.quarantine, record_key=(ID,))
+    return compile_replay(spec, MemoryState({one.ref.path: one for one in (target, quarantine)}), "", repairs)
+
+
+def test_messages_are_replayed_as_they_came_and_go_on_by_their_ids() -> None:
+    log = a_changelog(adapter="debezium", is_typed=False, source={"reference": Lsn()})
+    plan = replayed(an_event_spec(log=log))
+    assert [one["stage"] for one in plan_json(plan)["stages"]] == [
+        "read_quarantine",
+        "adapt_events",
+        "conform",
+        "check_batch",
+        "merge_events",
+        "commit",
+    ]
+    assert [c.name for c in stage_of(plan, ReadQuarantine).columns] == ["value", "_kafka"]
+    adapted: AdaptEvents = stage_of(plan, AdaptEvents)
+    # Also without a check of its own a replay leaves in the quarantine what does not conform.
+    assert (adapted.rule, adapted.also) == (REPLAYED.name, (ID,))
+    assert stage_of(plan, MergeEvents).target_exists
+
+
 def test_what_cannot_be_told_or_done_is_refused() -> None:
-    state = lake(a_target((15, a_checkpoint(10)), **STANDS))
+    messages = a_changelog(adapter="debezium", is_typed=False, source={"reference": Lsn()})
+    for spec, repairs in ((an_event_spec(), ()), (an_event_spec(log=messages), (("fare", "1"),))):
+        with pytest.raises(StateError) as refused:
+            replayed(spec, repairs)
+        assert refused.value.code == "EVENTS_NOT_REPLAYED"
     with pytest.raises(StateError) as refused:
-        compile_replay(an_event_spec(), state, "", ())
-    assert refused.value.code == "EVENTS_NOT_REPLAYED"
-    with pytest.raises(StateError) as refused:
-        plan_audit(an_event_spec(), state, AuditRequest(), Scope(), "")
+        plan_audit(an_event_spec(), lake(a_target((15, a_checkpoint(10)), **STANDS)), AuditRequest(), Scope(), "")
     assert refused.value.code == "NOT_RECOMPUTABLE"
 
 
@@ -175,4 +204,7 @@ def test_numbers_add_up_or_say_that_they_do_not() -> None:
         "rows": 3,
         "reasons": {"malformed": 2},
     }
+    assert counts.in_words() == "10 events: 4 published, 3 older, 2 aside, 1 skipped; 3 rows change"
+    assert kinds_in(counts.metadata()) == {"in": 10, "published": 4, "older": 3, "aside": 2, "skipped": 1}
+    assert [kinds_in(text) for text in (None, "", "{", "[1]", '{"in": []}', "7")] == [{}] * 6
     assert Counts(read=read, merged=Merged(events=6, published=4, rows=3), aside=2).lost == 1

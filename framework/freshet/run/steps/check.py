@@ -60,7 +60,10 @@ def merge_into_target(work: Work, stage: MergeEvents) -> None:
     work.phase(f"merging events into {stage.table.name}")
     work.batch, work.merged = merge_batch(work.spark, stage, work.batch)
     counts = work.counts
-    if counts is not None and counts.lost:
+    if counts is None:
+        return
+    work.phase(counts.in_words())
+    if counts.lost:
         raise FreshetError(
             "EVENTS_MISCOUNTED",
             f"{work.spec.name}: {counts.read.events:,} events were read, and {abs(counts.lost):,} of them are in none of the "

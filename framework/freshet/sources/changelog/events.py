@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from freshet.changelog.adapter import FROM, ORIGIN, SKIPPED
@@ -60,7 +61,7 @@ def read_events(stage: AdaptEvents, rows: DataFrame, pipeline: str) -> Events:
         DataError: EVENTS_NOT_THERE, SOURCE_TRUNCATED, or EVENTS_UNFIT where no check sends them to the quarantine.
     """
     log = stage.changelog
-    marked = keep_rows(marked_events(log, rows, pipeline))
+    marked = keep_rows(_whole(marked_events(log, rows, pipeline, stage.also), stage.also))
     read = _count(log, marked)
     stops = next((reason for reason in STOPS if reason in read.reasons), "")
     if stops:
@@ -78,16 +79,17 @@ def read_events(stage: AdaptEvents, rows: DataFrame, pipeline: str) -> Events:
         bad = marked.where(F.col(REASON).isNotNull() & (F.col(REASON) != SKIPPED))
         shown = bad.select(F.col(REASON), f"{FROM}.*")
         aside = shown.select(F.array(_why()).alias(WHY), (F.col(ORIGINAL) if log.is_typed else original()).alias(ORIGINAL))
-    return Events(mergeable(marked), aside, read)
+    return Events(mergeable(marked, stage.also), aside, read)
 
 
-def marked_events(log: Changelog, rows: DataFrame, pipeline: str) -> DataFrame:
+def marked_events(log: Changelog, rows: DataFrame, pipeline: str, also: Sequence[str] = ()) -> DataFrame:
     """Return rows, or messages, as changes of the table, each with the reason why it is none; see ``frames.adapt``.
 
     Args:
         log: How they are read.
         rows: What was read of the source.
         pipeline: Its name, for messages.
+        also: Columns of messages that go along, in ``FROM``.
 
     Raises:
         DataError: EVENTS_NOT_THERE.
@@ -100,7 +102,16 @@ def marked_events(log: Changelog, rows: DataFrame, pipeline: str) -> DataFrame:
         return mark_typed(reference, log.layout, rows.withColumn(FROM, F.struct(whole.alias(ORIGINAL))))
     _check_messages(rows, pipeline)
     told = [F.col("value").cast("binary").alias("value") if one == "value" else F.col(f"{RECORD}.{one}") for one in ORIGIN]
-    return adapt(adapter_of(log), log.layout, rows.select(*told))
+    return adapt(adapter_of(log), log.layout, rows.select(*told, *also), also)
+
+
+def _whole(marked: DataFrame, also: Sequence[str]) -> DataFrame:
+    """Send aside every change of a message of which one goes aside: by its id it would be taken out of the quarantine."""
+    if not also:
+        return marked
+    message = Window.partitionBy(*(F.col(f"{FROM}.`{one}`") for one in also))
+    first = F.min(F.when(F.col(REASON) != SKIPPED, F.col(REASON))).over(message)
+    return marked.withColumn(REASON, F.coalesce(first, F.col(REASON)))
 
 
 def _count(log: Changelog, marked: DataFrame) -> Read:
