@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +173,7 @@ def test_an_event_counts_once_however_many_groups_it_changes_and_not_again(spark
     table, found = counted([*first, an_event(2, "d", "tips")], table)
     assert found == [(1, 2, 0), (2, 3, 1), (3, 3, 0)]
     assert sorted(row[ORDER] for row in table.collect()) == [2, 2, 2]
+    # What a forced change hides counts no more when it comes again, though its values are not kept.
+    hidden = [replace(an_event(4, "b"), values={"row": (2, "y"), "tips": (2,)}), an_event(4, "a", forced=True)]
+    table, found = counted(hidden, empty)
+    assert (found, counted(hidden, table)[1]) == ([(4, 2, 2)], [(4, 2, 0)])

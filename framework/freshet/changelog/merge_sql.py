@@ -62,11 +62,14 @@ def registers(layout: Layout) -> dict[str, str]:
     won = []
     for position, (group, columns) in enumerate(layout.all_groups.items()):
         stands = f"{STANDS}.{name(STATE)}.groups.{name(group)}"
-        shown = struct((c.name, f"{STANDS}.{name(c.name)}") for c in columns)
-        kept = struct(
-            [(part, f"{stands}.{part}") for part in ("ref_key", "timestamp", "is_deleted")] + [("values", shown)],
-        )
         forced = f"{STANDS}.{name(STATE)}.forced.{name(group)}"
+        shown = struct((c.name, f"{STANDS}.{name(c.name)}") for c in columns)
+        # Where a forced change is shown, the ordinary one's values are not kept: one that is as new as that is taken for it.
+        hidden = f"coalesce({forced}.timestamp >= {stands}.timestamp, false)"
+        values = f"CASE WHEN {hidden} THEN {BATCH}.{_ORDINARY}{position}.change.values ELSE {shown} END"
+        kept = struct(
+            [(part, f"{stands}.{part}") for part in ("ref_key", "timestamp", "is_deleted")] + [("values", values)],
+        )
         for prefix, theirs, is_forced in ((_ORDINARY, kept, False), (_FORCED, forced, True)):
             column = f"{prefix}{position}"
             ours, present = f"{BATCH}.{column}.change", f"{forced if is_forced else stands}.ref_key"

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from freshet.changelog.declared import Changelog
 from freshet.project.model.kafka import KafkaSpec
-from freshet.verdict.columns import SRC
 from freshet.verdict.facts import Question
 from freshet.verdict.result import Finding, Scope, ScopeColumn
+from freshet.verdict.says import SHOWN
 from freshet.verdict.settings import of_settings
 
 
@@ -35,4 +35,4 @@ def of_events(question: Question) -> Iterable[Finding]:
 
 def scope_of(log: Changelog) -> Scope:
     """Return the pieces of a changelog's target: its rows, each by itself alone."""
-    return Scope(columns=tuple(ScopeColumn(name=key, carried={SRC: key}) for key in log.layout.key))
+    return Scope(columns=tuple(ScopeColumn(name=key, carried={SHOWN: key}) for key in log.layout.key))

@@ -183,7 +183,10 @@ def test_what_cannot_be_told_or_done_is_refused() -> None:
 
 def test_the_verdict_is_of_events_and_not_of_rows() -> None:
     exact = judge(an_event_spec(a_topic_spec(), accepts=()))
-    assert (exact.kind, [one.name for one in exact.scope.columns]) == ("exact", ["trip_id"])
+    assert (exact.kind, [(one.name, one.carried) for one in exact.scope.columns]) == (
+        "exact",
+        [("trip_id", {"SRC": "trip_id"})],
+    )
     late = judge(an_event_spec(a_topic_spec(reset="latest"), accepts=()))
     assert [one.code for one in late.findings] == ["STARTS_AT_LATEST"]
     # A table can lose an event that the target has seen.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from freshet.cases.load import read_fixture
 from freshet.changelog.adapter import Source
 from freshet.changelog.declared import AdapterName, Changelog, adapter_of
 from freshet.changelog.layout import Layout
@@ -24,6 +25,7 @@ from freshet.changelog.reference import (
     Reference,
 )
 from freshet.changelog.values import Coding
+from freshet.problems import Problems
 from freshet.project.load.project import load_project
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec
@@ -168,6 +170,7 @@ def test_a_chain_is_missing_where_no_changelog_is_read(problems_of: Check) -> No
         (f"{LSN}, groups: {{tips: id}}", "BAD_VALUE"),
         (f"{LSN}, groups: {{'t-ips': tip}}", "BAD_NAME"),
         (f"{LSN}, groups: {{row: tip}}", "BAD_VALUE"),
+        (f"{LSN}, groups: {{a: tip, A: amount}}", "BAD_NAME"),
         (f"{LSN}, values_of: {{nope: {{times: days}}}}", "UNKNOWN_COLUMN"),
         (f"{LSN}, values_of: {{amount: {{decimals: base64}}}}", "BAD_VALUE"),
         (f"{LSN}, values: {{zone: Mars/Base, times: text}}", "BAD_VALUE"),
@@ -224,6 +227,21 @@ def test_what_is_of_json_does_not_go_with_a_changelog(problems_of: Check, source
 def test_a_table_that_cannot_be_merged_into(problems_of: Check, before: str, after: str, expected: tuple[int, str]) -> None:
     more = "partition_is_stable: true\n"
     assert seen(problems_of(files(more=more, ddl=DDL.replace(before, after)))) == [(TABLE, *expected)]
+
+
+@pytest.mark.parametrize("topics", ["topics: [a, b]", "pattern: 'a.*'"])
+def test_offsets_order_the_changes_of_one_topic_alone(problems_of: Check, topics: str) -> None:
+    servers = TOPIC.splitlines(keepends=True)[0]
+    text = files("adapter: plain, reference_key: {kind: offset}", servers, source=f"  {topics}\n")
+    assert seen(problems_of(text)) == [(FILE, 4, "CONFLICTING_SETTING")]
+
+
+def test_cases_of_a_transformation_are_refused_where_there_is_none(tmp_path: Path) -> None:
+    root = a_project(tmp_path, files={**files(hoodie=PATH), "pipelines/tests/payments.yml": "cases: {}\n"})
+    spec = load_project(root, environ={}).pipelines[0]
+    problems = Problems()
+    assert read_fixture(root, spec, problems) is None
+    assert [one.code for one in problems.found] == ["NOT_SUPPORTED"]
 
 
 def test_a_partition_that_is_of_the_key(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def _built(
     write = read_write(settings.write if settings and not events else None, table, operation, mode, draft.place, problems)
     if events and settings is not None:
         main, write = replace(main, changelog=log) if main else None, written_by(table)
-        check_goes_with(settings, operation, mode, hoodie.get(options.INCREMENTAL_FORMAT), draft.place, problems)
+        check_goes_with(settings, main, operation, mode, hoodie.get(options.INCREMENTAL_FORMAT), draft.place, problems)
     check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)
     if isinstance(main, KafkaSpec) and not events:

@@ -194,10 +194,11 @@ def _check_adapter(said: shape.Changelog, place: PlaceOf, problems: Problems) ->
 
 def _groups(said: shape.Changelog, ddl: DdlTable, place: PlaceOf, problems: Problems) -> Iterator[tuple[str, tuple[str, ...]]]:
     known = {column.name.lower(): column.name for column in ddl.columns}
-    for name, members in said.groups.items():
+    lower = [name.lower() for name in said.groups]
+    for number, (name, members) in enumerate(said.groups.items()):
         at = place("source", "changelog", "groups", name)
-        if not PLAIN_NAME.fullmatch(name):
-            hint = "Use letters, digits and '_', no digit first: it stands in the table's schema."
+        if not PLAIN_NAME.fullmatch(name) or name.lower() in lower[:number]:
+            hint = "Use letters, digits and '_', no digit first, and each name once: it stands in the table's schema."
             problems.add(at.file, at.line, "BAD_NAME", f"'{name[:80]}' cannot be the name of a column group.", hint)
         for member in members:
             if member.lower() not in known:

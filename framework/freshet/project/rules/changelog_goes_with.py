@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from freshet.changelog.reference import KafkaOffset
 from freshet.hudi.keys import options
 from freshet.problems import Problems
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, kind_of
-from freshet.project.model.pipeline import TableSpec
+from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.pipeline import SourceSpec, TableSpec
 from freshet.project.model.steps import Operation, WriteSpec
 from freshet.project.rules.changelog import PlaceOf
 from freshet.project.shape.files import Settings
@@ -28,6 +30,7 @@ def written_by(table: TableSpec) -> WriteSpec:
 
 def check_goes_with(
     settings: Settings,
+    main: SourceSpec | None,
     operation: Operation,
     concurrency: str,
     incremental_format: Setting | None,
@@ -38,6 +41,7 @@ def check_goes_with(
 
     Args:
         settings: The pipeline's.
+        main: The main source; None where that cannot be read.
         operation: Hudi's write operation.
         concurrency: Hudi's concurrency mode.
         incremental_format: How an increment of a table is read, where that is said.
@@ -47,6 +51,11 @@ def check_goes_with(
     for path, code, said, hint in _wrong(settings, operation, concurrency):
         at = place(*path)
         problems.add(at.file, at.line, code, said, hint)
+    order = main.changelog.source.reference if main is not None and main.changelog is not None else None
+    if isinstance(order, KafkaOffset) and isinstance(main, KafkaSpec) and (main.pattern or len(main.topics) > 1):
+        at = place("source", "changelog", "reference_key")
+        said = "Offsets of two topics have no order among each other, and a key may be in both."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Order by columns of the row, or read one topic.")
     if incremental_format is not None and incremental_format.value.lower() == "cdc":
         said = "A row that is deleted from a table of events says nothing of the target's rows."
         hint = f"Remove {options.INCREMENTAL_FORMAT}, or write latest_state."
