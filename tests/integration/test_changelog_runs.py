@@ -18,7 +18,7 @@ from freshet.changelog.fields import event_type
 from freshet.hudi.checkpoint import EVENTS_KEY
 from freshet.project.model.kafka import ORIGIN_TYPE
 from tests.kit.commands import freshet, refused
-from tests.kit.lake import UPTO_LATEST, Lake
+from tests.kit.lake import RECORD_INDEX, UPTO_LATEST, Lake
 from tests.kit.project import ACCEPTS
 
 DDL = """\
@@ -225,3 +225,33 @@ def test_a_column_that_the_ddl_gets_later_is_there_for_the_changes_that_follow(l
     lake.land([a_message(4, {**key, "small": 9}, key)], table="raw.log", schema=MESSAGES, **KEYED)
     error = refused(lake, "run", "trips")
     assert (error["code"], "_event_state" in error["message"]) == ("SCHEMA_CHANGED", True)
+
+
+@pytest.mark.parametrize("index", [{}, RECORD_INDEX], ids=["bucket", "record index"])
+def test_a_table_whose_partition_is_of_the_key_is_read_where_events_are(lake: Lake, index: dict[str, str]) -> None:
+    pipeline(lake, "adapter: plain, reference_key: {kind: offset}", checks="[]")
+    ddl = (
+        DDL.format(type="cow").replace("primaryKey = 'id'", "primaryKey = 'id,day'").replace("tip INT)", "tip INT, day STRING)")
+    )
+    lake.write_file("ddl/trips.sql", ddl.replace("USING hudi", "USING hudi PARTITIONED BY (day)"))
+    more = "".join(
+        f"  {key}: {value}\n" for key, value in ({**index, "hoodie.metadata.enable": "true"} if index else {}).items()
+    )
+    text = (lake.project_root / "pipelines/trips.yml").read_text("utf-8")
+    lake.write_file("pipelines/trips.yml", text.replace("hoodie:\n", f"hoodie:\n{more}"))
+    keys = [{"id": one, "day": day} for one, day in (("a", "2026-01-05"), ("b", "2026-01-05"), ("a", "2026-01-06"))]
+    first = [a_message(number, {**key, "amount": f"{number}.00"}, key) for number, key in enumerate(keys, 1)]
+    lake.land(first, table="raw.log", schema=MESSAGES, **KEYED)
+    lake.run_ok("trips")
+    lake.land(
+        [a_message(4, {**keys[0], "amount": "4.00"}, keys[0]), a_message(5, None, keys[1])],
+        table="raw.log",
+        schema=MESSAGES,
+        **KEYED,
+    )
+    lake.run_ok("trips")
+    assert lake.rows("derived.trips", "id", "day", "amount", "_event_deleted", "_event_order") == [
+        ("a", "2026-01-05", Decimal("4.00"), False, 2),
+        ("a", "2026-01-06", Decimal("3.00"), False, 1),
+        ("b", "2026-01-05", None, True, 2),
+    ]

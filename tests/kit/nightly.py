@@ -57,6 +57,7 @@ NIGHTLY = frozenset(
         "test_a_source_and_an_input_with_a_commit_that_has_not_completed",
         # Changelogs: runs over one type of table stay; adapters and the merge have tests on frames.
         "test_events_that_are_read_once_more_change_nothing",
+        "test_a_table_whose_partition_is_of_the_key_is_read_where_events_are",
         "test_messages_of_debezium_in_a_table_in_any_order_and_a_load_anew",
         "test_what_does_not_conform_fails_a_run_or_goes_to_the_quarantine_with_its_bytes",
         "test_a_source_that_was_emptied_or_holds_no_events_ends_the_run",
