@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from freshet.dev.kafka.look import Kafka
-from freshet.hudi.checkpoint import STREAMER_V2_KEY
+from freshet.hudi.checkpoint import EVENTS_KEY, STREAMER_V2_KEY
 from tests.kit.commands import SLOW_STEP, freshet, kill_when, refused, start
 from tests.kit.kafka import Topics
 from tests.kit.lake import Lake
@@ -275,3 +275,35 @@ def test_a_backfill_reads_records_of_its_time_again(klake: TopicLake, topics: To
     )
     assert klake.rows() == [("a", "1.00"), ("b", "10.00")]
     assert klake.ran()["outcome"] == "idle"
+
+
+CHANGES = """\
+ddl: ddl/orders.sql
+source: {{format: changelog, changelog: {{adapter: debezium, reference_key: {{kind: lsn}}}}}}
+checks: [{{name: conforms, severity: drop, malformed: true}}]
+hoodie:
+  bootstrap.servers: {servers}
+  hoodie.streamer.source.kafka.topic: {topic}
+  auto.offset.reset: earliest
+"""
+
+
+def test_changes_of_a_database_are_merged_by_where_they_stand_in_its_log(klake: TopicLake, topics: Topics) -> None:
+    topic = topics.create("changes")
+    klake.write_file("pipelines/orders.yml", CHANGES.format(servers=topics.servers, topic=topic) + ACCEPTS)
+    ddl = "CREATE TABLE derived.orders (id STRING NOT NULL, amount DECIMAL(10,2)) USING hudi TBLPROPERTIES (primaryKey = 'id')"
+    klake.write_file("ddl/orders.sql", ddl)
+
+    def changed(op: str, lsn: int, amount: str | None = None) -> dict[str, Any]:
+        source = {"connector": "postgresql", "ts_ms": lsn, "snapshot": "false", "lsn": lsn, "sequence": f'["{lsn}","{lsn}"]'}
+        return {"op": op, "before": None, "after": {"id": "a", "amount": amount} if amount else None, "source": source}
+
+    topics.send(topic, [changed("u", 20, "2.50"), changed("c", 10, "1.50"), "{"], key=b'{"id": "a"}')
+    assert klake.ran()["quarantined"] == 1
+    shown = "id, cast(amount as string), _event_deleted"
+    assert klake.rows(shown) == [("a", "2.50", False)]
+    topics.send(topic, [changed("d", 30), None, changed("u", 25, "3.50")], key=b'{"id": "a"}')
+    klake.ran()
+    assert klake.rows(shown) == [("a", None, True)]
+    told = json.loads(klake.state("derived.orders").latest_extra(EVENTS_KEY) or "{}")
+    assert (told["in"], told["published"], told["older"], told["skipped"]) == (3, 1, 1, 1)

@@ -71,6 +71,15 @@ def test_a_job_of_hoodiestreamer_after_its_move_is_valid(tmp_path: Path) -> None
     assert refused == {"hoodie.streamer.transformer.sql": "NOT_SUPPORTED"}
 
 
+def test_the_pipeline_of_a_changelog_is_valid(tmp_path: Path) -> None:
+    text = (DOCS / "guides/changelog.md").read_text("utf-8")
+    files = dict(re.findall(r"^`(\S+)`\n\n```\w+\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    assert sorted(files) == ["ddl/orders.sql", "pipelines/orders.yml"]
+    project = a_project(tmp_path, files=files)
+    done = CliRunner().invoke(main, ["validate", "orders", "-C", str(project)])
+    assert done.exit_code == 0, done.output
+
+
 def test_the_notebook_is_a_page() -> None:
     code: dict[str, Any] = {"__file__": str(DOCS / "first_page.py")}
     exec((DOCS / "first_page.py").read_text("utf-8"), code)

@@ -15,9 +15,10 @@ from freshet.hudi.table import StateReader, TableState
 from freshet.migration.differences import size_of
 from freshet.plan.checks import check_stages, located_by
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.parts import enforce_schema_stage, merge_stages, transform_stage, with_deletes
+from freshet.plan.parts import transform_stage, with_deletes
 from freshet.plan.positions import checkpoints_of, maker_of
 from freshet.plan.refresh import refuse_recompute
+from freshet.plan.row_parts import enforce_schema_stage, merge_stages
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Plan, Stage
 from freshet.project.model.paths import same_place
@@ -102,6 +103,13 @@ def plan_audit(spec: PipelineSpec, state: StateReader, request: AuditRequest, sc
             f"Make it first: freshet run {spec.name}",
         )
     refuse_recompute(spec, _REMEDY.format(name=spec.name))
+    if spec.source.changelog is not None:
+        raise StateError(
+            "NOT_RECOMPUTABLE",
+            f"{spec.name}: its rows are made of all events that ever came, and an audit recomputes rows of a version.",
+            _UNTOUCHED,
+            f"Read all events again, where the source still has them: freshet run {spec.name} --full-refresh",
+        )
     if spec.write.strategy == "partial_update":
         raise StateError(
             "NOT_RECOMPUTABLE",

@@ -16,9 +16,10 @@ from freshet.plan.foreign import refuse_foreign
 from freshet.plan.inputs import look_at_inputs
 from freshet.plan.logic import with_logic
 from freshet.plan.migrated import refuse_unmigrated
-from freshet.plan.parts import checked_stages, commit_stage, merge_stages, transform_stage, with_deletes
+from freshet.plan.parts import checked_stages, commit_stage, transform_stage, with_deletes
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.retention import hold_services
+from freshet.plan.row_parts import merge_stages
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Commit, Plan, Precondition, Stage
 from freshet.plan.target import compare_target

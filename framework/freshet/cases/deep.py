@@ -11,17 +11,19 @@ from pyspark.sql import DataFrame, SparkSession
 
 from freshet.cases.case import SOURCE, Shape
 from freshet.cases.registries import hold_against_registry
+from freshet.changelog.frames import mergeable
 from freshet.errors import DataError, Problem, foreign_text, unforeseen
 from freshet.hudi.table import MemoryState
 from freshet.jvm.session import start_session, use_settings
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.row_stages import EnforceSchema
+from freshet.plan.row_stages import AdaptEvents, EnforceSchema
 from freshet.plan.stages import Notice, RunPython, RunSql
 from freshet.problems import Problems, did_you_mean
 from freshet.project.model.checks import RowRule, SqlRule
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.quality.contract import enforce_schema
 from freshet.sinks.commit import empty_batch
+from freshet.sources.changelog.events import marked_events
 from freshet.transform.python import Context, run_python
 from freshet.transform.sql import run_sql
 
@@ -116,6 +118,9 @@ class _Analysis:
                     case RunPython():
                         file, line = stage.file, 0
                         self._next(run_python(self.project.root, stage.file, self.inputs, context))
+                    case AdaptEvents():
+                        marked = marked_events(stage.changelog, self.inputs[SOURCE], spec.name)
+                        self._next(mergeable(marked))
                     case EnforceSchema():
                         self._checks(enforce_schema(self.inputs[SOURCE], stage, spec.target.file))
                         return

@@ -44,6 +44,11 @@ def read_fixture(root: Path, spec: PipelineSpec, problems: Problems) -> FixtureT
     name = fixture_file(spec.name)
     if not (root / name).is_file():
         return None
+    if spec.source.changelog is not None:
+        said = "Cases give rows to a transformation, and a changelog has none."
+        hint = "Remove the file: docs/concepts/changelog.md says how events are merged."
+        problems.add(name, 0, "NOT_SUPPORTED", said, hint)
+        return None
     text = ProjectFiles(root).read(name, Place(name, 0), "file", problems)
     tree = parse_yaml(text, name, problems) if text is not None else None
     content = validate_fixture(tree, problems) if tree is not None else None

@@ -53,7 +53,7 @@ def make_case(
         The file, relative to the project.
 
     Raises:
-        StateError: SOURCE_MISSING.
+        StateError: SOURCE_MISSING or EVENTS_HAVE_NO_CASES.
         DataError: SCHEMA_UNKNOWN.
         FreshetError: CASE_EXISTS or NOT_APPENDABLE, before anything is read; what the transformation raises.
     """
@@ -62,6 +62,13 @@ def make_case(
     text = path.read_text("utf-8") if path.is_file() else ""
     # Refused before Spark starts.
     with_case(file, text, name, [f"{name}: {{expect: {{rows: []}}}}"], [])
+    if spec.source.changelog is not None:
+        raise StateError(
+            "EVENTS_HAVE_NO_CASES",
+            f"{spec.name}: a case gives rows to a transformation, and a changelog has none.",
+            "Nothing was read or written.",
+            f"Look at what the next run would change: freshet preview {spec.name}",
+        )
     if isinstance(spec.source, KafkaSpec):
         raise StateError(
             "TOPIC_HAS_NO_KEYS",

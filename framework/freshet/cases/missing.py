@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from freshet.errors import Problem
-from freshet.plan.parts import enforce_schema_stage
+from freshet.plan.row_parts import enforce_schema_stage
 from freshet.problems import did_you_mean
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.verdict.result import Output, Verdict

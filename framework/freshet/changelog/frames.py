@@ -15,7 +15,7 @@ from freshet.changelog.adapter import CHANGE, FROM, ORIGIN, PARTS, SKIPPED, Adap
 from freshet.changelog.conform import REASON, event_reason
 from freshet.changelog.fields import EVENT
 from freshet.changelog.layout import Layout
-from freshet.changelog.merge_sql import BATCH, STANDS, fold, registers, shown
+from freshet.changelog.merge_sql import BATCH, EVENT_ID, EVENTS, PUBLISHED, STANDS, fold, registers, shown
 from freshet.changelog.merge_sql import rows as rows_of
 from freshet.changelog.plain import typed_event
 from freshet.changelog.reference import Given
@@ -24,20 +24,21 @@ from freshet.changelog.sql import name
 _REFUSED = "__freshet_refused"
 
 
-def adapt(adapter: Adapter, layout: Layout, messages: DataFrame) -> DataFrame:
+def adapt(adapter: Adapter, layout: Layout, messages: DataFrame, also: Sequence[str] = ()) -> DataFrame:
     """Read messages as changes of a table.
 
     Args:
         adapter: How they are read.
         layout: The table.
         messages: The columns of Spark's Kafka source; of a file ``value``, and the others null.
+        also: Columns of the messages that go along, in ``FROM``.
 
     Returns:
         A row for each change, and one for each message that holds none: the table's columns, ``_event``, ``REASON`` and
         ``FROM``. The reason is null for what can be merged, and the word ``skipped`` for what is meant to hold no change; all
         others go aside. Every message has a row at least, so that what comes in can be counted against what goes out.
     """
-    of_message = F.struct(*(F.col(one) for one in ORIGIN)).alias(FROM)
+    of_message = F.struct(*(F.col(one) for one in (*ORIGIN, *also))).alias(FROM)
     read = messages.select(of_message).select("*", *_columns(adapter.reads))
     told = read.select("*", F.expr(adapter.refused).alias(_REFUSED))
     each = told.select("*", F.expr(f"explode_outer(CASE WHEN {_REFUSED} IS NULL THEN {adapter.changes} END)").alias(CHANGE))
@@ -79,13 +80,15 @@ def aside(marked: DataFrame) -> DataFrame:
     return out.select(*(F.col(f"{FROM}.{one}").alias(one) for one in ORIGIN), F.col(REASON).alias("reason"))
 
 
-def mergeable(marked: DataFrame) -> DataFrame:
+def mergeable(marked: DataFrame, also: Sequence[str] = ()) -> DataFrame:
     """Return what ``merge_events`` takes.
 
     Args:
         marked: What ``adapt`` returned.
+        also: Of the columns that went along, those that go on.
     """
-    return marked.where(f"{REASON} IS NULL").drop(REASON, FROM)
+    good = marked.where(f"{REASON} IS NULL")
+    return good.select("*", *(F.col(f"{FROM}.{name(one)}").alias(one) for one in also)).drop(REASON, FROM)
 
 
 def merge_events(layout: Layout, events: DataFrame, stands: DataFrame) -> DataFrame:
@@ -100,13 +103,26 @@ def merge_events(layout: Layout, events: DataFrame, stands: DataFrame) -> DataFr
         The whole rows of every key that the events name, reserved columns included. A row that is deleted stays, marked and
         without values: it is what a late change is held against.
     """
+    return counted_merge(layout, events, stands).drop(EVENTS, PUBLISHED)
+
+
+def counted_merge(layout: Layout, events: DataFrame, stands: DataFrame) -> DataFrame:
+    """Merge events as ``merge_events`` does, and say of each row how many events it is made of.
+
+    Args:
+        layout, events, stands: As for ``merge_events``.
+
+    Returns:
+        As ``merge_events``, with ``EVENTS``, the events of the key, and ``PUBLISHED``, those that are the newest change of a
+        column group; the others are older, or came before. A row of which none is published is as it stands, but for its order.
+    """
     key = [F.col(name(one)) for one in layout.key]
-    folded = events.groupBy(*key).agg(*_columns(fold(layout)))
+    folded = events.withColumn(EVENT_ID, F.monotonically_increasing_id()).groupBy(*key).agg(*_columns(fold(layout)))
     found = [F.col(f"{BATCH}.{name(one)}") == F.col(f"{STANDS}.{name(one)}") for one in layout.key]
     joined = folded.alias(BATCH).join(stands.alias(STANDS), found, "left")
     own = [F.col(f"{BATCH}.{name(one)}") for one in layout.key]
     merged = joined.select(*own, *_columns(registers(layout)))
-    return merged.select("*", *_columns(shown(layout))).select(*_columns(rows_of(layout)))
+    return merged.select("*", *_columns(shown(layout))).select(*_columns(rows_of(layout)), EVENTS, PUBLISHED)
 
 
 def _columns(expressions: Mapping[str, str]) -> Sequence[SparkColumn]:

@@ -11,8 +11,9 @@ from freshet.types.columns import Array, Atomic, Column, DataType, Map, Struct
 
 #: The group of all columns that no other group names; it is there only where such columns are.
 ROW = "row"
-#: Reserved columns of the table: how new each group is, and whether the row is deleted in its source.
-STATE, DELETED = "_event_state", "_event_deleted"
+#: Reserved columns of the table: how new each group is, whether the row is deleted in its source, and how often it was merged.
+STATE, DELETED, ORDER = "_event_state", "_event_deleted", "_event_order"
+RESERVED = (STATE, DELETED, ORDER)
 _REGISTER = (("ref_key", Atomic("string")), ("timestamp", Atomic("bigint")), ("is_deleted", Atomic("boolean")))
 Equal = Literal["deleted", "row"]
 
@@ -54,10 +55,11 @@ class Layout:
 
 
 def reserved_columns(layout: Layout) -> tuple[Column, ...]:
-    """Return the columns that the DDL of the table has beside its own: the state of each group, and the mark of deleted rows.
+    """Return the columns that the table has beside its own: the state of each group, the mark of deleted rows, and an order.
 
     Of each group the state holds the reference key and the time of the newest ordinary change, and the newest forced change
-    with its values: a later ordinary change may turn out to be older than that.
+    with its values: a later ordinary change may turn out to be older than that. The order is Hudi's: each merge makes a row
+    that follows the one that stands, whatever its own columns say.
     """
     groups = layout.all_groups
     registers = Struct(tuple((group, Struct(_REGISTER)) for group in groups))
@@ -69,6 +71,7 @@ def reserved_columns(layout: Layout) -> tuple[Column, ...]:
             comment="How new each column group is; kept by freshet",
         ),
         Column(name=DELETED, type=Atomic("boolean"), comment="True where the source has the row no more; kept by freshet"),
+        Column(name=ORDER, type=Atomic("bigint"), comment="How often the row was merged; kept by freshet"),
     )
 
 
@@ -105,7 +108,7 @@ def _faults(layout: Layout) -> list[str]:
         faults.append("a group has columns")
     if ROW in layout.groups:
         faults.append(f"'{ROW}' is the group of all other columns")
-    taken = {STATE, DELETED, EVENT, "_event_reason"} & {name.lower() for name in names}
+    taken = {*RESERVED, EVENT, "_event_reason"} & {name.lower() for name in names}
     if taken:
         faults.append(f"freshet keeps {', '.join(sorted(taken))} itself")
     required = [c.name for c in layout.columns if not c.nullable and c.name not in layout.key]

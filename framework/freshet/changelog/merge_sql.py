@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from freshet.changelog.fields import EVENT
-from freshet.changelog.layout import DELETED, STATE, Equal, Layout, holds_map
+from freshet.changelog.layout import DELETED, ORDER, STATE, Equal, Layout, holds_map
 from freshet.changelog.sql import any_of, name, struct, text
 from freshet.types.columns import Column
 
@@ -19,6 +19,8 @@ from freshet.types.columns import Column
 BATCH, STANDS = "b", "s"
 _ORDINARY, _FORCED = "__freshet_ordinary_", "__freshet_forced_"
 _SHOWN = "__freshet_shown_"
+#: Column of the events that tells one from another within its batch; and per key, how many there are and how many count.
+EVENT_ID, EVENTS, PUBLISHED = "__freshet_event_id", "__freshet_events", "__freshet_published"
 _IS_DELETED = f"coalesce({EVENT}.is_deleted, false)"
 _IS_FORCED = f"coalesce({EVENT}.force_update, false)"
 
@@ -30,16 +32,19 @@ def fold(layout: Layout) -> dict[str, str]:
         layout: The table.
 
     Returns:
-        Expressions by the name of the column that they make.
+        Expressions by the name of the column that they make; over the events with ``EVENT_ID``.
     """
-    found = {}
+    found = {EVENTS: "count(1)"}
     for position, (group, columns) in enumerate(layout.all_groups.items()):
         change = _change(group, columns)
         touched = _is_touched(group)
         for prefix, forced in ((_ORDINARY, False), (_FORCED, True)):
             order = _order(layout.equal, columns, _change_parts(group, columns), forced)
+            # Of two events that are alike one wins in every group, so that one counts and the other does not.
+            order = struct([("order", order), ("event", EVENT_ID)])
             taken = f"({touched}) AND {'' if forced else 'NOT '}{_IS_FORCED}"
-            found[f"{prefix}{position}"] = f"max_by(CASE WHEN {taken} THEN {change} END, CASE WHEN {taken} THEN {order} END)"
+            told = struct([("change", change), ("event", EVENT_ID)])
+            found[f"{prefix}{position}"] = f"max_by(CASE WHEN {taken} THEN {told} END, CASE WHEN {taken} THEN {order} END)"
     return found
 
 
@@ -50,20 +55,28 @@ def registers(layout: Layout) -> dict[str, str]:
         layout: The table.
 
     Returns:
-        Expressions by the name of the column that they make; for ``shown``, beside the key.
+        Expressions by the name of the column that they make; for ``shown``, beside the key. ``PUBLISHED`` counts the batch's
+        events that are the newest change of a group.
     """
-    found = {}
+    found = {EVENTS: f"{BATCH}.{EVENTS}", ORDER: f"coalesce({STANDS}.{name(ORDER)}, 0) + 1"}
+    won = []
     for position, (group, columns) in enumerate(layout.all_groups.items()):
         stands = f"{STANDS}.{name(STATE)}.groups.{name(group)}"
+        forced = f"{STANDS}.{name(STATE)}.forced.{name(group)}"
         shown = struct((c.name, f"{STANDS}.{name(c.name)}") for c in columns)
+        # Where a forced change is shown, the ordinary one's values are not kept: one that is as new as that is taken for it.
+        hidden = f"coalesce({forced}.timestamp >= {stands}.timestamp, false)"
+        values = f"CASE WHEN {hidden} THEN {BATCH}.{_ORDINARY}{position}.change.values ELSE {shown} END"
         kept = struct(
-            [(part, f"{stands}.{part}") for part in ("ref_key", "timestamp", "is_deleted")] + [("values", shown)],
+            [(part, f"{stands}.{part}") for part in ("ref_key", "timestamp", "is_deleted")] + [("values", values)],
         )
-        ordinary = f"{_ORDINARY}{position}"
-        found[ordinary] = _greater(layout.equal, columns, f"{BATCH}.{ordinary}", kept, f"{stands}.ref_key", forced=False)
-        forced = f"{_FORCED}{position}"
-        kept = f"{STANDS}.{name(STATE)}.forced.{name(group)}"
-        found[forced] = _greater(layout.equal, columns, f"{BATCH}.{forced}", kept, f"{kept}.ref_key", forced=True)
+        for prefix, theirs, is_forced in ((_ORDINARY, kept, False), (_FORCED, forced, True)):
+            column = f"{prefix}{position}"
+            ours, present = f"{BATCH}.{column}.change", f"{forced if is_forced else stands}.ref_key"
+            newer = _is_newer(layout.equal, columns, ours, theirs, present, forced=is_forced)
+            found[column] = f"CASE WHEN {newer} THEN {ours} WHEN {present} IS NOT NULL THEN {theirs} END"
+            won.append(f"CASE WHEN {newer} THEN {BATCH}.{column}.event END")
+    found[PUBLISHED] = f"size(array_distinct(array_compact(array({', '.join(won)}))))"
     return found
 
 
@@ -103,6 +116,7 @@ def rows(layout: Layout) -> dict[str, str]:
     found[STATE] = struct([("groups", struct(state)), ("forced", struct(forced))])
     alive = any_of(f"NOT coalesce({_SHOWN}{n}.is_deleted, true)" for n in range(len(groups)))
     found[DELETED] = f"NOT ({alive})"
+    found[ORDER] = name(ORDER)
     return found
 
 
@@ -143,12 +157,10 @@ def _comparable(value: str, column: Column) -> str:
     return f"to_json(struct({value}))" if holds_map(column.type) else value
 
 
-def _greater(equal: Equal, columns: Sequence[Column], ours: str, theirs: str, present: str, *, forced: bool) -> str:
+def _is_newer(equal: Equal, columns: Sequence[Column], ours: str, theirs: str, present: str, *, forced: bool) -> str:
     def order(change: str) -> str:
         parts = {part: f"{change}.{part}" for part in ("ref_key", "timestamp", "is_deleted")}
         parts |= {f"values.{c.name}": f"{change}.values.{name(c.name)}" for c in columns}
         return _order(equal, columns, parts, forced)
 
-    newer = f"{order(ours)} > {order(f'({theirs})')}"
-    kept = f"CASE WHEN {present} IS NOT NULL THEN {theirs} END"
-    return f"CASE WHEN {ours} IS NULL THEN {kept} WHEN {present} IS NULL OR {newer} THEN {ours} ELSE {theirs} END"
+    return f"({ours} IS NOT NULL AND ({present} IS NULL OR {order(ours)} > {order(f'({theirs})')}))"

@@ -31,6 +31,7 @@ COLUMNS_KEY = "streamer.freshet.columns"  # those whose types are narrower than 
 ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY, BACKFILL_LOGIC_KEY = "streamer.freshet.backfill", "streamer.freshet.backfill.logic"
 CHECKS_KEY = "streamer.freshet.checks"
+EVENTS_KEY = "streamer.freshet.events"  # of a changelog: what became of each event
 LOGIC_KEY = "streamer.freshet.logic"
 MIGRATION_KEY = "streamer.freshet.migration"  # what a table that a migration made takes the place of
 COMPARED_KEY = "streamer.freshet.migration.compared"  # and what its comparison with that one found

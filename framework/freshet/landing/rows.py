@@ -23,7 +23,7 @@ from freshet.landing.misfits import in_words as misfits_in_words
 from freshet.landing.misfits import misfits_of, with_lines
 from freshet.landing.plan import UNTOUCHED
 from freshet.landing.texts import with_types
-from freshet.plan.parts import enforce_schema_stage
+from freshet.plan.row_parts import enforce_schema_stage
 from freshet.problems import did_you_mean
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quality.contract import enforce_schema

@@ -112,6 +112,12 @@ GAUGES: tuple[Metric, ...] = (
         derived=f"{_OF_COMMIT}; read: {_OF_RECORDS}",
     ),
     Metric(
+        name="freshet_last_commit_events",
+        labels=_KIND,
+        help="Events of a changelog in the last commit: in, and of these published, older, aside and skipped.",
+        derived=_OF_COMMIT,
+    ),
+    Metric(
         name="freshet_last_commit_source_commits",
         help="How many commits of the main source the last run that committed has processed.",
         derived=_OF_RECORDS,

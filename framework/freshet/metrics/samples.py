@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from freshet.changelog.counts import kinds_in
 from freshet.credentials import tree_without_credentials
-from freshet.hudi.checkpoint import CHECKS_KEY, PIPELINE_KEY
+from freshet.hudi.checkpoint import CHECKS_KEY, EVENTS_KEY, PIPELINE_KEY
 from freshet.hudi.instants import timestamp_of
 from freshet.hudi.options import commits_since_compaction
 from freshet.hudi.table import CommitInfo
@@ -120,6 +121,9 @@ def _commit(found: Measured) -> Iterator[Value]:
     if committed is not None and instant.completed in committed.commits and "read" in committed.rows:
         rows["read"] = committed.rows["read"]
     yield from (("freshet_last_commit_rows", (kind,), number) for kind, number in rows.items())
+    yield from (
+        ("freshet_last_commit_events", (kind,), number) for kind, number in kinds_in(info.extra.get(EVENTS_KEY)).items()
+    )
     logs = [size for path, size in info.files if not path.endswith(".parquet")]
     for kind, files, size in (("base", info.base_files, info.base_bytes), ("log", len(logs), sum(logs))):
         yield "freshet_last_commit_files", (kind,), files

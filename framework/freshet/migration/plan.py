@@ -15,9 +15,10 @@ from freshet.plan.checks import OF_NOW
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.foreign import refuse_foreign
 from freshet.plan.migrated import Note, Verdict
-from freshet.plan.parts import commit_stage, enforce_schema_stage
+from freshet.plan.parts import commit_stage
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.refresh import refuse_recompute
+from freshet.plan.row_parts import enforce_schema_stage
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Commit, Plan, RunSql
 from freshet.project.model.checks import SqlRule

@@ -62,8 +62,17 @@ class Migration:
         """Return the plan of the load.
 
         Raises:
-            StateError: See ``compile_load`` and ``compile_copy``.
+            StateError: EVENTS_NOT_MIGRATED; or see ``compile_load`` and ``compile_copy``.
         """
+        if self.after.source.changelog is not None:
+            raise StateError(
+                "EVENTS_NOT_MIGRATED",
+                f"{self.after.name}: {self.old.ref.path} is merged from events, which a migration can neither load nor "
+                "compare yet.",
+                _UNTOUCHED,
+                f"Where the source still has all events, name another place by LOCATION in {self.after.target.file}, and read "
+                f"them into it: freshet run {self.after.name}",
+            )
         note = a_note(self.after, self.old.ref.path, self.old.commits[-1].completed, self.copy)
         if self.copy:
             return compile_copy(self.after, self.old, note, self.renames)

@@ -22,6 +22,7 @@ from freshet.plan.parts import (
 )
 from freshet.plan.positions import checkpoint_of, of_own_tables
 from freshet.plan.refresh import refuse_recompute, replacing
+from freshet.plan.row_parts import event_stages
 from freshet.plan.schema import evolved
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.plan.target import compare_target
@@ -198,6 +199,7 @@ def _plan(
         stages = (
             read,
             *(read_inputs(spec, looked_at[1], window, looked_at[0], before) if looked_at else deferred_inputs(spec)),
+            *event_stages(spec),
             *(transform_stage(step) for step in spec.transform),
             *publish_stages(spec, target, window, after, bool(read.before)),
         )

@@ -7,29 +7,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from typing_extensions import assert_never
-
-from freshet.hudi.checkpoint import MAIN, Checkpoint
-from freshet.hudi.keys.kafka_keys import SECRET_KEYS
-from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
-from freshet.hudi.options import NO_ENTRIES
-from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.row_stages import EnforceSchema, MergeColumns
-from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
-from freshet.sources.hudi.reads import (
-    DriveRows,
-    ReadIncrement,
-    ReadLookback,
-    ReadPartitions,
-    ReadQuarantine,
-    ReadRange,
-    ReadSnapshot,
-    counted,
-)
-from freshet.sources.kafka.reads import ReadTopics
+from freshet.hudi.checkpoint import Checkpoint
+from freshet.plan.describe_stages import stage_json, stage_text
+from freshet.plan.stages import Commit, Plan
 from freshet.sources.registry import kind_named
-
-_SHOWN_PARTITIONS = 20
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
@@ -44,7 +25,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "checkpoint_after": plan.checkpoint_after.as_json() if plan.checkpoint_after else None,
         "schema_changes": [asdict(change) for change in plan.schema_changes],
         "notices": [asdict(notice) for notice in plan.notices],
-        "stages": [_stage_json(stage) for stage in plan.stages],
+        "stages": [stage_json(stage) for stage in plan.stages],
     }
 
 
@@ -82,7 +63,7 @@ def plan_text(
     lines += [f"  {'' if number else 'logic':<12}{words}" for number, words in enumerate(logic)]
     lines += [f"  {'' if number else 'estimate':<12}{words}" for number, words in enumerate(cost)]
     lines += [f"  notice      {n.code}: {n.message}" for n in plan.notices]
-    lines += [f"  {number}. {_stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]
+    lines += [f"  {number}. {stage_text(stage)}" for number, stage in enumerate(plan.stages, 1)]
     if not plan.stages and window.kind != "idle":
         lines.append("  nothing to do")
     if show_options:
@@ -97,7 +78,7 @@ def plan_text(
 
 def stages_in_words(plan: Plan) -> tuple[str, ...]:
     """Return what a plan does, stage by stage."""
-    return tuple(_stage_text(stage) for stage in plan.stages)
+    return tuple(stage_text(stage) for stage in plan.stages)
 
 
 def window_in_words(plan: Plan) -> str:
@@ -117,132 +98,3 @@ def _position(plan: Plan, checkpoint: Checkpoint | None, now: datetime | None) -
     if checkpoint is None or checkpoint.main is None:
         return "none"
     return kind_named(plan.source_kind, plan.pipeline).readable(checkpoint.main.text, plan.source_zone, now)
-
-
-def _stage_json(stage: Stage) -> dict[str, Any]:
-    body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
-    if isinstance(stage, EnforceSchema | MergeColumns | CheckTable | ReadQuarantine):
-        body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
-    if isinstance(stage, ReadTopics):
-        body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
-        body["client"] = {key: value for key, value in stage.client.items() if key not in SECRET_KEYS}
-        body["registry"] = list(stage.registry.urls) if stage.registry else []
-    if isinstance(stage, Commit):
-        body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
-    return body
-
-
-def _name(stage: Stage) -> str:
-    match stage:
-        case ReadTopics():
-            return "read_topics"
-        case ReadIncrement():
-            return "read_increment"
-        case ReadRange():
-            return "read_range"
-        case DriveRows():
-            return "drive_rows"
-        case ReadSnapshot():
-            return "read_snapshot"
-        case ReadLookback():
-            return "read_lookback"
-        case ReadPartitions():
-            return "read_partitions"
-        case RunSql():
-            return "run_sql"
-        case RunPython():
-            return "run_python"
-        case ReadQuarantine():
-            return "read_quarantine"
-        case CheckBatch():
-            return "check_batch"
-        case CheckTable():
-            return "check_table"
-        case EnforceSchema():
-            return "conform"
-        case MergeColumns():
-            return "merge_columns"
-        case Commit():
-            return "commit"
-        case _:
-            assert_never(stage)
-
-
-def _partitions(stage: ReadPartitions) -> str:
-    columns = [column for column, _ in stage.on]
-    if stage.known is None:
-        needed = ", ".join(f"{column} = {' or '.join(texts)}" for column, texts in stage.on)
-        return f"the partitions that the batch needs: {needed}"
-    named = ["/".join(f"{c}={v}" for c, v in zip(columns, values, strict=True)) for values in stage.known]
-    more = f" and {len(named) - _SHOWN_PARTITIONS} more" if len(named) > _SHOWN_PARTITIONS else ""
-    return f"{counted(len(named), 'partition')}: {', '.join(named[:_SHOWN_PARTITIONS])}{more}"
-
-
-def _stage_text(stage: Stage) -> str:
-    match stage:
-        case ReadTopics():
-            undecoded = f"; records that cannot be decoded break {stage.rule}" if stage.rule else ""
-            times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
-            schemas = f" by the schemas of {', '.join(stage.subjects)} at {stage.registry.urls[0]}" if stage.registry else ""
-            what = f"the records of {stage.table.name.partition(':')[2]} as {stage.format}{schemas}"
-            return f"read <SRC>: {what}{times}{undecoded}"
-        case ReadIncrement():
-            deletes = ", deletes included" if stage.with_deletes else ""
-            return f"read <SRC> incrementally from {stage.table.name}{deletes}"
-        case ReadSnapshot():
-            if stage.empty:
-                return f"read {stage.view}: nothing of {stage.table.name} yet"
-            return f"read {stage.view}: all of {stage.table.name}" + (f" as of {stage.as_of}" if stage.as_of else "")
-        case ReadRange():
-            view = "<SRC>" if stage.view == MAIN else stage.view
-            return f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name}" + (
-                f" as of {stage.as_of}" if stage.as_of else ""
-            )
-        case DriveRows() if stage.every_row:
-            return (
-                f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
-                "version before"
-            )
-        case DriveRows():
-            keys = ", ".join(f"{column} = {theirs}" for theirs, column in stage.on)
-            pruned = [column for _, column in stage.on if column in stage.partition_by]
-            where = f"in the {', '.join(pruned)} that changed" if pruned else "in all of it"
-            return f"add to <SRC> what {stage.changes.table.name} changed: rows of {stage.source.name} {where}, by {keys}"
-        case ReadLookback():
-            return f"read {stage.view}: what changed in {stage.table.name}: {stage.window.reason}"
-        case ReadPartitions():
-            version = f" as of {stage.as_of}" if stage.as_of else ""
-            return f"read {stage.view}: of {stage.table.name}{version} {_partitions(stage)}"
-        case RunSql():
-            return f"run {stage.file} ({len(stage.statements)} statement{'s' * (len(stage.statements) != 1)})"
-        case RunPython():
-            return f"call transform() of {stage.file}"
-        case EnforceSchema():
-            return f"hold the batch against the DDL: {len(stage.columns)} columns, no null in {', '.join(stage.required)}"
-        case ReadQuarantine():
-            where = f" where {stage.where}" if stage.where else ""
-            return f"read <SRC>: the rows that wait in {stage.table.name}{where}"
-        case CheckBatch():
-            names = ", ".join(f"{c.name} ({c.severity}{', deletes the older row' * c.deletes})" for c in stage.checks)
-            keeps = stage.located and any(c.severity == "drop" and not c.deletes for c in stage.checks)
-            older = "; the older row that stands under a dropped row's key stays published" if keeps else ""
-            return f"check the batch in one pass: {names or 'its size'}{older}"
-        case CheckTable():
-            return "check what the commit makes: " + "; ".join(
-                f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")
-                for one in stage.checks
-            )
-        case MergeColumns():
-            others = ", and write its other rows again" if stage.keep_others else ""
-            missing = "" if stage.keep_others or stage.insert_missing else "; rows whose key is not there are dropped"
-            return f"join with {stage.table.name}: set only {', '.join(stage.owned)}{others}{missing}"
-        case Commit():
-            index = stage.options["hoodie.index.type"]
-            if index == "HBASE":
-                index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
-            rows = "a checkpoint without rows" if stage.empty else stage.operation
-            if index == NO_ENTRIES:
-                index = "its index is made afterwards"
-            return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
-        case _:
-            assert_never(stage)

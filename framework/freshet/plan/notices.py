@@ -92,6 +92,9 @@ def one_machine_only(spec: PipelineSpec) -> tuple[Notice, ...]:
 
 def _deletes(spec: PipelineSpec, source: Source, read: ReadIncrement, before: Checkpoint | None) -> tuple[Notice, ...]:
     window = read.window
+    if spec.source.changelog is not None:
+        # Its deletes are events.
+        return ()
     if window.kind == "whole_table" and read.with_deletes and before is not None and not read.before:
         return (
             Notice(

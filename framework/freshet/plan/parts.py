@@ -12,15 +12,14 @@ from freshet.hudi.table import TableState
 from freshet.plan.checks import REPLAYED, check_stages, located_by
 from freshet.plan.index_record import index_record
 from freshet.plan.positions import kept
-from freshet.plan.row_stages import EnforceSchema, MergeColumns, Paths
-from freshet.plan.stages import Commit, Plan, Precondition, RunPython, RunSql, Stage
+from freshet.plan.row_parts import enforce_schema_stage, merge_stages
+from freshet.plan.row_stages import EnforceSchema, MergeColumns, MergeEvents
+from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.plan.validators import validator_options
-from freshet.project.model.checks import MalformedRule
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.steps import TransformSpec
 from freshet.sources.hudi.reads import Window
 from freshet.sources.protocol import Source
-from freshet.types.columns import Array, Atomic, Column
 
 
 def with_deletes(spec: PipelineSpec, source: Source | None) -> bool:
@@ -29,6 +28,9 @@ def with_deletes(spec: PipelineSpec, source: Source | None) -> bool:
     Raises:
         StateError: CDC_NOT_RECORDED or DELETES_NOT_DECLARED.
     """
+    if spec.source.changelog is not None:
+        # An event that deletes is a row like others; a row that is deleted from a table of events says nothing of the target's.
+        return False
     wanted = spec.source.incremental_format
     recorded = source.passes_deletes if source else wanted == "cdc"
     if wanted == "cdc" and not recorded:
@@ -84,51 +86,6 @@ def transform_stage(step: TransformSpec) -> Stage:
     return RunSql(step.file, step.statements) if step.kind == "sql" else RunPython(step.file)
 
 
-def enforce_schema_stage(spec: PipelineSpec) -> EnforceSchema:
-    """Return what the batch of this pipeline must look like: keys, partition, ordering field, and what it writes."""
-    target = spec.target
-    located = (*target.record_key, *target.partition_by, target.ordering_field)
-    columns: tuple[Column, ...] = target.columns
-    if spec.operation == "delete":
-        # Hudi finds the rows to delete by key and partition; the rest of the batch is never read.
-        columns = tuple(c for c in columns if c.name in located)
-    carried: tuple[Column, ...] = ()
-    if spec.write.strategy != "rows":
-        columns = tuple(c for c in columns if c.name in (*located, *spec.write.columns))
-        if spec.write.changed_columns:
-            carried = (Column(name=spec.write.changed_columns, type=Array(Atomic("string"))),)
-        if spec.source.incremental_format == "cdc" and IS_DELETED not in spec.write.columns:
-            carried = (*carried, Column(name=IS_DELETED, type=Atomic("boolean")))
-    partial = spec.write.strategy == "partial_update"
-    required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
-    ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
-    malformed = next((check for check in spec.checks if isinstance(check.rule, MalformedRule)), None)
-    return EnforceSchema(
-        columns=(*columns, *carried),
-        required=required,
-        keys=target.record_key,
-        ignored=ignored,
-        rule=malformed.name if malformed else "",
-        marks=malformed is not None and malformed.severity == "drop",
-        keeps_original=any(check.severity == "drop" for check in spec.checks),
-        evolution=spec.evolution,
-        optional=_optional(spec),
-        paths=_paths(spec),
-    )
-
-
-def _paths(spec: PipelineSpec) -> Paths:
-    def is_set(key: str) -> bool:
-        return spec.write_options.get(f"hoodie.datasource.write.{key}", "").lower() == "true"
-
-    return Paths(spec.target.partition_by, is_set("hive_style_partitioning"), is_set("partitionpath.urlencode"))
-
-
-def _optional(spec: PipelineSpec) -> tuple[str, ...]:
-    target = spec.target
-    return () if spec.evolution == "nothing" else tuple(c.name for c in target.columns if c.name not in target.column_lines)
-
-
 def publish_stages(
     spec: PipelineSpec,
     target: TableState | None,
@@ -155,7 +112,7 @@ def checked_stages(
     spec: PipelineSpec,
     target: TableState | None,
     window: Window,
-    merge: tuple[MergeColumns, ...],
+    merge: tuple[MergeColumns | MergeEvents, ...],
     commit: Commit,
     overwritten: Sequence[str] = (),
 ) -> tuple[Stage, ...]:
@@ -177,30 +134,6 @@ def checked_stages(
         # What does not fit yet stays where it is; nothing of it is needed twice.
         enforce_schema = replace(enforce_schema, rule=enforce_schema.rule or REPLAYED.name, marks=True, keeps_original=False)
     return tuple(stage for stage in (enforce_schema, of_batch, *merge, of_table, commit) if stage is not None)
-
-
-def merge_stages(spec: PipelineSpec, target: TableState | None) -> tuple[tuple[MergeColumns, ...], Precondition | None]:
-    """Return the stage that makes whole rows and what guards it; nothing where the batch's rows are whole."""
-    write, table = spec.write, spec.target
-    if write.strategy == "rows":
-        return (), None
-    merge = MergeColumns(
-        table=table.ref,
-        columns=table.columns,
-        owned=write.columns,
-        record_key=table.record_key,
-        partition_by=table.partition_by,
-        ordering=write.ordering or table.ordering_field,
-        table_ordering=table.ordering_field,
-        global_index=spec.index.is_global,
-        insert_missing=write.insert_missing,
-        keep_others=write.strategy == "full_outer_join",
-        null_is_unchanged=write.strategy == "partial_update" and not write.changed_columns,
-        changed_columns=write.changed_columns,
-        target_exists=target is not None,
-    )
-    # Whole rows are joined with the target as it stands, so that nothing may come between.
-    return (merge,), Precondition(target.commits[-1].completed if target is not None and target.commits else "", (), False)
 
 
 def commit_stage(

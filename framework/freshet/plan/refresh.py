@@ -10,7 +10,7 @@ from freshet.hudi.keys.options import INDEX_TYPE
 from freshet.hudi.options import NO_ENTRIES, NON_BLOCKING, concurrency_of
 from freshet.hudi.table import TableState
 from freshet.plan.checks import CheckBatch, key_check
-from freshet.plan.row_stages import EnforceSchema, MergeColumns
+from freshet.plan.row_stages import EnforceSchema, MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, Notice, Plan, Stage
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec
@@ -90,7 +90,7 @@ def replacing(plan: Plan, spec: PipelineSpec, target: TableState, before: Checkp
     stages: list[Stage] = []
     for stage in plan.stages:
         match stage:
-            case MergeColumns():
+            case MergeColumns() | MergeEvents():
                 # All that stands goes, so that there is nothing to keep another's columns from.
                 stages.append(replace(stage, target_exists=False))
             case EnforceSchema() if spec.operation == "insert" and not any(isinstance(one, CheckBatch) for one in plan.stages):

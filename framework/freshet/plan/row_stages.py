@@ -1,9 +1,10 @@
-"""The stages that make a result rows of the target: its columns and types, and the columns that others own."""
+"""The stages that make a result rows of the target: its columns and types, the columns that others own, and events."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from freshet.changelog.declared import Changelog
 from freshet.project.model.checks import Evolution
 from freshet.project.model.pipeline import TableRef
 from freshet.types.columns import Column
@@ -89,4 +90,40 @@ class MergeColumns:
     keep_others: bool
     null_is_unchanged: bool
     changed_columns: str
+    target_exists: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptEvents:
+    """Make events of what was read as ``<SRC>``; what holds none goes aside, with the reason.
+
+    Args:
+        changelog: How they are read.
+        rule: The check that events which do not conform break, so that they go to the quarantine; empty where one fails the
+            run.
+        also: Columns of what was read that go along. An event of which they are then goes on whole, or not at all: where one
+            change of a message goes aside, so do the others.
+    """
+
+    changelog: Changelog
+    rule: str = ""
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeEvents:
+    """Merge a batch's events into the rows of the target that they change, by their reference keys.
+
+    Args:
+        table: The target.
+        columns: Its columns, in order, those that freshet keeps included.
+        changelog: How the events are merged.
+        partition_by: The partition columns; all of them are of the key.
+        target_exists: False before the first run, and where what stands is replaced.
+    """
+
+    table: TableRef
+    columns: tuple[Column, ...]
+    changelog: Changelog
+    partition_by: tuple[str, ...]
     target_exists: bool

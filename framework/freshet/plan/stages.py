@@ -10,7 +10,7 @@ from freshet.hudi.checkpoint import Checkpoint
 from freshet.hudi.keys.options import OPERATION
 from freshet.hudi.options import NO_ENTRIES, REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.row_stages import EnforceSchema, MergeColumns
+from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
 from freshet.project.model.pipeline import TableRef
 from freshet.project.model.steps import Operation
 from freshet.project.syntax.statements import Statement
@@ -101,11 +101,13 @@ Stage = (
     | ReadSnapshot
     | ReadLookback
     | ReadPartitions
+    | AdaptEvents
     | RunSql
     | RunPython
     | EnforceSchema
     | CheckBatch
     | MergeColumns
+    | MergeEvents
     | CheckTable
     | Commit
 )

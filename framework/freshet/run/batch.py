@@ -10,11 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import assert_never
 
 from freshet.backfill.read import read_range
+from freshet.changelog.counts import Counts
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
-from freshet.plan.row_stages import EnforceSchema, MergeColumns
+from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.quality.gate import Gated
@@ -52,6 +53,7 @@ class Batch:
         outcomes: Of every check, those that Hudi evaluates within the commit as passed.
         table_checks: The checks of the table; None where there are none.
         older: What becomes of the rows that are older than dropped ones.
+        events: What became of the events of a changelog; None where there is none.
     """
 
     rows: DataFrame
@@ -60,10 +62,13 @@ class Batch:
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None
     older: Older = field(default_factory=Older)
+    events: Counts | None = None
 
     @property
     def has_rows(self) -> bool:
-        """Return False where the checks have seen that there is no row to write."""
+        """Return False where the checks, or the merge, have seen that there is no row to write."""
+        if self.events is not None:
+            return self.events.merged.rows > 0
         return self.gated is None or not self.gated.is_empty
 
 
@@ -122,6 +127,8 @@ def walk(work: Work, stage: Stage) -> None:
             work.view(stage.view, read_lookback(work.spark, stage))
         case ReadPartitions():
             read.read_needed_partitions(work, stage)
+        case AdaptEvents():
+            read.adapt_events(work, stage)
         case RunSql():
             work.view(MAIN, run_sql(work.spark, stage, work.plan.window.end_inclusive))
         case RunPython():
@@ -132,6 +139,8 @@ def walk(work: Work, stage: Stage) -> None:
             check.hold_to_checks(work, stage)
         case MergeColumns():
             check.make_whole_rows(work, stage)
+        case MergeEvents():
+            check.merge_into_target(work, stage)
         case CheckTable():
             check.hold_table_to_checks(work, stage)
         case Commit():
@@ -154,6 +163,7 @@ def _batch(work: Work, stage: Commit) -> Batch:
         outcomes=check.in_order(work),
         table_checks=work.table_checks,
         older=check.older_rows(work),
+        events=work.counts,
     )
 
 

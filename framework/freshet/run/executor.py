@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, SyncError, unforeseen
-from freshet.hudi.checkpoint import RUN_ID_KEY
+from freshet.hudi.checkpoint import EVENTS_KEY, RUN_ID_KEY
 from freshet.hudi.instants import readable
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
 from freshet.plan.stages import Plan
@@ -185,9 +185,10 @@ def execute(
 
 
 def _results(batch: Batch, quarantined: int) -> dict[str, str]:
+    told = {EVENTS_KEY: batch.events.metadata()} if batch.events is not None else {}
     if batch.gated is None:
-        return {}
-    return dict(metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older.kept))
+        return told
+    return {**told, **metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older.kept)}
 
 
 def _explained(spec: PipelineSpec, spark: SparkSession, batch: Batch, error: FreshetError) -> FreshetError:

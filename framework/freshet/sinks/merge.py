@@ -7,6 +7,7 @@ right on every table type, and one writer at a time (the target's lease, and the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -42,7 +43,7 @@ def merge_columns(spark: SparkSession, stage: MergeColumns, batch: DataFrame, is
             # Read twice: for its partitions now, for its rows in the join. What is kept must not end with the fold: its 200
             # tasks, and those of all that follows, took 4 to 5 of 23 s (48,000 rows into 4 million, two cores).
             kept = batch if is_kept else keep_rows(batch)
-            stands = stands.where(_in_partitions_of(stage, kept))
+            stands = stands.where(in_partitions_of(kept, stage.partition_by))
             batch = batch if is_kept else by_few_tasks(kept)
     else:
         stands = spark.range(0).select(*(F.lit(None).cast(str(c.type)).alias(c.name) for c in stage.columns))
@@ -85,12 +86,16 @@ def _carried_by(stage: MergeColumns, name: str) -> Column:
     return F.col(f"`{name}`").isNotNull() if stage.null_is_unchanged else F.lit(True)
 
 
-def _in_partitions_of(stage: MergeColumns, batch: DataFrame) -> Column:
-    values = [
-        tuple(row) for row in batch.select(*(F.col(f"`{p}`").cast("string") for p in stage.partition_by)).distinct().collect()
-    ]
+def in_partitions_of(batch: DataFrame, partition_by: Sequence[str]) -> Column:
+    """Return the condition that a row lies in a partition of which the batch has rows.
+
+    Args:
+        batch: Rows that are kept: they are read for it.
+        partition_by: The partition columns.
+    """
+    values = [tuple(row) for row in batch.select(*(F.col(f"`{p}`").cast("string") for p in partition_by)).distinct().collect()]
     found = F.lit(True)
-    for position, name in enumerate(stage.partition_by):
+    for position, name in enumerate(partition_by):
         found = found & F.col(f"`{name}`").cast("string").isin(sorted({value[position] for value in values}))
     return found
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.verdict.chain import Chain
+from freshet.verdict.changelogs import of_events, scope_of
 from freshet.verdict.checks import of_checks
 from freshet.verdict.columns import SRC
 from freshet.verdict.facts import Question, TableFacts
-from freshet.verdict.result import Finding, Granted, Kind, Scope, Verdict
+from freshet.verdict.result import Finding, Granted, Kind, Output, Scope, Verdict
 from freshet.verdict.settings import of_settings
 from freshet.verdict.topics import never_happens
 
@@ -25,6 +26,9 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
             granted where the SQL says what it must be, and the verdict names it.
     """
     question = Question(spec=spec, facts={name.lower(): one for name, one in (facts or {}).items()})
+    if spec.source.changelog is not None:
+        return _verdict(spec, of_events(question), scope_of(spec.source.changelog), (), ())
+    found: list[Finding]
     try:
         chain = _walked(question)
         found, scope, granted, not_asked, output = chain.found, chain.scope, chain.granted, chain.not_asked, chain.output
@@ -32,7 +36,18 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
         found, scope, granted = [_fault(spec, error)], Scope(why_none="the analysis failed"), []
         not_asked, output = ("whatever else may make the two differ",), None
     found = [one for one in (*found, *of_checks(question)) if not never_happens(spec, one)]
-    accepted = tuple(_accepted(spec, one) for one in _once([*found, *of_settings(question)]))
+    return _verdict(spec, [*found, *of_settings(question)], scope, granted, not_asked, output)
+
+
+def _verdict(
+    spec: PipelineSpec,
+    found: Iterable[Finding],
+    scope: Scope,
+    granted: Sequence[Granted],
+    not_asked: tuple[str, ...],
+    output: Output | None = None,
+) -> Verdict:
+    accepted = tuple(_accepted(spec, one) for one in _once(found))
     kind: Kind = "exact" if not accepted else "exact_if" if all(one.accepted for one in accepted) else "inexact"
     used = {(one.code, one.accepted) for one in accepted}
     return Verdict(

@@ -1,4 +1,4 @@
-"""What adapters refuse to be told. What they make of messages: tests/integration/test_changelog.py."""
+"""What adapters refuse to be told. What they make of messages: tests/integration/test_changelog_adapters.py."""
 
 from __future__ import annotations
 

@@ -29,13 +29,14 @@ def test_columns_that_no_group_names_are_the_group_of_the_row() -> None:
 
 
 def test_the_state_has_a_register_for_each_group_and_the_values_of_its_forced_change() -> None:
-    state, deleted = reserved_columns(Layout(key=("id",), columns=TRIPS, groups={"tips": ("tip",)}))
+    state, deleted, order = reserved_columns(Layout(key=("id",), columns=TRIPS, groups={"tips": ("tip",)}))
     register = "ref_key:string,timestamp:bigint,is_deleted:boolean"
     assert str(state.type) == (
         f"struct<groups:struct<row:struct<{register}>,tips:struct<{register}>>,"
         f"forced:struct<row:struct<{register},values:struct<fare:int,note:string>>,tips:struct<{register},values:struct<tip:int>>>>"
     )
     assert (state.name, deleted.name, str(deleted.type)) == ("_event_state", "_event_deleted", "boolean")
+    assert (order.name, str(order.type)) == ("_event_order", "bigint")
 
 
 @pytest.mark.parametrize(

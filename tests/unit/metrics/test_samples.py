@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from freshet.hudi.checkpoint import CHECKS_KEY, PIPELINE_KEY
+from freshet.hudi.checkpoint import CHECKS_KEY, EVENTS_KEY, PIPELINE_KEY
 from freshet.metrics.samples import samples_of
 from freshet.run.totals import Totals
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_source_spec, a_table_state, a_target, at
@@ -118,6 +118,15 @@ def test_what_is_no_record_of_checks_tells_nothing(text: str) -> None:
     found = looked_at(a_table_state([a_commit(10)]), target)
     assert values(found, "freshet_check_rows") == {}
     assert values(found, "freshet_last_commit_rows")[("quarantined",)] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [('{"in": 3, "published": 2, "reasons": {"null_key": 1}}', {("in",): 3, ("published",): 2}), ("{", {})],
+)
+def test_the_events_of_a_changelog(text: str, expected: dict[tuple[str], int]) -> None:
+    target = a_target((15, a_checkpoint(10)), extra={EVENTS_KEY: text, PIPELINE_KEY: "earnings"})
+    assert values(looked_at(a_table_state([a_commit(10)]), target), "freshet_last_commit_events") == expected
 
 
 def test_the_last_run() -> None:

@@ -13,7 +13,8 @@ def test_both_shapes_and_every_key_is_described() -> None:
         assert shape["additionalProperties"] is False
         assert all("description" in value for value in shape["properties"].values())
     assert "warehouse" not in schema["$defs"]["pipeline"]["properties"]
-    assert schema["$defs"]["pipeline"]["required"] == ["ddl", "transform"]
+    assert schema["$defs"]["pipeline"]["required"] == ["ddl"]
+    assert schema["$defs"]["pipeline"]["anyOf"][0] == {"required": ["transform"]}
     assert set(json_schema("config")["$defs"]) == {"hoodie", "config", "Lease", "Run", "Metrics", "Lineage", "Budget"}
 
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql.types import LongType, StringType, StructType
 
 from freshet.errors import DataError
-from freshet.plan.parts import enforce_schema_stage
+from freshet.plan.row_parts import enforce_schema_stage
 from freshet.project.model.steps import TransformSpec
 from freshet.run.steps.check import _refuse_secret_names
 from freshet.run.steps.work import Work

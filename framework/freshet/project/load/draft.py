@@ -14,7 +14,7 @@ from freshet.project.model import logic
 from freshet.project.model.paths import normal_path, same_place
 from freshet.project.model.pipeline import TableRef
 from freshet.project.rules import source
-from freshet.project.syntax.ddl import ddl_header
+from freshet.project.syntax.ddl import DdlTable, ddl_header
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.template import TemplateContext, render
 from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode
@@ -173,3 +173,37 @@ def ddl_file(tree: MapNode) -> str:
     """Return the name of the DDL file that a pipeline's settings give."""
     node = tree.entries["ddl"]
     return node.text if isinstance(node, ScalarNode) else ""
+
+
+def target_of(ddl: DdlTable, draft: Draft, root: Path, problems: Problems) -> TableRef | None:
+    """Return where a pipeline's target lies; None where nobody says, which is reported.
+
+    Args:
+        ddl: Its DDL.
+        draft: The pipeline.
+        root: The project's folder.
+        problems: Receives BAD_VALUE, or what ``table_by_name`` says.
+    """
+    if ddl.location is not None:
+        if not ddl.location.value.strip():
+            problems.add(
+                ddl.file,
+                ddl.location.line,
+                "BAD_VALUE",
+                "LOCATION is empty.",
+                "Write the table's base path, or remove it.",
+            )
+            return None
+        return TableRef(ddl.name, normal_path(ddl.location.value, root))
+    return source.table_by_name(ddl.name, Place(ddl.file, ddl.line), {}, draft.warehouse, problems)
+
+
+def named_files(tree: MapNode) -> list[tuple[str, Place]]:
+    """Return the files of a pipeline's chain, each with the place that names it."""
+    node = tree.entries.get("transform")
+    items = node.items if isinstance(node, ListNode) else (node,)
+    return [
+        (item.value, Place(item.file, item.line))
+        for item in items
+        if isinstance(item, ScalarNode) and isinstance(item.value, str) and item.value
+    ]

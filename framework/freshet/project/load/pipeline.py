@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
+from freshet.changelog.declared import of_changelog
 from freshet.errors import Problem
 from freshet.hudi.keys import options
 from freshet.hudi.keys.kafka_keys import CLIENT_KEYS
 from freshet.problems import Problems
 from freshet.project.load import layers
-from freshet.project.load.draft import Draft, ddl_file
+from freshet.project.load.draft import Draft, ddl_file, named_files, target_of
 from freshet.project.model import logic
 from freshet.project.model.kafka import KafkaSpec, of_topics
-from freshet.project.model.paths import normal_path, places_before, quarantine_of
+from freshet.project.model.paths import places_before, quarantine_of
 from freshet.project.model.pipeline import PipelineSpec, SourceSpec, TableRef
 from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill
+from freshet.project.rules.changelog import check_said, order_of, read_changelog, reads_changelog, with_reserved
+from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, written_by
 from freshet.project.rules.checks import read_checks
 from freshet.project.rules.column_types import TypeRules
 from freshet.project.rules.fingerprint import fingerprint_of
@@ -37,10 +39,10 @@ from freshet.project.rules.transforms import read_chain
 from freshet.project.rules.write import check_ordering, check_overwrites, read_write
 from freshet.project.shape.files import validate_settings
 from freshet.project.shape.strategies import seconds_of
-from freshet.project.syntax.ddl import DdlTable, parse_ddl
-from freshet.project.syntax.files import Place, ProjectFiles
+from freshet.project.syntax.ddl import parse_ddl
+from freshet.project.syntax.files import ProjectFiles
 from freshet.project.syntax.template import text_of
-from freshet.project.syntax.yaml_nodes import ListNode, MapNode, ScalarNode, find_node
+from freshet.project.syntax.yaml_nodes import MapNode, ScalarNode, find_node
 
 
 def build(
@@ -94,8 +96,10 @@ def _built(
     check_spark(layers.text_settings(draft.tree, "spark"), problems)
     hoodie = layers.text_settings(draft.tree, "hoodie")
     check_hoodie(hoodie, problems)
-    chain = read_chain(_named_files(draft.tree), files, draft.context, problems)
+    chain = read_chain(named_files(draft.tree), files, draft.context, problems)
     described = settings.source if settings is not None else None
+    events = reads_changelog(draft.tree)
+    check_said(settings, draft.place, problems)
     if reads_topics(hoodie, described):
         main: SourceSpec | None = read_topics(hoodie, described, draft.place, draft.secrets, problems)
     else:
@@ -114,8 +118,13 @@ def _built(
     if ddl is None:
         return None
     values = agreed(hoodie, ddl, problems)
+    log = None
+    if events:
+        typed = not isinstance(main, KafkaSpec)
+        log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed)
+        ddl, values = with_reserved(ddl, log), {**values, options.ORDERING_FIELD: order_of(ddl)}
     rules = target.TargetRules(ddl, values, at_ddl, problems)
-    ref = _target(ddl, draft, files.root, problems)
+    ref = target_of(ddl, draft, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))
     operation = rules.operation(reads_partitions=any(item.read == "affected_partitions" for item in inputs))
     stable = settings.partition_is_stable if settings is not None else True
@@ -124,10 +133,13 @@ def _built(
     index = IndexRules(ddl, values, at_ddl, problems).index(draft.name, table, shares, spark, partition_is_stable=stable)
     TypeRules(ddl, values, at_ddl, problems).types(table, index)
     mode = rules.concurrency(table, index, operation)
-    write = read_write(settings.write if settings else None, table, operation, mode, draft.place, problems)
+    write = read_write(settings.write if settings and not events else None, table, operation, mode, draft.place, problems)
+    if events and settings is not None:
+        main, write = replace(main, changelog=log) if main else None, written_by(table)
+        check_goes_with(settings, main, operation, mode, hoodie.get(options.INCREMENTAL_FORMAT), draft.place, problems)
     check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)
-    if isinstance(main, KafkaSpec):
+    if isinstance(main, KafkaSpec) and not events:
         main = with_columns(main, described, table, draft.place, problems)
         main = with_schema(main, hoodie, described, draft.place, files, draft.secrets, problems)
         event_time = settings.backfill.event_time if settings is not None and settings.backfill is not None else ""
@@ -144,6 +156,8 @@ def _built(
         operation,
         write.strategy,
     )
+    if events:
+        check_checks(checks, draft.place("checks"), problems)
     names_kept = NamesKept(draft.secrets, draft.context, draft.tree, files, problems)
     names_kept.check_ddl(ddl)
     names_kept.check_settings()
@@ -167,7 +181,7 @@ def _built(
         **{
             f"{draft.file} ({matter})": value
             for matter, value in (
-                ("source", [main.table.name, main.incremental_format, *of_topics(main)]),
+                ("source", [main.table.name, main.incremental_format, *of_topics(main), *of_changelog(main.changelog)]),
                 ("inputs", logic.of_inputs(inputs)),
                 ("write", [operation, *written]),
                 ("checks", logic.of_checks(checks)),
@@ -223,28 +237,3 @@ def _built(
         hidden={text: shown for text in kept if (shown := draft.secrets.hidden(text)) != text},
     )
     return replace(spec, fingerprint=fingerprint_of(spec, [text for _, text in chain], files.root, draft.secrets))
-
-
-def _target(ddl: DdlTable, draft: Draft, root: Path, problems: Problems) -> TableRef | None:
-    if ddl.location is not None:
-        if not ddl.location.value.strip():
-            problems.add(
-                ddl.file,
-                ddl.location.line,
-                "BAD_VALUE",
-                "LOCATION is empty.",
-                "Write the table's base path, or remove it.",
-            )
-            return None
-        return TableRef(ddl.name, normal_path(ddl.location.value, root))
-    return source.table_by_name(ddl.name, Place(ddl.file, ddl.line), {}, draft.warehouse, problems)
-
-
-def _named_files(tree: MapNode) -> list[tuple[str, Place]]:
-    node = tree.entries.get("transform")
-    items = node.items if isinstance(node, ListNode) else (node,)
-    return [
-        (item.value, Place(item.file, item.line))
-        for item in items
-        if isinstance(item, ScalarNode) and isinstance(item.value, str) and item.value
-    ]

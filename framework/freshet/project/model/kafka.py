@@ -95,6 +95,10 @@ ORIGIN_TYPE = Struct(
 )
 
 
+#: What a message of a changelog is, in topics and in tables.
+MESSAGE = (Column(name="value", type=Atomic("binary")), Column(name=ORIGIN, type=ORIGIN_TYPE))
+
+
 def row_columns(spec: KafkaSpec) -> tuple[Column, ...]:
     """Return the columns of <SRC>: the value's, what it deletes, and where the record came from."""
     plain = Column(name="value", type=Atomic("string" if spec.format == "text" else "binary"))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from freshet.changelog.declared import Changelog
 from freshet.project.model import promises
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
@@ -72,16 +73,17 @@ class SourceSpec:
         full_scan_when_expired: Read the whole table when the checkpoint is older than the source's history
             (Hudi's ``hoodie.datasource.read.incr.fallback.fulltablescan.enable``); False is an error.
         incremental_format: ``cdc`` passes deletes on, ``latest_state`` does not, ``auto`` is cdc where the table records it.
+        changelog: How its rows, or records, are changes of the target's rows; None where they are none.
     """
 
     #: See ``freshet.sources.registry``.
     kind: ClassVar[str] = "hudi"
-
     table: TableRef
     max_commits: int
     missing_checkpoint: MissingCheckpoint
     full_scan_when_expired: bool
     incremental_format: IncrementalFormat
+    changelog: Changelog | None = None
 
     @property
     def place(self) -> str:
@@ -169,11 +171,9 @@ class PipelineSpec:
     """One validated pipeline.
 
     Args:
-        name: File name of the YAML without its ending.
-        file: YAML file, relative to the project.
+        name, file: File name of the YAML without its ending; the YAML file, relative to the project.
         owner, description, tags, schedule: What people and schedulers read; ``schedule_zone`` is the schedule's time zone.
-        target, source: The table written, and the main source.
-        inputs: Other tables, by name order of the YAML.
+        target, source, inputs: The table written, the main source, and other tables, by name order of the YAML.
         transform: The chain, in order.
         operation, write: Hudi's write operation; how the batch reaches the target, and which columns the pipeline owns.
         backfill: How a range of dates is computed again; None where the pipeline declares none.

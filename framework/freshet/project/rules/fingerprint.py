@@ -68,6 +68,10 @@ APART: Mapping[type, frozenset[str]] = {
 }
 
 
+#: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
+LATER: Mapping[type, frozenset[str]] = {SourceSpec: frozenset({"changelog"}), KafkaSpec: frozenset({"changelog"})}
+
+
 def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets: Redactor) -> str:
     """Return the fingerprint of a pipeline, 16 hexadecimal digits of a SHA-256.
 
@@ -86,8 +90,10 @@ def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        kind, apart = type(value), APART.get(type(value), frozenset())
-        return {"": kind.__name__, **{f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in apart}}
+        kind, apart, later = type(value), APART.get(type(value), frozenset()), LATER.get(type(value), frozenset())
+        named = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in apart}
+        told = {name: _plain(one) for name, one in named.items() if one is not None or name not in later}
+        return {"": kind.__name__, **told}
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

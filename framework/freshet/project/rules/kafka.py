@@ -95,9 +95,10 @@ def read_topics(
         group=_group(settings),
         fail_on_data_loss=_flag(settings.get(options.KAFKA_FAIL_ON_LOSS), True),
         min_partitions=_number(settings.get(options.KAFKA_MIN_PARTITIONS), 0),
-        format=declared.format,
+        # Of a changelog the records are read as they are: what they say is the adapter's matter.
+        format="bytes" if declared.format == "changelog" else declared.format,
         is_strict=declared.mode == "strict",
-        tombstones=declared.tombstones or "",
+        tombstones="row" if declared.format == "changelog" else declared.tombstones or "",
     )
 
 
@@ -115,7 +116,7 @@ def check_unread(settings: Settings, declared: Source | None, place: PlaceOf, pr
         if key in settings and not settings[key].file.startswith("configs/"):
             said = f"'{key}' is of topics of Kafka, and none is read."
             problems.add(settings[key].file, settings[key].line, "CONFLICTING_SETTING", said, hint)
-    if declared is not None and declared != NOT_SAID:
+    if declared is not None and declared != NOT_SAID and declared.format != "changelog":
         at = place("source")
         problems.add(at.file, at.line, "CONFLICTING_SETTING", "'source' is of topics of Kafka, and none is read.", hint)
 

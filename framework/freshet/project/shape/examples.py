@@ -10,6 +10,8 @@ def example_of(key: str) -> str:
     return {
         "ddl": "Write 'ddl: ddl/<table>.sql'.",
         "transform": "Write 'transform: transformers/<name>.sql' or a list.",
+        "adapter": "Write 'adapter: debezium', or another one of docs/concepts/changelog.md.",
+        "kind": "Write 'kind: binlog', or what else orders the changes: see docs/concepts/changelog.md.",
         "table": "Write 'table: <database>.<table>'.",
         "inputs": "Write '<name>: {table: <database>.<table>}'.",
         "vars": "Write '<name>: <text or number>'.",

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.budget import NO_LIMIT, Budget
+from freshet.project.shape.changelog import Changelog, ReferenceKey, Values
 from freshet.project.shape.checks import Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.examples import example_of
 from freshet.project.shape.running import NO_LINEAGE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
@@ -58,7 +59,8 @@ class PipelineFile(Shared):
 
     ddl: Name = Field(description="DDL file of the target table, relative to the project.")
     transform: Annotated[list[Name], Field(min_length=1), BeforeValidator(one_as_list)] = Field(
-        description="SQL and Python files, relative to the project, applied in this order."
+        default_factory=list,
+        description="SQL and Python files, relative to the project, applied in this order; of a changelog there are none.",
     )
     owner: str = Field("", description="Who answers for the table.")
     description: str = Field("", description="What the table holds, in one sentence.")
@@ -81,7 +83,7 @@ class PipelineFile(Shared):
         default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
     )
     source: Source | None = Field(
-        None, description="Topics of Kafka as the main source, as far as HoodieStreamer has no property for them."
+        None, description="Topics of Kafka, or a changelog, as far as HoodieStreamer has no property for them."
     )
     write: Write | None = Field(
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
@@ -221,14 +223,16 @@ def _note(
             "freshness": Freshness,
             "volume": Volume,
         }
+        in_changelog: dict[str, type[BaseModel]] = {"reference_key": ReferenceKey, "values": Values, "values_of": Values}
         owner: type[BaseModel] = nested.get(path[0], Settings)
         if owner is Check and len(path) > 3:
             owner = in_checks.get(path[2], Check)
-        if owner is Source and len(path) > 2:
-            owner = RegistrySchemas
+        elif owner is Source and len(path) > 2:
+            of_source = RegistrySchemas if path[1] == "schema" else Changelog
+            owner = in_changelog.get(path[2], of_source) if len(path) > 3 else of_source
         known = [field.alias or name for name, field in owner.model_fields.items()]
-        near = nearest(path[-1], known)
-        problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near or path[-1], known))
+        near = nearest(path[-1], known) or path[-1]
+        problems.add(file, line, "UNKNOWN_KEY", f"Unknown key '{dotted}'.", did_you_mean(near, known))
     elif "hint" in context:
         problems.add(file, line, kind, f"{dotted}: {message}", context["hint"])
     else:

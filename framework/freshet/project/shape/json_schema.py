@@ -58,6 +58,10 @@ def _adapted(shape: dict[str, Any], name: str) -> dict[str, Any]:
         if key in properties:
             listed = {k: v for k, v in properties[key].items() if k not in ("description", "title", "default")}
             properties[key] = {"description": properties[key]["description"], "anyOf": [{"type": "string"}, listed]}
+    if "transform" in properties:
+        is_log = {"required": ["format"], "properties": {"format": {"const": "changelog"}}}
+        # Of a changelog there are no steps.
+        shape["anyOf"] = [{"required": ["transform"]}, {"required": ["source"], "properties": {"source": is_log}}]
     return shape | {"title": f"freshet {name}"}
 
 

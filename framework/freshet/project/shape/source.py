@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from freshet.project.shape.changelog import Changelog
 from freshet.project.shape.strategies import Model, Name, one_as_list, refused
 
 
@@ -37,7 +38,7 @@ def _known(value: Any) -> Any:
 
 
 class Source(Model):
-    """Topics of Kafka, and how their records are decoded."""
+    """Topics of Kafka and how their records are decoded, or a changelog, in topics or in a table."""
 
     topics: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list,
@@ -47,17 +48,20 @@ class Source(Model):
         None,
         description="Regular expression that the whole names of the topics match, later ones among them.",
     )
-    format: Annotated[Literal["json", "json_schema", "avro", "text", "bytes"], BeforeValidator(_known)] = Field(
+    format: Annotated[Literal["json", "json_schema", "avro", "text", "bytes", "changelog"], BeforeValidator(_known)] = Field(
         "json",
         description="What a record's value is: json: an object, whose fields become columns; json_schema: the same, behind the "
         "id of a schema in a registry; avro: a record, by the schema of a file or those of a registry; text: UTF-8, as the "
-        "column value; bytes: as they are, as the column value.",
+        "column value; bytes: as they are, as the column value; changelog: a change of a row, see changelog.",
     )
     schema_: RegistrySchemas | None = Field(
         None,
         alias="schema",
         description="format: avro: the registry that has the schemas; without one, the schema is that of "
         "hoodie.streamer.schemaprovider.source.schema.file.",
+    )
+    changelog: Changelog | None = Field(
+        None, description="format: changelog: how changes are read, of topics or of a table, and merged into the target."
     )
     columns: dict[Name, Name] | None = Field(
         None,

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
+from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable, table_after
-from freshet.plan.row_stages import EnforceSchema, MergeColumns
+from freshet.plan.row_stages import EnforceSchema, MergeColumns, MergeEvents
 from freshet.project.model.checks import SqlRule, kind_of
 from freshet.quality.contract import enforce_schema, with_aside
 from freshet.quality.gate import check_batch
@@ -22,6 +23,7 @@ from freshet.quarantine import table as q
 from freshet.run.steps.work import Work
 from freshet.secrets import REDACTOR
 from freshet.sinks.commit import empty_batch, without_moved
+from freshet.sinks.events import merge_batch
 from freshet.sinks.merge import merge_columns
 from freshet.sources.hudi.read.held import hold_read
 from freshet.sources.hudi.read.reader import load_table
@@ -50,6 +52,25 @@ def make_whole_rows(work: Work, stage: MergeColumns) -> None:
     """Take the columns that the batch does not own from the target."""
     hold_read(stage)
     work.batch = merge_columns(work.spark, stage, work.batch, is_kept=work.gated is not None)
+
+
+def merge_into_target(work: Work, stage: MergeEvents) -> None:
+    """Merge the batch's events into the rows that stand."""
+    hold_read(stage)
+    work.phase(f"merging events into {stage.table.name}")
+    work.batch, work.merged = merge_batch(work.spark, stage, work.batch)
+    counts = work.counts
+    if counts is None:
+        return
+    work.phase(counts.in_words())
+    if counts.lost:
+        raise FreshetError(
+            "EVENTS_MISCOUNTED",
+            f"{work.spec.name}: {counts.read.events:,} events were read, and {abs(counts.lost):,} of them are in none of the "
+            "places where they have to be, or in two.",
+            "Nothing was published, and the checkpoint stays.",
+            "Run the same command again; where it happens again, report it.",
+        )
 
 
 def hold_table_to_checks(work: Work, stage: CheckTable) -> None:

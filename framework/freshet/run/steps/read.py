@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from freshet.hudi.checkpoint import MAIN
+from freshet.plan.row_stages import AdaptEvents
 from freshet.run.steps.work import Work
+from freshet.sources.changelog.events import read_events
 from freshet.sources.hudi.read.inputs import read_partitions
 from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadPartitions, counted
 from freshet.sources.readers import READERS
@@ -14,6 +16,14 @@ def read_main(work: Work, stage: ReadIncrement) -> None:
     reader = READERS[work.spec.source.kind]
     work.source, work.aside = reader.read(work.spark, stage)
     work.view(MAIN, work.source.drop(*reader.identity))
+
+
+def adapt_events(work: Work, stage: AdaptEvents) -> None:
+    """Make events of what was read."""
+    work.phase("making events of what was read")
+    found = read_events(stage, work.batch, work.spec.name)
+    work.events, work.aside = found.read, found.aside
+    work.view(MAIN, found.rows)
 
 
 def add_driven(work: Work, stage: DriveRows) -> None:

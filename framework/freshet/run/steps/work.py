@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
+from freshet.changelog.counts import Counts, Merged, Read
 from freshet.hudi.checkpoint import MAIN
 from freshet.plan.checks import CheckTable
 from freshet.plan.stages import Plan
@@ -33,6 +34,7 @@ class Work:
         inputs: What the next step reads, by name.
         source: The rows of the main source, with what identifies them there; None before they are read.
         aside: What the main source gave that is no row of it, for the quarantine; None where there is none.
+        events, merged: Of a changelog: how many events were read, and what became of them in the merge; None before that.
         gated: What the checks of the batch found; None where none have run.
         outcomes: Of every check that has run.
         table_checks: The checks of the table; None where there are none.
@@ -48,6 +50,8 @@ class Work:
     inputs: dict[str, DataFrame] = field(default_factory=dict)
     source: DataFrame | None = None
     aside: DataFrame | None = None
+    events: Read | None = None
+    merged: Merged | None = None
     gated: Gated | None = None
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None
@@ -71,6 +75,14 @@ class Work:
             vars=self.spec.variables,
             source_instant=self.plan.window.end_inclusive,
         )
+
+    @property
+    def counts(self) -> Counts | None:
+        """Return what became of the events of a changelog; None where there is none, or nothing was merged yet."""
+        if self.events is None or self.merged is None:
+            return None
+        aside = self.gated.dropped_count if self.gated is not None else 0
+        return Counts(read=self.events, merged=self.merged, aside=aside)
 
     def view(self, name: str, rows: DataFrame) -> None:
         """Give the next step rows to read by a name, in SQL and in Python."""

@@ -240,7 +240,7 @@ class ReadQuarantine:
 
     Args:
         table: The quarantine.
-        columns: The target's columns.
+        columns: The target's columns, or those of a message, which is then made of what is kept of it.
         where: SQL condition that selects rows; empty for all.
         repairs: Columns that are set, each to a SQL expression over the quarantine's row.
         hidden_runs: Runs whose rows do not count, because their commit on the target never came.

@@ -88,6 +88,7 @@ class KafkaSource:
         subjects = self.topics.subjects_of(dict.fromkeys(topic for (topic, _), _ in ranges))
         if self.topics.is_compared and ranges:
             refuse_misfits(self.spec.name, self.topics, subjects)
+        is_log = self.topics.changelog is not None
         malformed = next((one for one in self.spec.checks if isinstance(one.rule, MalformedRule)), None)
         return ReadTopics(
             table=self.topics.table,
@@ -104,7 +105,8 @@ class KafkaSource:
             avro_schema=self.topics.avro_schema,
             registry=self.topics.registry,
             subjects=subjects if self.topics.registry else (),
-            rule=malformed.name if malformed is not None and malformed.severity == "drop" else "",
+            # Any record is one of bytes; which of them is an event is told behind it.
+            rule=malformed.name if malformed is not None and malformed.severity == "drop" and not is_log else "",
         )
 
     def read_range(self, times: ReadRange) -> ReadTopics:

@@ -14,7 +14,7 @@ from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.keys.options import INDEX_TYPE, METADATA_ENABLE
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.checks import CheckBatch
-from freshet.plan.row_stages import MergeColumns
+from freshet.plan.row_stages import MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, Plan, Stage
 from freshet.project.model.pipeline import TableRef
 from freshet.sources.hudi.look.partitions import partition_values
@@ -90,7 +90,7 @@ def _held_of(stage: Stage) -> str:
     match stage:
         case ReadIncrement() | ReadLookback() | ReadSnapshot() | ReadPartitions() | ReadRange() | ReadQuarantine():
             return stage.table.path
-        case MergeColumns() | Commit():
+        case MergeColumns() | MergeEvents() | Commit():
             return stage.table.path
         case DriveRows():
             return stage.source.path
@@ -142,7 +142,7 @@ def hold_read(stage: Stage) -> None:
             hold_version(stage.table, Version(stage.as_of), _UNTOUCHED, partial(_may_hold, stage))
         case ReadQuarantine():
             hold_version(stage.table, Version(""), _UNTOUCHED)
-        case MergeColumns() if stage.target_exists:
+        case MergeColumns() | MergeEvents() if stage.target_exists:
             hold_version(stage.table, Version(""), _UNTOUCHED, changed="COMMIT_CONFLICT")
         case _:
             pass

@@ -1,17 +1,12 @@
-"""Changelogs on frames: reference keys compare right, messages become events, and the merge is what its model says.
-
-The model itself is held by tests/unit/changelog/test_any_order.py.
-"""
+"""Adapters on frames: messages become events, each value without a loss, and what is none goes aside with its reason."""
 
 from __future__ import annotations
 
 import base64
 import json
-import random
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,27 +18,20 @@ from freshet.changelog.canal import canal
 from freshet.changelog.conform import REASON
 from freshet.changelog.debezium import UNAVAILABLE, Debezium, debezium
 from freshet.changelog.fields import EVENT, event_type
-from freshet.changelog.frames import adapt, aside, mark_typed, merge_events, mergeable
-from freshet.changelog.layout import STATE, Equal, Layout, reserved_columns
+from freshet.changelog.frames import adapt, aside, mark_typed, mergeable
+from freshet.changelog.layout import Layout
 from freshet.changelog.maxwell import maxwell
 from freshet.changelog.plain import changelog, plain
 from freshet.changelog.reference import (
     BinlogPosition,
-    Columns,
     Given,
     KafkaOffset,
     Lsn,
-    MariaDbGtid,
-    MySqlGtid,
-    Reference,
-    expression,
-    needed,
 )
 from freshet.changelog.values import Coding
 from freshet.registry import wire
 from freshet.types.columns import Column
 from freshet.types.from_sql import parse_type
-from tests.kit.changelogs import Change, Event, Register, Row, meaning
 from tests.kit.frames import frame
 
 
@@ -51,221 +39,6 @@ from tests.kit.frames import frame
 def spark(quick: SparkSession) -> SparkSession:
     return quick
 
-
-# --- reference keys -------------------------------------------------------------------------------------------------
-
-ONE, TWO = "3e11fa47-71ca-11e1-9e33-c80aa9429562", "aaaaaaaa-71ca-11e1-9e33-c80aa9429562"
-_BINLOG = ("file", "pos", "row", "snapshot", "snapshot_has_position")
-#: Per kind of reference: rows of its parts from the oldest to the newest, and rows that have no place in the order.
-ORDERS: dict[str, tuple[Reference, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
-    "binlog": (
-        BinlogPosition(("mysql-bin", "other.bin")),
-        [
-            (None, None, None, True, False),
-            ("mysql-bin.000009", "4", "0", False, True),
-            ("mysql-bin.999999", "4", None, True, True),
-            ("mysql-bin.999999", "4", "0", False, True),
-            ("mysql-bin.999999", "4", "2", False, True),
-            ("mysql-bin.999999", "4", "10", False, True),
-            ("mysql-bin.999999", "1000", "0", False, True),
-            ("mysql-bin.1000000", "4", "0", False, True),
-            ("other.bin.000001", "4", "0", False, True),
-        ],
-        [
-            ("relay-bin.000001", "4", "0", False, True),
-            ("mysql-bin", "4", "0", False, True),
-            ("mysql-bin.1", None, "0", False, True),
-        ],
-    ),
-    "mariadb": (
-        MariaDbGtid(1),
-        [(None, None, None, True), *((f"1-{server}-{n}", "4", "0", False) for server, n in ((7, 9), (3, 10), (7, 100)))],
-        [("0-7-9", "4", "0", False), ("1-7-9,0-1-1", "4", "0", False), (None, "4", "0", False)],
-    ),
-    "mysql": (
-        MySqlGtid((TWO, ONE), "total_order"),
-        [(f"{TWO}:9", "2", False), (f"{TWO.upper()}:10", "1", False), (f"{TWO}:10", "3", False), (f"{ONE}:1", "1", False)],
-        [(f"{ONE[:-1]}0:1", "1", False), (f"{ONE}:tag:1", "1", False), (f"{ONE}:1-5", "1", False)],
-    ),
-    "lsn": (
-        Lsn(),
-        # What a transaction wrote before the snapshot's position, and committed after it, is newer than the snapshot.
-        [
-            ("0", "900", True),
-            (None, "850", False),
-            ("1000", "990", False),
-            ("1000", "1010", False),
-            ("18446744073709551615", "1", False),
-        ],
-        [("1", "0/16B3748", False), ("1", None, False)],
-    ),
-    "given": (
-        Given(),
-        [("9",), ("10",), ("00011",), ("18446744073709551615",)],
-        [("-1",), ("1.5",), ("",), (None,), ("1" * 21,)],
-    ),
-    "text": (Given("text"), [("a",), ("ab",), ("b",)], [("",), (None,)]),
-    "offset": (KafkaOffset(), [(0, "0"), (9, "1"), (9, "10"), (10, "0")], [(None, "0")]),
-}
-
-
-@pytest.mark.parametrize("kind", ORDERS)
-def test_reference_keys_compare_as_what_they_are_made_of(spark: SparkSession, kind: str) -> None:
-    reference, ordered, nowhere = ORDERS[kind]
-    names = needed(reference)
-    types = {"snapshot": "boolean", "snapshot_has_position": "boolean", "offset": "bigint"}
-    schema = ", ".join(["at int", *(f"{name} {types.get(name, 'string')}" for name in names)])
-    rows = [(number, *row) for number, row in enumerate([*ordered, *nowhere])]
-    keys = frame(spark, rows, schema).selectExpr("at", f"{expression(reference, {name: name for name in names})} AS k")
-    found = [row.k for row in keys.orderBy("at").collect()]
-    assert found[: len(ordered)] == sorted(set(found[: len(ordered)])), kind
-    assert found[len(ordered) :] == [None] * len(nowhere)
-
-
-def test_reference_keys_of_columns_compare_as_the_columns(spark: SparkSession) -> None:
-    kinds = {"i": "int", "l": "bigint", "d": "decimal(12,8)", "t": "timestamp", "a": "date", "s": "string"}
-    values: dict[str, list[Any]] = {
-        "i": [-5, 0, 7, 10],
-        "l": [-(2**63), -1, 0, 2**63 - 1],
-        "d": [Decimal("-9999.99999999"), Decimal("-0.00000001"), Decimal("0.00000001"), Decimal("10.5")],
-        "t": [datetime(1969, 12, 31, tzinfo=UTC), *(datetime(2026, 1, 1, 0, 0, 0, n, tzinfo=UTC) for n in (0, 1, 20))],
-        "a": [date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(9999, 12, 31)],
-        "s": ["", "a", "ab", "é"],
-    }
-    columns = [Column(name=name, type=parse_type(kind)) for name, kind in kinds.items()]
-    batch = frame(spark, list(zip(*values.values(), strict=True)), ", ".join(f"{n} {k}" for n, k in kinds.items()))
-    one = {c.name: expression(Columns((c,)), {c.name: c.name}) for c in columns}
-    pair = expression(Columns((columns[5], columns[0])), {"s": "substring('aaab', i, 1)", "i": "i"})
-    rows = batch.selectExpr(*(f"{sql} AS {name}" for name, sql in one.items()), f"{pair} AS pair").collect()
-    for name in kinds:
-        assert [row[name] for row in rows] == sorted({row[name] for row in rows}), name
-
-
-# --- the merge ------------------------------------------------------------------------------------------------------
-
-SIZES = {"row": 2, "tips": 1}
-TABLE = tuple(
-    Column(name=name, type=parse_type(kind)) for name, kind in (("id", "int"), ("a", "int"), ("b", "string"), ("tip", "int"))
-)
-_TABLE_SCHEMA = ", ".join(f"{c.name} {c.type}" for c in TABLE)
-_COLUMNS = {"row": ("a", "b"), "tips": ("tip",)}
-
-
-def _histories(drawn: random.Random, count: int) -> list[Event]:
-    found = []
-    for key in range(count):
-        for _ in range(drawn.randrange(1, 7)):
-            is_deleted = drawn.random() < 0.25
-            touched = [] if is_deleted else drawn.choice([["row", "tips"], ["row"], ["tips"]])
-            values = {
-                "row": (drawn.choice([None, 1, 2]), drawn.choice([None, "x", "y"])),
-                "tips": (drawn.choice([None, 1, 2]),),
-            }
-            found.append(
-                Event(
-                    key=key,
-                    ref_key=drawn.choice("abcd"),
-                    timestamp=drawn.randrange(4),
-                    is_deleted=is_deleted,
-                    force_update=drawn.random() < 0.2,
-                    values={group: values[group] for group in touched},
-                    references={group: drawn.choice("abcd") for group in (touched or SIZES) if drawn.random() < 0.3},
-                )
-            )
-    return found
-
-
-def _event_frame(spark: SparkSession, events: Sequence[Event]) -> DataFrame:
-    rows = []
-    for event in events:
-        named = event.references if event.is_deleted else event.values
-        changed = [(group, event.references.get(group), list(_COLUMNS[group])) for group in named]
-        whole = not event.references and (event.is_deleted or set(event.values) == set(SIZES))
-        told = (str(event.key), event.ref_key, None if whole else changed, None, event.timestamp, event.is_deleted or None)
-        a, b = event.values.get("row", (9, "left out"))
-        (tip,) = event.values.get("tips", (9,))
-        rows.append((event.key, a, b, tip, (*told, None, None, event.force_update, None)))
-    return frame(spark, rows, f"{_TABLE_SCHEMA}, {EVENT} {event_type()}")
-
-
-def _table(rows: Sequence[Any]) -> dict[int, Row]:
-    found: dict[int, Row] = {}
-    for row in rows:
-        made = {}
-        for group, columns in _COLUMNS.items():
-            told, forced = row[STATE]["groups"][group], row[STATE]["forced"][group]
-            shown = tuple(row[name] for name in columns)
-            ordinary = None if told["ref_key"] is None else (told["ref_key"], told["timestamp"], told["is_deleted"])
-            change = None
-            if forced is not None:
-                change = Change(forced["ref_key"], forced["timestamp"], forced["is_deleted"], tuple(forced["values"]))
-            is_deleted = ordinary[2] if ordinary else True
-            if change and (ordinary is None or change.timestamp >= ordinary[1]):
-                is_deleted = change.is_deleted
-            made[group] = Register(ordinary, change, shown, is_deleted)
-        assert row["_event_deleted"] == all(register.is_deleted for register in made.values())
-        found[row["id"]] = made
-    return found
-
-
-@pytest.mark.parametrize("equal", ["deleted", "row"])
-def test_the_merge_is_what_its_model_says_whatever_the_order_and_the_cuts(spark: SparkSession, equal: Equal) -> None:
-    drawn = random.Random(f"changelog {equal}")
-    layout = Layout(key=("id",), columns=TABLE, groups={"tips": ("tip",)}, equal=equal)
-    history = _histories(drawn, 150)
-    arrived = [*history, *drawn.sample(history, len(history) // 3)]
-    drawn.shuffle(arrived)
-    reserved = ", ".join(f"{c.name} {c.type}" for c in reserved_columns(layout))
-    table = frame(spark, [], f"{_TABLE_SCHEMA}, {reserved}")
-    size = len(arrived) // 3 + 1
-    for start in range(0, len(arrived), size):
-        events = _event_frame(spark, arrived[start : start + size])
-        merged = merge_events(layout, events, table)
-        others = table.join(events.select("id").distinct(), "id", "left_anti").select(*merged.columns)
-        table = merged.unionByName(others).localCheckpoint()
-    assert _table(table.collect()) == meaning(SIZES, equal, history)
-
-
-@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_the_merge_over_a_table_of_hudi(spark: SparkSession, tmp_path: Path, table_type: str) -> None:
-    drawn = random.Random(f"changelog {table_type}")
-    layout = Layout(key=("id",), columns=TABLE, groups={"tips": ("tip",)})
-    history = _histories(drawn, 60)
-    arrived = drawn.sample(history, len(history))
-    reserved = ", ".join(f"{c.name} {c.type}" for c in reserved_columns(layout))
-    empty = frame(spark, [], f"{_TABLE_SCHEMA}, {reserved}")
-    options = {
-        "hoodie.table.name": "trips",
-        "hoodie.datasource.write.table.type": table_type,
-        "hoodie.datasource.write.recordkey.field": "id",
-        "hoodie.datasource.write.precombine.field": "batch",
-        "hoodie.datasource.write.partitionpath.field": "",
-        "hoodie.index.type": "BUCKET",
-        "hoodie.bucket.index.num.buckets": "1",
-        "hoodie.metadata.enable": "false",
-        "hoodie.embed.timeline.server": "false",
-    }
-    path, size = str(tmp_path / "trips"), len(arrived) // 3 + 1
-    for batch, start in enumerate(range(0, len(arrived), size)):
-        stands = spark.read.format("hudi").load(path) if batch else empty
-        merged = merge_events(layout, _event_frame(spark, arrived[start : start + size]), stands)
-        whole = merged.withColumn("batch", F.lit(batch)).localCheckpoint()
-        whole.coalesce(1).write.format("hudi").options(**options).mode("append").save(path)
-    assert _table(spark.read.format("hudi").load(path).collect()) == meaning(SIZES, "deleted", history)
-
-
-def test_a_column_of_maps_is_compared_too(spark: SparkSession) -> None:
-    columns = (TABLE[0], Column(name="m", type=parse_type("map<string,int>")))
-    layout = Layout(key=("id",), columns=columns)
-    schema = f"id int, m map<string,int>, {EVENT} {event_type()}"
-    told = ("1", "a", None, None, 1, False, None, None, False, None)
-    batch = frame(spark, [(1, {"x": 1}, told), (1, {"x": 2}, told)], schema)
-    reserved = ", ".join(f"{c.name} {c.type}" for c in reserved_columns(layout))
-    empty = frame(spark, [], f"id int, m map<string,int>, {reserved}")
-    assert [row.m for row in merge_events(layout, batch, empty).collect()] == [{"x": 2}]
-
-
-# --- adapters -------------------------------------------------------------------------------------------------------
 
 _KAFKA = (
     "topic string, partition int, offset bigint, timestamp timestamp, key binary, value binary, "

@@ -1,0 +1,176 @@
+"""A stage of a plan as text for people and as JSON for machines."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from typing_extensions import assert_never
+
+from freshet.changelog.declared import as_json, equal_in_words, groups_in_words, order_in_words
+from freshet.hudi.checkpoint import MAIN
+from freshet.hudi.keys.kafka_keys import SECRET_KEYS
+from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
+from freshet.hudi.options import NO_ENTRIES
+from freshet.plan.checks import CheckBatch, CheckTable
+from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
+from freshet.plan.stages import Commit, RunPython, RunSql, Stage
+from freshet.sources.hudi.reads import (
+    DriveRows,
+    ReadIncrement,
+    ReadLookback,
+    ReadPartitions,
+    ReadQuarantine,
+    ReadRange,
+    ReadSnapshot,
+    counted,
+)
+from freshet.sources.kafka.reads import ReadTopics
+
+_SHOWN_PARTITIONS = 20
+
+
+def stage_json(stage: Stage) -> dict[str, Any]:
+    """Return a stage as a JSON-serialisable mapping."""
+    body: dict[str, Any] = {"stage": _name(stage), **asdict(stage)}
+    if isinstance(stage, AdaptEvents | MergeEvents):
+        body["changelog"] = as_json(stage.changelog)
+    if isinstance(stage, EnforceSchema | MergeColumns | MergeEvents | CheckTable | ReadQuarantine):
+        body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
+    if isinstance(stage, ReadTopics):
+        body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
+        body["client"] = {key: value for key, value in stage.client.items() if key not in SECRET_KEYS}
+        body["registry"] = list(stage.registry.urls) if stage.registry else []
+    if isinstance(stage, Commit):
+        body["checkpoint"] = stage.checkpoint.as_json() if stage.checkpoint else None
+    return body
+
+
+def _name(stage: Stage) -> str:
+    match stage:
+        case ReadTopics():
+            return "read_topics"
+        case ReadIncrement():
+            return "read_increment"
+        case ReadRange():
+            return "read_range"
+        case DriveRows():
+            return "drive_rows"
+        case ReadSnapshot():
+            return "read_snapshot"
+        case ReadLookback():
+            return "read_lookback"
+        case ReadPartitions():
+            return "read_partitions"
+        case RunSql():
+            return "run_sql"
+        case RunPython():
+            return "run_python"
+        case ReadQuarantine():
+            return "read_quarantine"
+        case CheckBatch():
+            return "check_batch"
+        case CheckTable():
+            return "check_table"
+        case EnforceSchema():
+            return "conform"
+        case MergeColumns():
+            return "merge_columns"
+        case AdaptEvents():
+            return "adapt_events"
+        case MergeEvents():
+            return "merge_events"
+        case Commit():
+            return "commit"
+        case _:
+            assert_never(stage)
+
+
+def _partitions(stage: ReadPartitions) -> str:
+    columns = [column for column, _ in stage.on]
+    if stage.known is None:
+        needed = ", ".join(f"{column} = {' or '.join(texts)}" for column, texts in stage.on)
+        return f"the partitions that the batch needs: {needed}"
+    named = ["/".join(f"{c}={v}" for c, v in zip(columns, values, strict=True)) for values in stage.known]
+    more = f" and {len(named) - _SHOWN_PARTITIONS} more" if len(named) > _SHOWN_PARTITIONS else ""
+    return f"{counted(len(named), 'partition')}: {', '.join(named[:_SHOWN_PARTITIONS])}{more}"
+
+
+def stage_text(stage: Stage) -> str:
+    """Return what a stage does, in words."""
+    match stage:
+        case ReadTopics():
+            undecoded = f"; records that cannot be decoded break {stage.rule}" if stage.rule else ""
+            times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
+            schemas = f" by the schemas of {', '.join(stage.subjects)} at {stage.registry.urls[0]}" if stage.registry else ""
+            what = f"the records of {stage.table.name.partition(':')[2]} as {stage.format}{schemas}"
+            return f"read <SRC>: {what}{times}{undecoded}"
+        case ReadIncrement():
+            deletes = ", deletes included" if stage.with_deletes else ""
+            return f"read <SRC> incrementally from {stage.table.name}{deletes}"
+        case ReadSnapshot():
+            if stage.empty:
+                return f"read {stage.view}: nothing of {stage.table.name} yet"
+            return f"read {stage.view}: all of {stage.table.name}" + (f" as of {stage.as_of}" if stage.as_of else "")
+        case ReadRange():
+            view = "<SRC>" if stage.view == MAIN else stage.view
+            return f"read {view}: {stage.column} from {stage.start} to {stage.end} of {stage.table.name}" + (
+                f" as of {stage.as_of}" if stage.as_of else ""
+            )
+        case DriveRows() if stage.every_row:
+            return (
+                f"add to <SRC> all of {stage.source.name}: {stage.changes.table.name} is read whole, and has cleaned the "
+                "version before"
+            )
+        case DriveRows():
+            keys = ", ".join(f"{column} = {theirs}" for theirs, column in stage.on)
+            pruned = [column for _, column in stage.on if column in stage.partition_by]
+            where = f"in the {', '.join(pruned)} that changed" if pruned else "in all of it"
+            return f"add to <SRC> what {stage.changes.table.name} changed: rows of {stage.source.name} {where}, by {keys}"
+        case ReadLookback():
+            return f"read {stage.view}: what changed in {stage.table.name}: {stage.window.reason}"
+        case ReadPartitions():
+            version = f" as of {stage.as_of}" if stage.as_of else ""
+            return f"read {stage.view}: of {stage.table.name}{version} {_partitions(stage)}"
+        case RunSql():
+            return f"run {stage.file} ({len(stage.statements)} statement{'s' * (len(stage.statements) != 1)})"
+        case RunPython():
+            return f"call transform() of {stage.file}"
+        case EnforceSchema():
+            return f"hold the batch against the DDL: {len(stage.columns)} columns, no null in {', '.join(stage.required)}"
+        case ReadQuarantine():
+            where = f" where {stage.where}" if stage.where else ""
+            return f"read <SRC>: the rows that wait in {stage.table.name}{where}"
+        case CheckBatch():
+            names = ", ".join(f"{c.name} ({c.severity}{', deletes the older row' * c.deletes})" for c in stage.checks)
+            keeps = stage.located and any(c.severity == "drop" and not c.deletes for c in stage.checks)
+            older = "; the older row that stands under a dropped row's key stays published" if keeps else ""
+            return f"check the batch in one pass: {names or 'its size'}{older}"
+        case CheckTable():
+            return "check what the commit makes: " + "; ".join(
+                f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")
+                for one in stage.checks
+            )
+        case MergeColumns():
+            others = ", and write its other rows again" if stage.keep_others else ""
+            missing = "" if stage.keep_others or stage.insert_missing else "; rows whose key is not there are dropped"
+            return f"join with {stage.table.name}: set only {', '.join(stage.owned)}{others}{missing}"
+        case AdaptEvents():
+            log, aside = stage.changelog, f"; what does not conform breaks {stage.rule}" if stage.rule else ""
+            form = "rows with _event" if log.is_typed else "the format itself" if log.adapter == "freshet" else log.adapter
+            return f"make events of <SRC>: {form}, ordered by {order_in_words(log.source.reference)}{aside}"
+        case MergeEvents():
+            log = stage.changelog
+            return (
+                f"merge into {stage.table.name} by reference key: {groups_in_words(log.layout)}; {equal_in_words(log.layout)}"
+            )
+        case Commit():
+            index = stage.options["hoodie.index.type"]
+            if index == "HBASE":
+                index += f" {stage.options[HBASE_TABLE]} on {stage.options[HBASE_QUORUM]}:{stage.options[HBASE_PORT]}"
+            rows = "a checkpoint without rows" if stage.empty else stage.operation
+            if index == NO_ENTRIES:
+                index = "its index is made afterwards"
+            return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
+        case _:
+            assert_never(stage)
