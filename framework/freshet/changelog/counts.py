@@ -84,7 +84,9 @@ class Counts:
     def in_words(self) -> str:
         """Return the numbers, but for those that are none."""
         told = [f"{count:,} {kind}" for kind, count in self.kinds.items() if count and kind != "in"]
-        return f"{self.read.events:,} events: {', '.join(told) or 'none'}; {self.merged.rows:,} rows change"
+        came = f"{self.read.events:,} event{'s' * (self.read.events != 1)}"
+        changed = f"{self.merged.rows:,} row{' changes' if self.merged.rows == 1 else 's change'}"
+        return f"{came}: {', '.join(told)}; {changed}" if told else f"{came}; {changed}"
 
 
 def kinds_in(text: str | None) -> dict[str, int]:

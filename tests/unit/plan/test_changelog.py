@@ -208,6 +208,8 @@ def test_numbers_add_up_or_say_that_they_do_not() -> None:
         "reasons": {"malformed": 2},
     }
     assert counts.in_words() == "10 events: 4 published, 3 older, 2 aside, 1 skipped; 3 rows change"
+    one = Counts(read=Read(events=1), merged=Merged(events=1, published=1, rows=1), aside=0)
+    assert one.in_words() == "1 event: 1 published; 1 row changes"
     assert kinds_in(counts.metadata()) == {"in": 10, "published": 4, "older": 3, "aside": 2, "skipped": 1}
     assert [kinds_in(text) for text in (None, "", "{", "[1]", '{"in": []}', "7")] == [{}] * 6
     assert Counts(read=read, merged=Merged(events=6, published=4, rows=3), aside=2).lost == 1
