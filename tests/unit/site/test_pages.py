@@ -32,7 +32,7 @@ def test_all_that_can_be_known_is_on_the_pages() -> None:
         "idle x3",
         "3 inserted",
         "dropped 2",
-        "2 rows came, 1 were taken away",
+        "rows that came: 2; that were taken away: 1",
         "1 of 2 chunks done (50%)",
         "2.0 kB",
         "record key",
