@@ -17,6 +17,8 @@ NIGHTLY = frozenset(
         # Verdicts: a history of two pipelines stays, and thousands in a model, tests/unit/verdict.
         "test_a_thousand_histories_of_exact_pipelines",
         "test_the_example_of_an_inexact_pipeline_makes_a_difference",
+        "test_a_thousand_histories_of_drawn_pipelines",
+        "test_the_examples_of_drawn_pipelines_make_a_difference",
         "test_thousands_of_histories_of_exact_pipelines",
         # A story of a table with two owners: the rounds of partial updates and of joins stay.
         "test_merge_of_two_owners",
