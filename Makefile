@@ -58,14 +58,14 @@ unit: setup ## The tests that need no JVM
 test: unit ## What a change must pass; of each product of cases a row for every pair
 	$(TESTS) tests --ignore tests/unit $(QUEUE)
 
+# Three, because a session on few rows keeps four fifths of a core busy.
 nightly: lint unit docs ## Everything: whole products, what takes long, and what could need a quiet machine three times on a busy one
-	FRESHET_FULL=1 FRESHET_EXAMPLES=3 $(TESTS) tests --ignore tests/unit $(QUEUE)
+	FRESHET_FULL=1 FRESHET_EXAMPLES=2 $(TESTS) tests --ignore tests/unit -n 3 --no-loadscope-reorder
 	$(PYTHON) -m tests.kit.busy 3 $(MAKE) --no-print-directory waits
 	$(PYTHON) -m tests.kit.pythons
 
 waits: setup ## The tests of processes, kills, locks and threads
-	$(TESTS) tests/unit/cli tests/unit/dev tests/unit/run $(QUEUE)
-	$(TESTS) -m waits tests --ignore tests/unit $(QUEUE)
+	$(TESTS) -m waits tests $(QUEUE)
 
 # In an environment of its own: nothing of freshet needs it.
 docs: | $(PYTHON) ## The pages of docs/ as a site in build/site; a link that leads nowhere fails

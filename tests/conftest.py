@@ -8,21 +8,19 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from freshet.jvm.session import start_session
 from tests.kit.cluster import spark_cluster
 from tests.kit.lake import Lake
-from tests.kit.session import SPARK_CONF, lighten
+from tests.kit.session import tests_session
 from tests.kit.spared import CODEGEN, NO_CODEGEN, follow, pytest_collection_modifyitems, pytest_runtest_setup
 
-pytest_plugins = ["tests.kit.queue"]
+pytest_plugins = ["tests.kit.queue", "tests.kit.waits"]
 # Hooks, which pytest finds by their names.
 __all__ = ["pytest_collection_modifyitems", "pytest_runtest_setup"]
 
 
 @pytest.fixture(scope="session")
 def application() -> Iterator[SparkSession]:
-    session = start_session(SPARK_CONF)
-    lighten(session)
+    session = tests_session()
     follow(session)
     yield session
     session.stop()

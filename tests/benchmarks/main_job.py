@@ -128,7 +128,7 @@ def _as_people_write_it(job: dict[str, object]) -> dict[str, object]:
 def _job(spec: PipelineSpec, target: Path, after: str) -> dict[str, object]:
     window = source_of(spec).commits_between(begin_exclusive=after)
     compiled = json.loads(timed(freshet("compile", PIPELINE, "--output", "json")).output)["plans"][0]
-    options = next(stage["options"] for stage in compiled["stages"] if stage["stage"] == "commit")
+    commit = next(stage for stage in compiled["stages"] if stage["stage"] == "commit")
     conf = session_conf(spec.spark_conf, resolve_jars())
     return {
         "spark": conf,
@@ -139,7 +139,7 @@ def _job(spec: PipelineSpec, target: Path, after: str) -> dict[str, object]:
         "sql": spec.transform[0].statements[0].text,
         "python": str(ROOT / spec.transform[1].file),
         "columns": [c.name for c in spec.target.columns],
-        "options": options,
+        "options": {**commit["options"], "hoodie.datasource.write.operation": commit["operation"]},
         "target": str(target),
     }
 

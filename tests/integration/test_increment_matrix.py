@@ -87,7 +87,7 @@ def test_increments_are_differences(spark: SparkSession, tmp_path: Path, table: 
             continue
         try:
             faults += [f"{operation}: {fault}" for fault in OPERATIONS[operation](history)]
-            history.start()
+            history.settle()
         except (Py4JJavaError, PySparkException) as error:
             if _is_readable(spark, history):
                 raise

@@ -99,6 +99,7 @@ class History:
                 "hoodie.simple.index.update.partition.path": "true",
                 "hoodie.global.simple.index.parallelism": "2",
                 "hoodie.simple.index.parallelism": "2",
+                "hoodie.global.index.reconcile.parallelism": "2",
             }
         if index == "BUCKET":
             self.options["hoodie.bucket.index.num.buckets"] = "2"
@@ -136,21 +137,20 @@ class History:
         """Run a statement over the table ``history``."""
         self._name()
         # What the table does not know of itself: Spark SQL would make a metadata table, and write without the buckets.
-        own = {"hoodie.metadata.enable": "false"}
+        own = {"hoodie.metadata.enable": "false", "hoodie.embed.timeline.server": "false"}
         if self.index == "BUCKET":
             own |= {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
         for key, value in own.items():
             self.spark.conf.set(key, value)
         try:
-            self.spark.sql(text)
+            self.spark.sql(text).collect()
         finally:
             for key in own:
                 self.spark.conf.unset(key)
 
     def call(self, procedure: str, arguments: str) -> None:
         """Call a procedure of Hudi's on the table."""
-        self._name()
-        self.spark.sql(f"CALL {procedure}(table => 'history', {arguments})").collect()
+        self.sql(f"CALL {procedure}(table => 'history', {arguments})")
 
     def _name(self) -> None:
         if not self._named:
@@ -184,7 +184,12 @@ class History:
 
     def start(self) -> None:
         """Take what stands for read."""
-        self.rows, self.position = self.snapshot(), self.state().commits[-1].completed
+        self.rows = self.snapshot()
+        self.settle()
+
+    def settle(self) -> None:
+        """Take what has been looked at for read: a table service may have come after it."""
+        self.position = self.state().commits[-1].completed
 
     def faults(self, expected: Rows | None = None, upto: str = "") -> list[str]:
         """Read what is new since the last look, and say how it differs from the difference of the snapshots.

@@ -54,6 +54,7 @@ LAYERS = (
     ("landing",),
     ("migration", "cases", "dev"),
     ("audit",),
+    ("serve",),
     ("api", "cli"),
 )
 # Their imports would cross a layer in good order: none is imported by a run.
@@ -61,7 +62,7 @@ TOOLS = ("__main__", "jvm.submitted.main", "hudi.keys.generate", "jvm.class_data
 # Work on an index is a run, and a run keeps dropped rows apart, which is a run itself.
 SIBLINGS = {("index.ops", "run"), ("run", "quarantine"), ("quarantine", "run")}
 #: Imported by their names alone, where a pipeline has what they are for.
-APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing")
+APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "serve")
 NO_SPARK = (
     "errors",
     "secrets",
@@ -147,6 +148,7 @@ NO_SPARK = (
     "run.result",
     "run.runner",
     "run.write_session",
+    "serve",
 )
 #: What people read; commands and links in it are held.
 PAGES = (

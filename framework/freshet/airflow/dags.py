@@ -15,7 +15,7 @@ from freshet.airflow.groups import Group, Pipeline, groups_of
 from freshet.airflow.operator import FreshetOperator
 
 #: The newest version of the document that this module reads.
-_VERSION = 1
+_VERSION = 2
 _SECONDS = 60
 # A run that is over its own limit ends itself; Airflow's limit is for one that cannot.
 _MARGIN = timedelta(minutes=5)
@@ -53,7 +53,7 @@ def make_dags(
         variables: Added to the environment of each process.
 
     Raises:
-        RuntimeError: The project is invalid, or its document is of a newer freshet.
+        RuntimeError: The project is invalid, a schedule has another time zone than UTC, or its document is of a newer freshet.
     """
     found = _described(project_dir, env, freshet, document)
     project = name or Path(project_dir).resolve().name

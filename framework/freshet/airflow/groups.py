@@ -9,6 +9,7 @@ from typing import Any
 
 #: As ``freshet dag --output json`` writes a pipeline.
 Pipeline = Mapping[str, Any]
+_UTC = "UTC"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,17 @@ def groups_of(project: str, pipelines: Sequence[Pipeline]) -> tuple[Group, ...]:
     Args:
         project: Name of the project; the ids begin with it.
         pipelines: As ``freshet dag`` lists them: upstream before downstream.
+
+    Raises:
+        RuntimeError: A schedule has another time zone than UTC.
     """
+    elsewhere = [one["name"] for one in pipelines if one["schedule"] and one.get("schedule_zone", _UTC) != _UTC]
+    if elsewhere:
+        # Run by another clock they would be hours late, and nobody told.
+        raise RuntimeError(
+            f"freshet.airflow runs schedules in UTC, and {', '.join(elsewhere)} names another schedule_zone: "
+            "write the schedule in UTC, or let freshet serve run it."
+        )
     place: dict[str, str] = {}
     members: dict[str, list[Pipeline]] = {}
     for one in pipelines:

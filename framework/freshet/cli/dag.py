@@ -10,6 +10,7 @@ import click
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, reporting
 from freshet.errors import Exit
+from freshet.project.model.cron import UTC
 from freshet.status.dag import dag_of
 
 
@@ -45,7 +46,10 @@ def dag(
 
 
 def _lines(one: dict[str, Any]) -> list[str]:
-    when = one["schedule"] or ("after what it reads" if one["upstream"] else "when it is called")
+    unscheduled = "after what it reads" if one["upstream"] else "when it is called"
+    every = f"again after {one['interval_seconds']} s, under freshet serve" if one["interval_seconds"] else unscheduled
+    zone = "" if one["schedule_zone"] == UTC else f" ({one['schedule_zone']})"
+    when = f"{one['schedule']}{zone}" if one["schedule"] else every
     lines = [one["name"], f"  runs        {when}"]
     for label, values in (
         ("after", one["upstream"]),

@@ -9,19 +9,14 @@ import click
 
 from freshet.cli.dev_kafka import kafka
 from freshet.cli.dev_registry import registry
+from freshet.cli.dev_server import directory_option, in_words, say_stopped, wait_option
 from freshet.cli.output import Output, message, reporting
 from freshet.dev.hbase.files import ZNODE
 from freshet.dev.hbase.look import QUORUM, HBase, look
 from freshet.dev.hbase.server import start, stop
 from freshet.errors import Exit
 
-_directory = click.option(
-    "--dir",
-    "directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=None,
-    help="Where its data, log and ports are kept.  [default: hbase in $FRESHET_CACHE]",
-)
+_directory = directory_option("hbase", "data, log and ports")
 
 
 @click.group(short_help="Start what a developer's machine lacks: a real HBase, a real Kafka, a stub of a schema registry.")
@@ -65,15 +60,7 @@ def hbase() -> None:
     help="How many region servers.  [default: as many as the last time, at first 1]",
 )
 @_directory
-@click.option(
-    "--wait",
-    "wait_seconds",
-    type=click.FloatRange(min=0),
-    default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long it may take until it is ready.",
-)
+@wait_option(60, "is ready")
 @click.option(
     "--heap",
     "heap_gib",
@@ -125,14 +112,7 @@ def down(output: Output, directory: Path | None, purge: bool) -> Exit:
       freshet dev hbase down --dir /tmp/hbase --output json
     """
     found, ended = stop(directory, purge, message)
-    what = {
-        "gone": f"no HBase of {found.directory} runs",
-        "terminated": f"the HBase of {found.directory} was stopped (pid {found.pid})",
-        "killed": f"the HBase of {found.directory} did not stop and was killed (pid {found.pid})",
-    }[ended]
-    purged = purge and found.port > 0
-    data = "its data are deleted" if purged else "its data stay" if found.port else "it has no data"
-    output.result(f"{what}; {data}", {"ended": ended, "pid": found.pid, "purged": purged, "directory": str(found.directory)})
+    say_stopped(output, "HBase", "data", found, ended, purge)
     return Exit.OK
 
 
@@ -164,7 +144,4 @@ def _in_words(found: HBase) -> str:
         "port": str(found.port or "none yet"),
         "znode": ZNODE,
     }
-    lines = [f"HBase is {found.state}", *(f"  {name:<15} {value}" for name, value in facts.items())]
-    if found.port:
-        lines += ["", "hoodie:", *(f"  {key}: {value}" for key, value in found.hoodie.items())]
-    return "\n".join(lines)
+    return in_words(f"HBase is {found.state}", facts, found.hoodie if found.port else {})

@@ -7,18 +7,13 @@ from pathlib import Path
 
 import click
 
+from freshet.cli.dev_server import directory_option, in_words, say_stopped, wait_option
 from freshet.cli.output import Output, message, reporting
 from freshet.dev.kafka.look import Kafka, look
 from freshet.dev.kafka.server import start, stop
 from freshet.errors import Exit
 
-_directory = click.option(
-    "--dir",
-    "directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=None,
-    help="Where its topics, log and port are kept.  [default: kafka in $FRESHET_CACHE]",
-)
+_directory = directory_option("kafka", "topics, log and port")
 
 
 @click.group()
@@ -46,15 +41,7 @@ def kafka() -> None:
     help="The port of its clients.  [default: that of the last time, at first a free one]",
 )
 @_directory
-@click.option(
-    "--wait",
-    "wait_seconds",
-    type=click.FloatRange(min=0),
-    default=60,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long it may take until it serves.",
-)
+@wait_option(60, "serves")
 @click.option(
     "--heap",
     "heap_mib",
@@ -100,14 +87,7 @@ def down(output: Output, directory: Path | None, purge: bool) -> Exit:
       freshet dev kafka down --dir /tmp/kafka --output json
     """
     found, ended = stop(directory, purge, message)
-    what = {
-        "gone": f"no Kafka of {found.directory} runs",
-        "terminated": f"the Kafka of {found.directory} was stopped (pid {found.pid})",
-        "killed": f"the Kafka of {found.directory} did not stop and was killed (pid {found.pid})",
-    }[ended]
-    purged = purge and found.port > 0
-    data = "its topics are deleted" if purged else "its topics stay" if found.port else "it has no topics"
-    output.result(f"{what}; {data}", {"ended": ended, "pid": found.pid, "purged": purged, "directory": str(found.directory)})
+    say_stopped(output, "Kafka", "topics", found, ended, purge)
     return Exit.OK
 
 
@@ -137,7 +117,4 @@ def _in_words(found: Kafka) -> str:
         "servers": found.servers if found.port else "none yet",
         "cluster": found.cluster or "none yet",
     }
-    lines = [f"Kafka is {found.state}", *(f"  {name:<15} {value}" for name, value in facts.items())]
-    if found.port:
-        lines += ["", "hoodie:", *(f"  {key}: {value}" for key, value in found.hoodie.items())]
-    return "\n".join(lines)
+    return in_words(f"Kafka is {found.state}", facts, found.hoodie if found.port else {})

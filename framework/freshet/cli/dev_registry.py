@@ -6,17 +6,12 @@ from pathlib import Path
 
 import click
 
-from freshet.cli.output import Output, reporting
+from freshet.cli.dev_server import directory_option, in_words, say_stopped, wait_option
+from freshet.cli.output import Output, message, reporting
 from freshet.dev.registry.server import Found, look, start, stop
 from freshet.errors import Exit
 
-_directory = click.option(
-    "--dir",
-    "directory",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=None,
-    help="Where its schemas, port and log are kept.  [default: registry in $FRESHET_CACHE]",
-)
+_directory = directory_option("registry", "schemas, port and log")
 
 
 @click.group()
@@ -36,15 +31,7 @@ def registry() -> None:
 
 @registry.command()
 @_directory
-@click.option(
-    "--wait",
-    "wait_seconds",
-    type=click.FloatRange(min=0),
-    default=20,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long it may take until it answers.",
-)
+@wait_option(20, "answers")
 @reporting
 def up(output: Output, directory: Path | None, wait_seconds: float) -> Exit:
     """Start the stub and wait until it answers; where it is up already, say so.
@@ -54,7 +41,7 @@ def up(output: Output, directory: Path | None, wait_seconds: float) -> Exit:
       freshet dev registry up
       freshet dev registry up --dir /tmp/registry --wait 5
     """
-    found = start(directory, wait_seconds)
+    found = start(directory, wait_seconds, message)
     output.result(_in_words(found), found.as_json())
     return Exit.OK
 
@@ -71,11 +58,8 @@ def down(output: Output, directory: Path | None, purge: bool) -> Exit:
       freshet dev registry down
       freshet dev registry down --purge --dir /tmp/registry
     """
-    found, ended = stop(directory, purge)
-    what = "no stub runs" if ended == "gone" else f"the stub was stopped (pid {found.pid})"
-    kept = "its schemas are deleted" if purge and found.port else "its schemas stay" if found.port else "it has none"
-    facts = {"ended": ended, "pid": found.pid, "purged": purge and found.port > 0, "directory": str(found.directory)}
-    output.result(f"{what} in {found.directory}; {kept}", facts)
+    found, ended = stop(directory, purge, message)
+    say_stopped(output, "stub of a schema registry", "schemas", found, ended, purge)
     return Exit.OK
 
 
@@ -100,9 +84,8 @@ def status(output: Output, directory: Path | None) -> Exit:
 def _in_words(found: Found) -> str:
     facts = {
         "directory": str(found.directory),
+        "log": str(found.log),
         "pid": str(found.pid or "none"),
         "address": found.url if found.port else "none yet",
     }
-    return "\n".join(
-        [f"the stub of a schema registry is {found.state}", *(f"  {name:<10} {value}" for name, value in facts.items())]
-    )
+    return in_words(f"the stub of a schema registry is {found.state}", facts, {})

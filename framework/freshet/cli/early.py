@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -26,6 +27,8 @@ class _Standing:
 
 def watch() -> None:
     """Answer the signals from now on; for a process that does nothing but this command."""
+    # Python looks through all objects after each 700 new ones, and a command makes some hundred thousand before it begins.
+    gc.set_threshold(100_000, 20, 20)
     for number in stopping():
         signal.signal(number, _answer)
 

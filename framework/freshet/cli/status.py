@@ -14,11 +14,7 @@ from freshet.cli.state_text import backfill_words, logic_words, row_of, running_
 from freshet.errors import Exit
 from freshet.events.event import Event
 from freshet.hudi.timeline import TimelineState
-from freshet.metrics.collect import collect
-from freshet.metrics.out import Sender
 from freshet.metrics.slo import in_words, judged
-from freshet.metrics.text import text_of
-from freshet.metrics.troubles import LATE_SECONDS
 from freshet.project.model.pipeline import Project
 from freshet.sources.hudi.reads import counted
 from freshet.status.standing import More, status_of
@@ -72,6 +68,9 @@ def status(
     if send:
         return _sent(output, project, more, as_metrics)
     if as_metrics:
+        from freshet.metrics.collect import collect
+        from freshet.metrics.text import text_of
+
         samples = collect(project, more)
         # They hold no secret, and to look at half a megabyte once more takes longer than to make it.
         output.document(
@@ -110,6 +109,8 @@ def _sent(output: Output, project: Project, more: More, as_metrics: bool) -> Exi
         raise click.UsageError("--send goes with --metrics.")
     if not any(spec.metrics.is_any for spec in project.pipelines):
         raise click.UsageError(f"configs/{project.env}.yml names no place for metrics: write one under 'metrics:'.")
+    from freshet.metrics.out import Sender
+
     lost: list[Event] = []
     sender = Sender(project, more, lost.append)
     for spec in project.pipelines:
@@ -123,6 +124,10 @@ def _sent(output: Output, project: Project, more: More, as_metrics: bool) -> Exi
 
 def _overdue(s: PipelineStatus) -> str:
     seconds = s.overdue_seconds or 0.0
+    if not seconds:
+        return ""
+    from freshet.metrics.troubles import LATE_SECONDS
+
     return f"{s.pipeline}: no run has begun since one was due {in_words(seconds)} ago" if seconds > LATE_SECONDS else ""
 
 

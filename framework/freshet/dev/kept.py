@@ -30,6 +30,7 @@ class Server:
         short: Its name in the command and in the names of its files.
         busy, unusable, unreadable: Codes: another command starts or stops it; its directory cannot be used; its state cannot
             be read.
+        not_started, port_taken, running: And: it did not start; another program has its port; it runs otherwise.
     """
 
     name: str
@@ -37,6 +38,9 @@ class Server:
     busy: str
     unusable: str
     unreadable: str
+    not_started: str
+    port_taken: str
+    running: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,9 @@ class Place:
         return f".{self.server.short}-"
 
 
-def default_directory(server: Server) -> Path:
-    """Return the folder of a kind of server in the cache."""
-    return cache_dir() / server.short
+def directory_of(server: Server, directory: Path | None) -> Path:
+    """Return the absolute path of a directory, by default that of the kind of server in the cache."""
+    return (directory or cache_dir() / server.short).expanduser().absolute()
 
 
 def read_json(place: Place) -> dict[str, Any] | None:

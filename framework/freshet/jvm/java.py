@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import shutil
-import ssl
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,6 +74,9 @@ def write_trust_store(path: Path) -> int:
     Returns:
         Number of certificates written; 0 where Python knows of none, and then no file is written.
     """
+    # Of all that asks for a Java only the download needs it, and it takes 5 ms to load.
+    import ssl
+
     certificates = ssl.create_default_context().get_ca_certs(binary_form=True)
     if not certificates:
         return 0

@@ -84,7 +84,8 @@ class _Rules:
             "FreshetScheduleMissed",
             f"{_worst(self.metric('freshet_schedule_overdue_seconds'))} > {LATE_SECONDS}",
             _CRITICAL,
-            f"its scheduler has not begun a run that was due {{{{ $value | humanizeDuration }}}} ago ({spec.schedule}, UTC)",
+            "its scheduler has not begun a run that was due {{ $value | humanizeDuration }} ago "
+            f"({spec.schedule}, {spec.schedule_zone})",
             f"Look at the scheduler; then {self.status}",
         )
         never = f"{_worst(self.metric('freshet_pipeline_has_run'))} == 0"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from freshet.hudi.instants import seconds_since, timestamp_of, zone_of
 from freshet.hudi.table import StateReader
-from freshet.metrics.cron import schedule_of
+from freshet.project.model.cron import Schedule
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.run.last_runs import RUNS, LastRuns, last_runs
 from freshet.sources.hudi.reads import Window
@@ -137,14 +137,14 @@ def _waiting(spec: PipelineSpec, state: StateReader, looked: Looked, now: float)
 
 
 def _overdue(found: Measured) -> float | None:
-    schedule = schedule_of(found.spec.schedule)
     recorded = found.runs.begun if found.runs else ""
     # Of before there were records; what else writes to the table, such as a backfill, is no run.
     last = timestamp_of(recorded or (found.looked.last[0].requested if found.looked.last else ""))
     if found.running is not None and found.running[0] in RUNS:
         last = max(last or 0.0, found.running[1])
-    if schedule is None or last is None:
+    if not found.spec.schedule or last is None:
         return None
+    schedule = Schedule(found.spec.schedule, found.spec.schedule_zone)
     due = schedule.next_after(datetime.fromtimestamp(last, timezone.utc) + _EARLY)
     return None if due is None else round(max(0.0, found.now - due.timestamp()), 3)
 

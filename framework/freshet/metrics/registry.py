@@ -56,6 +56,7 @@ class Metric:
 
 _OF_RECORDS = "the run's record"
 _OF_COMMIT = "the commit's metadata"
+_OF_SERVE = "the agenda of freshet serve, which alone tells it"
 _OF_SOURCE = "the timelines of source and target"
 _CHECKED = "the commit's metadata: what its checks found"
 _INPUT, _KIND, _RESULT = ("pipeline", "input"), ("pipeline", "kind"), ("pipeline", "result")
@@ -99,11 +100,7 @@ METRICS: tuple[Metric, ...] = (
         help="How long ago a run should have begun by the pipeline's schedule that did not; 0 where none is missing.",
         derived="schedule, the records of runs and the lease",
     ),
-    Metric(
-        name="freshet_last_run_timestamp_seconds",
-        help="When the last run began.",
-        derived=_OF_RECORDS,
-    ),
+    Metric(name="freshet_last_run_timestamp_seconds", help="When the last run began.", derived=_OF_RECORDS),
     Metric(
         name="freshet_last_run_result",
         labels=_RESULT,
@@ -116,6 +113,12 @@ METRICS: tuple[Metric, ...] = (
         help="How long the last run took, in total and by phase as far as it came.",
         derived=_OF_RECORDS,
     ),
+    Metric(
+        name="freshet_serve_waiting_seconds",
+        help="How long the pipeline has been due and waits for its turn; 0 where it runs, or is not due.",
+        derived=_OF_SERVE,
+    ),
+    Metric(name="freshet_serve_paused", help="1 where the pipeline is paused, else 0.", derived=_OF_SERVE),
     Metric(
         name="freshet_last_run_lease_wait_seconds",
         help="How long the last run waited until it held its target.",

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from freshet.hudi.table import StateReader
-from freshet.metrics.measured import Measured, Waiting, measured
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import NO_SLO
-from freshet.run.last_runs import RUNS
 from freshet.secrets import redact
 from freshet.sources.hudi.reads import counted
 from freshet.status.status import Looked
+
+if TYPE_CHECKING:
+    from freshet.metrics.measured import Measured, Waiting
 
 Result = Literal["kept", "at_risk", "broken"]
 # A promise of which so much is used up may be broken before anybody looks again.
@@ -54,6 +55,9 @@ def judged(spec: PipelineSpec, looked: Looked, state: StateReader) -> Mapping[st
     """
     if spec.slo == NO_SLO and not spec.schedule:
         return {}
+    # What it takes to measure takes longer to load than most commands have.
+    from freshet.metrics.measured import measured
+
     found = measured(spec, state, looked, time.time())
     return {"slo": tuple(one.as_json() for one in objectives_of(found)), "overdue_seconds": found.overdue}
 
@@ -123,6 +127,8 @@ def _by_success(found: Measured, limit: int) -> tuple[Result, str]:
 
 
 def _runtime(found: Measured, limit: int) -> tuple[Result, str]:
+    from freshet.run.last_runs import RUNS
+
     allowed = f"{in_words(limit)} are allowed"
     took = found.runs.worked.seconds.get("total") if found.runs and found.runs.worked else None
     at_work = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from freshet.errors import StateError
 from freshet.hudi.table import StateReader
 from freshet.project.model.kafka import KAFKA
@@ -9,12 +11,19 @@ from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.hudi.input import find_input as find_hudi_input
 from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.source import KIND as OF_HUDI
-from freshet.sources.kafka.source import KIND as OF_KAFKA
 from freshet.sources.position import Position
 from freshet.sources.protocol import InputTable, Source, SourceKind
 
+
+def _of_kafka() -> SourceKind:
+    # Few pipelines read topics, and an idle tick is short.
+    from freshet.sources.kafka.source import KIND
+
+    return KIND
+
+
 #: By the name that ``SourceSpec.kind`` has; ``freshet.sources.encodings`` has their positions, ``readers`` what reads them.
-KINDS: dict[str, SourceKind] = {HUDI: OF_HUDI, KAFKA: OF_KAFKA}
+KINDS: dict[str, Callable[[], SourceKind]] = {HUDI: lambda: OF_HUDI, KAFKA: _of_kafka}
 
 
 def kind_of(spec: PipelineSpec) -> SourceKind:
@@ -44,7 +53,7 @@ def kind_named(kind: str, name: str) -> SourceKind:
             "Upgrade freshet to a version that reads it.",
             kind=kind[:40],
         )
-    return KINDS[kind]
+    return KINDS[kind]()
 
 
 def find_source(spec: PipelineSpec, state: StateReader) -> Source | None:

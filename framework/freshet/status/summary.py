@@ -17,6 +17,8 @@ class Pipeline:
         name: Its name.
         file: Its YAML file, relative to the project.
         owner, description, schedule, tags: What people and schedulers read.
+        schedule_zone: The schedule's time zone.
+        interval_seconds: Of a continuous pipeline, how long at least from the begin of a run to the next; None of others.
         target: The table that it writes.
         source: Path of the table that it reads.
         upstream: The pipelines whose targets it reads.
@@ -29,6 +31,8 @@ class Pipeline:
     owner: str
     description: str
     schedule: str
+    schedule_zone: str
+    interval_seconds: int | None
     tags: tuple[str, ...]
     target: str
     source: str
@@ -50,6 +54,8 @@ def pipelines_of(project: Project) -> tuple[Pipeline, ...]:
             owner=one.owner,
             description=one.description,
             schedule=one.schedule,
+            schedule_zone=one.schedule_zone,
+            interval_seconds=one.interval_seconds,
             tags=one.tags,
             target=one.target.ref.name,
             source=one.source.table.path,

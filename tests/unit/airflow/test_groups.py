@@ -44,6 +44,12 @@ def test_schedules_that_differ_have_ids_that_differ() -> None:
     assert len(shown(*(pipeline(f"p{n}", text) for n, text in enumerate(schedules)))) == len(schedules)
 
 
+def test_a_schedule_of_another_time_zone_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="b names another schedule_zone"):
+        groups_of("etl", [pipeline("a", "0 6 * * *"), {**pipeline("b", "0 6 * * *"), "schedule_zone": "Europe/Berlin"}])
+    assert shown({**pipeline("a", "0 6 * * *"), "schedule_zone": "UTC"}, {**pipeline("b"), "schedule_zone": "Asia/Tokyo"})
+
+
 def test_without_airflow_it_is_said_what_is_missing() -> None:
     with pytest.raises(ImportError, match="apache-airflow"):
         _ = airflow.make_dags

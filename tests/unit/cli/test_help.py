@@ -30,6 +30,7 @@ def test_all_the_commands_are_there() -> None:
     assert {path for path, command in COMMANDS if not isinstance(command, click.Group)} == {
         ("init",),
         ("validate",),
+        ("serve",),
         ("test",),
         ("compile",),
         ("explain",),

@@ -18,14 +18,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from freshet.cli.main import main
-from freshet.dev import process
+from freshet.dev import life, ports, process
 from freshet.dev.hbase import look as look_module
 from freshet.dev.hbase import server
-from freshet.dev.hbase.files import Place, State, default_directory, read_state
+from freshet.dev.hbase.files import Place, State, place_of
 from freshet.dev.hbase.look import HBase, look
 from freshet.dev.hbase.server import start, stop
 from freshet.dev.hbase.settings import hbase_site
 from freshet.dev.kept import delete_files, hold_directory, write_state
+from freshet.dev.life import read_state
 from freshet.dev.process import end_process, start_mark
 from freshet.errors import FreshetError
 from freshet.hudi.keys.hudi_keys import check_key
@@ -53,7 +54,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     run(READY)
     monkeypatch.setattr(look_module, "_registered", lambda state: state.region_servers)
     monkeypatch.setattr(server, "forget_the_dead", lambda state: True)
-    monkeypatch.setattr(server, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(life, "_POLL_SECONDS", 0.02)
     monkeypatch.setattr(process, "_POLL_SECONDS", 0.02)
     return run
 
@@ -69,15 +70,15 @@ def refused(code: str, call: Callable[[], object]) -> FreshetError:
 
 def test_the_default_directory_lies_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FRESHET_CACHE", str(tmp_path))
-    assert default_directory() == tmp_path / "hbase"
+    assert place_of(None).directory == tmp_path / "hbase"
 
 
 def test_a_state_is_read_as_it_was_written(place: Place) -> None:
     place.directory.mkdir()
-    assert read_state(place) is None
+    assert read_state(place, State) is None
     state = State(port=20123, region_servers=2, pid=0, mark="boot 17", launched_ms=1_700_000_000_000)
     write_state(place, state)
-    assert read_state(place) == state
+    assert read_state(place, State) == state
     assert [path.name for path in place.directory.iterdir()] == ["hbase.json"]
 
 
@@ -178,7 +179,7 @@ def test_one_that_dies_while_it_is_waited_for_is_started_again(place: Place, scr
 
 
 def test_one_that_does_not_end_is_killed(place: Place, script: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "end_process", lambda pid, mark: end_process(pid, mark, term_seconds=0.1))
+    monkeypatch.setattr(life, "end_process", lambda pid, mark: end_process(pid, mark, term_seconds=0.1))
     script("trap '' TERM; echo Master has completed initialization; while true; do sleep 0.05; done")
     start(place.directory)
     assert stop(place.directory)[1] == "killed"
@@ -248,7 +249,7 @@ def test_a_port_that_is_taken_is_named(
     script: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server, "_PORT_SECONDS", 0.1)
+    monkeypatch.setattr(ports, "_PORT_SECONDS", 0.1)
     port = start(place.directory).port
     stop(place.directory)
     with socket.create_server(("127.0.0.1", port)):
@@ -307,7 +308,7 @@ def test_who_waited_for_a_purge_makes_the_directory_again(place: Place, script: 
         waiting = threading.Thread(target=lambda: found.append(start(place.directory)))
         waiting.start()
         time.sleep(0.2)
-        kept = read_state(place)
+        kept = read_state(place, State)
         assert kept is not None
         end_process(kept.pid, kept.mark)
         delete_files(place)

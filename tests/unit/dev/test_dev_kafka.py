@@ -15,14 +15,15 @@ import pytest
 from click.testing import CliRunner, Result
 
 from freshet.cli.main import main
-from freshet.dev import process
+from freshet.dev import life, ports, process
 from freshet.dev.kafka import look as look_module
 from freshet.dev.kafka import server
-from freshet.dev.kafka.files import Place, State, place_of, read_state
+from freshet.dev.kafka.files import Place, State, place_of
 from freshet.dev.kafka.look import answers, look
 from freshet.dev.kafka.server import start, stop
 from freshet.dev.kafka.settings import server_properties, write_settings
 from freshet.dev.kept import write_state
+from freshet.dev.life import read_state
 from freshet.errors import FreshetError
 from freshet.jvm.jars import KAFKA_SERVER_JARS, JarSet
 
@@ -48,7 +49,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     run(FORMAT + READY)
     monkeypatch.setattr(look_module, "answers", lambda port: True)
-    monkeypatch.setattr(server, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(life, "_POLL_SECONDS", 0.02)
     monkeypatch.setattr(process, "_POLL_SECONDS", 0.02)
     return run
 
@@ -147,11 +148,11 @@ def test_a_port_may_be_named_and_changed_while_it_is_down(place: Place) -> None:
 
 
 def start_at(place: Place, port: int) -> object:
-    server._PORT_SECONDS, kept = 0.0, server._PORT_SECONDS
+    ports._PORT_SECONDS, kept = 0.0, ports._PORT_SECONDS
     try:
         return start(place.directory, port)
     finally:
-        server._PORT_SECONDS = kept
+        ports._PORT_SECONDS = kept
 
 
 def test_a_controllers_port_that_is_taken_is_another_one(place: Place) -> None:
@@ -160,9 +161,9 @@ def test_a_controllers_port_that_is_taken_is_another_one(place: Place) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        write_state(place, State(port=server._free_port(()), controller_port=port, cluster="c"))
+        write_state(place, State(port=ports.free_port(place), controller_port=port, cluster="c"))
         start(place.directory)
-    kept = read_state(place)
+    kept = read_state(place, State)
     assert kept is not None
     assert kept.controller_port != port
 
@@ -218,8 +219,8 @@ def test_only_a_kafka_answers(answer: bytes, expected: bool) -> None:
     assert asked == [struct.pack(">ihhih", 10, 18, 0, 1, -1)]
 
 
-def test_where_nobody_listens_no_kafka_answers() -> None:
-    assert not answers(server._free_port(()))
+def test_where_nobody_listens_no_kafka_answers(place: Place) -> None:
+    assert not answers(ports.free_port(place))
 
 
 def freshet(*words: str) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from freshet.cli.main import main
+from freshet.dev import ports
+from freshet.dev.ports import HOST
 from freshet.dev.registry.server import look, start, stop
 from freshet.dev.registry.store import Store
 from freshet.errors import FreshetError
@@ -55,6 +58,20 @@ def test_a_directory_of_others_is_left_alone(directory: Path) -> None:
         look(directory)
     assert error.value.code == "DEV_REGISTRY_STATE"
     (directory / "registry.json").unlink()
+
+
+def test_a_port_that_another_program_has_is_said(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: one that is stopped may hold its port a moment longer than its process is seen, and would answer for the next."""
+    monkeypatch.setattr(ports, "_PORT_SECONDS", 0.0)
+    port = start(directory).port
+    stop(directory)
+    with socket.socket() as taken:
+        taken.bind((HOST, port))
+        taken.listen()
+        with pytest.raises(FreshetError, match=str(port)) as error:
+            start(directory)
+    assert error.value.code == "DEV_REGISTRY_NOT_STARTED"
+    assert look(directory).state == "down"
 
 
 def test_a_schema_has_one_id_under_every_subject_and_is_one_version_of_each(tmp_path: Path) -> None:

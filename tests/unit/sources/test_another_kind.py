@@ -35,7 +35,7 @@ TABLE = a_table_state([a_commit(3)], ref=CITIES)
 def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
     held = Queue(last=7)
     monkeypatch.setitem(encodings.ENCODINGS, KIND, ENCODING)
-    monkeypatch.setitem(registry.KINDS, KIND, held.kind())
+    monkeypatch.setitem(registry.KINDS, KIND, held.kind)
     return held
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from freshet.dev.hbase.files import ZNODE, Place, State, default_directory, read_state
+from freshet.dev.hbase.files import ZNODE, Place, State, place_of
 from freshet.dev.hbase.zookeeper import connect
+from freshet.dev.life import is_alive, read_state
 from freshet.dev.ports import HOST
-from freshet.dev.process import start_mark
 
 QUORUM = HOST
 _MASTER, _REGION_SERVERS = f"{ZNODE}/master", f"{ZNODE}/rs"
@@ -73,17 +73,7 @@ def look(directory: Path | None = None) -> HBase:
         FreshetError: HBASE_STATE_UNREADABLE.
     """
     place = place_of(directory)
-    return look_at(place, read_state(place))
-
-
-def place_of(directory: Path | None) -> Place:
-    """Return the files of an HBase; by default those in the cache."""
-    return Place((directory or default_directory()).expanduser().absolute())
-
-
-def is_alive(kept: State) -> bool:
-    """Say whether the process of the state runs, and not another one with its id."""
-    return bool(kept.mark) and start_mark(kept.pid) == kept.mark
+    return look_at(place, read_state(place, State))
 
 
 def look_at(place: Place, kept: State | None) -> HBase:

@@ -6,29 +6,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from freshet.dev import kept
-from freshet.dev.kept import Server, read_json, unreadable
+from freshet.dev import kept, life
+from freshet.dev.kept import Server
 
-KAFKA = Server(name="Kafka", short="kafka", busy="KAFKA_BUSY", unusable="KAFKA_DIRECTORY", unreadable="KAFKA_STATE_UNREADABLE")
+KAFKA = Server(
+    name="Kafka",
+    short="kafka",
+    busy="KAFKA_BUSY",
+    unusable="KAFKA_DIRECTORY",
+    unreadable="KAFKA_STATE_UNREADABLE",
+    not_started="KAFKA_NOT_STARTED",
+    port_taken="KAFKA_PORT_TAKEN",
+    running="KAFKA_RUNNING",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class State:
+class State(life.State):
     """What is known of a broker whether it runs or not.
 
     Args:
-        port: The port of its clients, kept from the first start on.
+        port, pid, mark: As of each server.
         controller_port: The port by which it votes for itself.
         cluster: Id of the cluster, with which its data are marked.
-        pid: Id of its last process; 0 where there was none.
-        mark: That process's ``start_mark``.
     """
 
-    port: int
     controller_port: int
     cluster: str
-    pid: int = 0
-    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,17 +54,4 @@ class Place(kept.Place):
 
 def place_of(directory: Path | None) -> Place:
     """Return the files of a broker; by default those in the cache."""
-    return Place((directory or kept.default_directory(KAFKA)).expanduser().absolute())
-
-
-def read_state(place: Place) -> State | None:
-    """Read the state; None where there is none.
-
-    Raises:
-        FreshetError: KAFKA_STATE_UNREADABLE.
-    """
-    content = read_json(place)
-    try:
-        return None if content is None else State(**content)
-    except TypeError as error:
-        raise unreadable(place, str(error)) from error
+    return Place(kept.directory_of(KAFKA, directory))

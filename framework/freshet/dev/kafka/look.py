@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from freshet.dev.kafka.files import Place, State, place_of, read_state
+from freshet.dev.kafka.files import Place, State, place_of
+from freshet.dev.life import is_alive, read_state
 from freshet.dev.ports import HOST
-from freshet.dev.process import start_mark
 
 #: What the broker says once, when it serves.
 STARTED = "Kafka Server started"
@@ -73,12 +73,7 @@ def look(directory: Path | None = None) -> Kafka:
         FreshetError: KAFKA_STATE_UNREADABLE.
     """
     place = place_of(directory)
-    return look_at(place, read_state(place))
-
-
-def is_alive(kept: State) -> bool:
-    """Say whether the process of the state runs, and not another one with its id."""
-    return bool(kept.mark) and start_mark(kept.pid) == kept.mark
+    return look_at(place, read_state(place, State))
 
 
 def look_at(place: Place, kept: State | None) -> Kafka:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from freshet.dev.ports import HOST
 from freshet.dev.registry.store import Store
 
-HOST = "127.0.0.1"
 SCHEMAS = "schemas.json"
 _Answer = tuple[int, Any]
 _NO_SUBJECT: _Answer = (404, {"error_code": 40401, "message": "Subject not found."})

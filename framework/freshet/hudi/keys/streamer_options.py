@@ -49,7 +49,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "--retry-last-pending-inline-compaction --retry-last-pending-inline-clustering",
     ),
     (
-        "Repeat 'freshet run' by a scheduler, or drain the source by 'freshet run --drain'.",
+        "Write 'continuous: {min_interval: 30s}' and start 'freshet serve', or drain the source by 'freshet run --drain'.",
         "--continuous --min-sync-interval-seconds",
     ),
     ("Write 'spark.master' under 'spark:'.", "--spark-master"),

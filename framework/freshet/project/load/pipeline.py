@@ -36,6 +36,7 @@ from freshet.project.rules.sync import check_sync
 from freshet.project.rules.transforms import read_chain
 from freshet.project.rules.write import check_ordering, check_overwrites, read_write
 from freshet.project.shape.files import validate_settings
+from freshet.project.shape.strategies import seconds_of
 from freshet.project.syntax.ddl import DdlTable, parse_ddl
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.template import text_of
@@ -191,6 +192,8 @@ def _built(
         description=settings.description,
         tags=tuple(settings.tags),
         schedule=settings.schedule,
+        schedule_zone=settings.schedule_zone,
+        interval_seconds=seconds_of(settings.continuous.min_interval) if settings.continuous else None,
         target=table,
         source=main,
         inputs=inputs,

@@ -171,13 +171,11 @@ class PipelineSpec:
     Args:
         name: File name of the YAML without its ending.
         file: YAML file, relative to the project.
-        owner, description, tags, schedule: What people and schedulers read.
-        target: The table written.
-        source: The main source.
+        owner, description, tags, schedule: What people and schedulers read; ``schedule_zone`` is the schedule's time zone.
+        target, source: The table written, and the main source.
         inputs: Other tables, by name order of the YAML.
         transform: The chain, in order.
-        operation: Hudi write operation.
-        write: How the batch reaches the target, and which columns the pipeline owns.
+        operation, write: Hudi's write operation; how the batch reaches the target, and which columns the pipeline owns.
         backfill: How a range of dates is computed again; None where the pipeline declares none.
         co_writers: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
         readers: The pipelines of the project that read the target: what they have not read must stay readable.
@@ -187,9 +185,9 @@ class PipelineSpec:
         quarantine: The table for the rows of checks with severity ``drop``.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
         spark_conf, variables: ``spark.*`` settings of the session, and the merged ``vars``, for Python steps.
-        lease_wait_seconds: How long a run waits for another run of the same target.
-        lease_across_machines: See ``lease.choice.leases_for``.
+        lease_wait_seconds, lease_across_machines: How long a run waits for another of its target; see ``lease.choice``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
+        interval_seconds: Of a continuous pipeline, how long at least from the begin of a run to the next; None of others.
         limits, slo, metrics: How long a run may take, what it promises its readers, and where its environment's metrics go.
         logic: What makes the rows.
         accepts: Reasons why increments may differ from a recompute, which the author accepts.
@@ -221,6 +219,8 @@ class PipelineSpec:
     variables: Mapping[str, str]
     lease_wait_seconds: float
     fingerprint: str
+    schedule_zone: str = "UTC"
+    interval_seconds: int | None = None
     limits: RunLimits = DEFAULT_LIMITS
     slo: Slo = NO_SLO
     metrics: MetricsOut = NO_METRICS

@@ -23,7 +23,7 @@ APART: Mapping[type, frozenset[str]] = {
     PipelineSpec: frozenset(
         {
             # For people and schedulers.
-            *("name", "file", "owner", "description", "tags", "schedule"),
+            *("name", "file", "owner", "description", "tags", "schedule", "schedule_zone", "interval_seconds"),
             # Of other pipelines.
             *("co_writers", "readers"),
             # How long and by what means, and not what.

@@ -8,23 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.checks import RULES, Check, Compared, Freshness, Reference, Volume
 from freshet.project.shape.running import NOWHERE, Lease, Metrics, Objectives, Run
 from freshet.project.shape.source import RegistrySchemas, Source
-from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list, refused
+from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list
+from freshet.project.shape.timing import DEFAULT_ZONE, Continuous, Cron, InsteadOfSchedule, TimeZone
 from freshet.project.syntax.files import Place
 
 Scalar = bool | int | float | str
-
-
-def _text_of_cron(value: str) -> str:
-    if value and len(value.split()) != 5:
-        raise refused("a schedule has five fields: minute, hour, day, month, weekday.", 'Write for instance "*/30 * * * *".')
-    return value
 
 
 class Shared(Model):
@@ -34,6 +29,9 @@ class Shared(Model):
     lease: Lease = Field(
         Lease(wait_seconds=0.0, across_machines=None),
         description="How long a run waits for another run of the same pipeline, and whether other machines wait, too.",
+    )
+    schedule_zone: TimeZone = Field(
+        DEFAULT_ZONE, examples=["Europe/Berlin"], description="Time zone of `schedule`, by its name in the IANA's database."
     )
     run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
     hoodie: dict[str, str] = Field(
@@ -60,10 +58,13 @@ class PipelineFile(Shared):
     )
     owner: str = Field("", description="Who answers for the table.")
     description: str = Field("", description="What the table holds, in one sentence.")
-    schedule: Annotated[str, AfterValidator(_text_of_cron)] = Field(
+    schedule: Cron = Field(
         "",
         examples=["*/30 * * * *"],
-        description="When a scheduler should run the pipeline: cron text with five fields, UTC.",
+        description="When `freshet serve`, or another scheduler, runs the pipeline: cron text with five fields.",
+    )
+    continuous: InsteadOfSchedule = Field(
+        None, description="Run under `freshet serve` whenever something is new, instead of by `schedule`."
     )
     slo: Objectives = Field(
         Objectives(freshness=None, max_runtime=None),
@@ -193,6 +194,7 @@ def _note(
         nested: dict[str, type[BaseModel]] = {
             "inputs": Input,
             "source": Source,
+            "continuous": Continuous,
             "lease": Lease,
             "run": Run,
             "slo": Objectives,
@@ -241,6 +243,7 @@ def _example(key: str) -> str:
         "strategy": "Write 'strategy: merge'.",
         "columns": "Write 'columns: [<column>, ...]'.",
         "event_time": "Write 'event_time: <column of the main source>'.",
+        "continuous": "Write 'continuous: {min_interval: 30s}'.",
         "schedule": 'Write it in quotes, as "*/30 * * * *".',
         "partition_is_stable": "Write 'partition_is_stable: true'.",
     }.get(key, "")

@@ -55,7 +55,7 @@ OneOrMore = Annotated[
 class Model(BaseModel):
     """Base of all models: nothing unknown, nothing changed, nothing of the input in an error's text."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, strict=True, defer_build=True)
 
 
 class Input(Model):

@@ -1,0 +1,221 @@
+"""``freshet serve``: run pipelines when they are due, in one process that stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from freshet.cli.board import LAST
+from freshet.cli.early import SIGNALS, stopping
+from freshet.cli.options import project_options, selection_options
+from freshet.cli.output import Output, message
+from freshet.cli.progress import reporting_events
+from freshet.cli.signals import PUBLISHED, UNFINISHED
+from freshet.errors import Exit, FreshetError
+from freshet.events.bus import Bus
+from freshet.events.event import Event
+from freshet.events.kinds import Phase
+from freshet.project.shape.strategies import seconds_of
+from freshet.run.several import PARALLEL
+from freshet.secrets import REDACTOR
+from freshet.sources.hudi.reads import counted
+
+DEFAULT_PORT = 8340
+TOKEN = "FRESHET_SERVE_TOKEN"
+_SIZES = {"MB": 10**6, "GB": 10**9}
+_NAMED_COMMITS = 3
+# Each of these comes with every run, and says what its end says again.
+_QUIET = ("phase", "done", "idle", "chunk")
+
+
+def _duration(_: click.Context, __: click.Parameter, value: str) -> int:
+    found = seconds_of(value)
+    if found is None:
+        raise click.BadParameter("a duration is a number and s, m, h, d or w, as 2m.")
+    return found
+
+
+def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    if value is None:
+        return None
+    number, unit = value[:-2], value[-2:].upper()
+    if unit not in _SIZES or not number.isascii() or not number.isdecimal() or int(number[:9]) < 1:
+        raise click.BadParameter("a size is a number and MB or GB, as 4GB.")
+    return int(number[:9]) * _SIZES[unit]
+
+
+@click.command(short_help="Run pipelines when they are due, in one process that stays.")
+@selection_options
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that HTTP listens on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="Port; 0 for a free one.")
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    default=None,
+    help=f"File with the token that writing calls must carry.  [default: {TOKEN}, or no writing calls]",
+)
+@click.option(
+    "--parallel",
+    type=click.IntRange(min=1),
+    default=PARALLEL,
+    show_default=True,
+    metavar="N",
+    help="How many pipelines may run at a time.",
+)
+@click.option(
+    "--grace",
+    default="2m",
+    show_default=True,
+    callback=_duration,
+    metavar="DURATION",
+    help="So long runs may go on when the process is told to stop.",
+)
+@click.option(
+    "--max-memory",
+    default=None,
+    callback=_size,
+    metavar="SIZE",
+    help="Start Spark anew, between runs, when the process and its JVM use more.  [default: three quarters of what there is]",
+)
+@project_options
+@reporting_events
+def serve(
+    output: Output,
+    names: tuple[str, ...],
+    tags: tuple[str, ...],
+    everything: bool,
+    host: str,
+    port: int,
+    token_file: Path | None,
+    parallel: int,
+    grace: int,
+    max_memory: int | None,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
+) -> Exit:
+    """Run pipelines when they are due, until it is told to stop: by `schedule`, again and again where they are `continuous`,
+    else after each commit of a pipeline whose target they read.
+
+    A look whether something is new starts no Spark. Runs share one Spark session, which stays warm. What is due longest runs
+    first; after failures a pipeline rests, up to an hour. Files that change are taken over once they are valid. SIGTERM and
+    Ctrl-C let runs end, for as long as --grace says; a second one ends at once. All state is in the tables: after a kill the
+    same command goes on where the last one was.
+
+    HTTP has /metrics, /healthz, /readyz, /api/status, /api/runs and /api/plan/NAME; and, with the token, POST to
+    /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME.
+
+    \b
+    Examples:
+      freshet serve --all --env prod
+      freshet serve --tag hourly --parallel 4 --port 9000
+      FRESHET_SERVE_TOKEN=... freshet serve --all --events events.jsonl
+      curl -X POST -H "Authorization: Bearer ..." http://127.0.0.1:8340/api/trigger/trip_earnings
+    """
+    if everything and (names or tags):
+        raise click.UsageError("--all goes with neither names nor --tag.")
+    if not (names or tags or everything):
+        raise click.UsageError("Say which pipelines: names, --tag TAG or --all.")
+    token = _token(token_file)
+    # Each of these imports what only a process that stays needs.
+    from freshet.serve.api import answer
+    from freshet.serve.desk import ServersDesk
+    from freshet.serve.http import listen
+    from freshet.serve.loading import Wanted, load_valid
+    from freshet.serve.loop import Limits, Server
+    from freshet.serve.warm import Warm, most_memory
+
+    wanted = Wanted(root=Path(os.path.realpath(root)), env=env, overrides=overrides, names=names, tags=tags)
+    bus = Bus()
+    for name, listener in output.listeners.items():
+        bus.subscribe(name, listener)
+    bus.subscribe("the log", _log)
+    limits = Limits(parallel=parallel, grace_seconds=grace)
+    server = Server(wanted, load_valid(wanted), limits, bus.tell, Warm(most_memory(max_memory)))
+    desk = ServersDesk(server)
+    http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
+    address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"
+    server.announce("SERVE_LISTENING", f"serves {counted(len(server.loaded.project.pipelines), 'pipeline')}; {address}")
+    with _stops(server.stop) as last:
+        is_over = server.serve()
+    http.shutdown()
+    if not is_over:
+        # As it ends any other command: it says what was published, and records what was not.
+        os.kill(os.getpid(), last[-1])
+    words = f"stopped by {server.stopped_by}; {server.runs} runs have ended"
+    output.result(words, {"stopped_by": server.stopped_by, "runs": server.runs})
+    return Exit.OK
+
+
+def _token(file: Path | None) -> str:
+    """Return the token that writing calls must carry; empty for none. It is no part of the environment any longer."""
+    token, named = os.environ.pop(TOKEN, ""), TOKEN
+    if file is not None:
+        named = str(file)
+        try:
+            token = file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            said = getattr(error, "strerror", None) or "it is no text"
+            raise _bad_token(f"{named} cannot be read: {said}") from error
+    if (file is not None or token) and not (token.isascii() and token.isprintable() and token and " " not in token):
+        raise _bad_token(f"{named} holds no token: some signs of ASCII without blanks")
+    if token:
+        REDACTOR.register(TOKEN, token)
+    return token
+
+
+def _bad_token(said: str) -> FreshetError:
+    return FreshetError(
+        "SERVE_TOKEN_UNREADABLE",
+        f"{said}.",
+        "Nothing was read or written.",
+        "Write one, such as by: openssl rand -hex 32",
+    )
+
+
+@contextmanager
+def _stops(stop: Callable[[str], None]) -> Iterator[list[int]]:
+    """Let signals stop the process in order within the block; yields those that came."""
+    came: list[int] = []
+
+    def answered(number: int, _: FrameType | None) -> None:
+        came.append(number)
+        stop(SIGNALS[number][1])
+
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = {number: signal.signal(number, answered) for number in stopping()}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _log(event: Event) -> None:
+    _note(event)
+    if event.for_machines or event.name in _QUIET:
+        return
+    who = f"{event.pipeline}: " if event.pipeline else ""
+    message(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(event.time))} {who}{event.message}")
+
+
+def _note(event: Event) -> None:
+    """Keep what a process that does not end in order has to say; not all of what it has done for weeks."""
+    commits = event.fields.get("commits")
+    if isinstance(commits, list):
+        PUBLISHED.extend((event.pipeline, commit) for commit in commits)
+        del PUBLISHED[:-_NAMED_COMMITS]
+    if isinstance(event, Phase):
+        UNFINISHED[event.pipeline] = event.message
+    elif event.name in LAST:
+        UNFINISHED.pop(event.pipeline, None)

@@ -1,0 +1,183 @@
+"""What the process answers over HTTP: metrics, health, where each pipeline is, and what it is asked to do."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from freshet.errors import FreshetError, unforeseen
+from freshet.metrics.text import CONTENT_TYPE
+from freshet.secrets import redact_tree
+
+JSON = "application/json; charset=utf-8"
+_MOST_RUNS = 1000
+_NOTHING = "Nothing has changed."
+_READS = {
+    "/metrics": "all metrics, for Prometheus",
+    "/healthz": "200 while the process is alive",
+    "/readyz": "200 while pipelines are served",
+    "/api/status": "where each pipeline is",
+    "/api/runs": "how runs ended; ?pipeline=NAME&limit=20&failed=1",
+    "/api/plan/NAME": "what the next run will do",
+}
+_WRITES = ("trigger", "pause", "resume")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What is answered.
+
+    Args:
+        status: HTTP's status code.
+        body: The text.
+        kind: Its content type.
+        headers: Further headers.
+    """
+
+    status: int
+    body: str
+    kind: str = JSON
+    headers: Mapping[str, str] | None = None
+
+
+class Desk(Protocol):
+    """What the answers are made of."""
+
+    def metrics(self) -> str:
+        """Return all metrics as text."""
+        ...
+
+    def health(self) -> tuple[bool, dict[str, Any]]:
+        """Say whether the process is alive."""
+        ...
+
+    def readiness(self) -> tuple[bool, dict[str, Any]]:
+        """Say whether pipelines are served."""
+        ...
+
+    def status(self) -> dict[str, Any]:
+        """Return where each pipeline is."""
+        ...
+
+    def runs(self, pipeline: str, limit: int, failed: bool) -> dict[str, Any]:
+        """Return how runs ended, the newest first."""
+        ...
+
+    def plan(self, pipeline: str) -> dict[str, Any]:
+        """Return what the next run of a pipeline will do."""
+        ...
+
+    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
+        """Trigger, pause or resume a pipeline."""
+        ...
+
+
+class Refused(FreshetError):
+    """A request that is not done.
+
+    Args:
+        status: HTTP's status code.
+        code, message, effect, next_step: See ``FreshetError``.
+    """
+
+    def __init__(self, status: int, code: str, message: str, effect: str = _NOTHING, next_step: str = "") -> None:
+        super().__init__(code, message, effect, next_step)
+        self.status = status
+
+
+def answer(desk: Desk, token: str, method: str, target: str, authorization: str) -> Answer:
+    """Answer a request; whatever goes wrong becomes an answer, too.
+
+    Args:
+        desk: What the answers are made of.
+        token: What a writing call must carry; empty where none is taken.
+        method: ``GET``, ``HEAD`` or ``POST``.
+        target: Path and query.
+        authorization: The header of that name; empty where there is none.
+    """
+    try:
+        return _answered(desk, token, method, target, authorization)
+    except Refused as error:
+        headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+        return Answer(status=error.status, body=_json({"error": error.as_json()}), headers=headers)
+    except Exception as unknown:  # whatever it is, the process goes on
+        found = unforeseen(unknown)
+        return Answer(status=503 if found.retryable else 500, body=_json({"error": found.as_json()}))
+
+
+def _answered(desk: Desk, token: str, method: str, target: str, authorization: str) -> Answer:
+    parts = urlsplit(target)
+    path = parts.path.rstrip("/") or "/"
+    api, _, rest = path.removeprefix("/api/").partition("/") if path.startswith("/api/") else ("", "", "")
+    name, writes = unquote(rest), api in _WRITES
+    is_known = (
+        path in ("/", "/metrics", "/healthz", "/readyz") or api in ("status", "runs") or ((api == "plan" or writes) and name)
+    )
+    if not is_known or (api in ("status", "runs") and rest):
+        raise Refused(404, "SERVE_PATH_UNKNOWN", f"there is no {path[:200]!r}.", "", f"There are: {', '.join(_paths())}.")
+    needed = "POST" if writes else "GET"
+    if method != needed:
+        raise Refused(405, "SERVE_METHOD", f"{path[:200]} takes {needed}, not {method}.", _NOTHING, f"Send {needed}.")
+    if writes:
+        _check(token, authorization)
+        return Answer(status=202, body=_json(desk.ask(api, name)))
+    match api or path:
+        case "/metrics":
+            return Answer(status=200, body=desk.metrics(), kind=CONTENT_TYPE)
+        case "/healthz":
+            return _state(desk.health())
+        case "/readyz":
+            return _state(desk.readiness())
+        case "status":
+            return Answer(status=200, body=_json(desk.status()))
+        case "runs":
+            query = parse_qs(parts.query)
+            failed = query.get("failed", ["0"])[-1] not in ("", "0", "false")
+            return Answer(status=200, body=_json(desk.runs(query.get("pipeline", [""])[-1], _limit(query), failed)))
+        case "plan":
+            return Answer(status=200, body=_json(desk.plan(name)))
+        case _:
+            return Answer(status=200, body=_json({"paths": _paths()}))
+
+
+def _paths() -> dict[str, str]:
+    return {**_READS, **{f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}}
+
+
+def _limit(query: Mapping[str, list[str]]) -> int:
+    text = query.get("limit", ["20"])[-1]
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST_RUNS:
+        raise Refused(400, "SERVE_QUERY", f"limit is a number from 1 to {_MOST_RUNS}.", "", "Write for instance limit=20.")
+    return int(text[:9])
+
+
+def _state(found: tuple[bool, dict[str, Any]]) -> Answer:
+    is_well, told = found
+    return Answer(status=200 if is_well else 503, body=_json(told))
+
+
+def _check(token: str, authorization: str) -> None:
+    """Refuse a writing call without the token."""
+    if not token:
+        raise Refused(
+            403,
+            "SERVE_TOKEN_NOT_SET",
+            "this process was started without a token, and takes no writing calls.",
+            _NOTHING,
+            "Start it with FRESHET_SERVE_TOKEN, or with --token-file FILE.",
+        )
+    kind, _, given = authorization.strip().partition(" ")
+    if kind.lower() != "bearer" or not given.strip():
+        advice = "Send the header 'Authorization: Bearer TOKEN'."
+        raise Refused(401, "SERVE_TOKEN_MISSING", "the call carries no token.", _NOTHING, advice)
+    # In the same time whatever is wrong with it.
+    if not hmac.compare_digest(given.strip().encode(), token.encode()):
+        raise Refused(403, "SERVE_TOKEN_WRONG", "the call carries another token.", _NOTHING, "Send the server's own token.")
+
+
+def _json(body: object) -> str:
+    return json.dumps(redact_tree(body), indent=2, sort_keys=False, default=str) + "\n"

@@ -1,0 +1,143 @@
+"""What the answers over HTTP are made of: the agenda, the tables' own records, and the metrics."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime, timezone
+from typing import Any
+
+from freshet import __version__
+from freshet.hudi.timeline import TimelineState
+from freshet.metrics.collect import collect
+from freshet.metrics.text import text_of
+from freshet.project.model.pipeline import PipelineSpec
+from freshet.run.history import read_history
+from freshet.run.plans import plan_run
+from freshet.serve.api import Refused
+from freshet.serve.loop import Server
+from freshet.serve.own import samples_of_agenda
+from freshet.serve.pauses import keep_pause
+
+# Several collectors may ask, each of them every few seconds.
+_FRESH_SECONDS = 5.0
+
+
+class ServersDesk:
+    """Answers for a server.
+
+    Args:
+        server: The server.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._measuring = threading.Lock()
+        self._measured = ("", -_FRESH_SECONDS)
+
+    def metrics(self) -> str:
+        """Return all metrics as text, at most some seconds old."""
+        with self._measuring:
+            text, at = self._measured
+            if time.monotonic() - at >= _FRESH_SECONDS:
+                server = self._server
+                project = server.loaded.project
+                with server.turn:
+                    own = samples_of_agenda(server.agenda.shown(server.clock()), project.env)
+                text = text_of((*collect(project, server.wanted.load), *own))
+                self._measured = (text, time.monotonic())
+            return text
+
+    def health(self) -> tuple[bool, dict[str, Any]]:
+        """Say whether the loop goes on."""
+        is_alive = self._server.is_alive
+        return is_alive, {"alive": is_alive}
+
+    def readiness(self) -> tuple[bool, dict[str, Any]]:
+        """Say whether pipelines are served."""
+        server = self._server
+        told = {"ready": server.is_ready, "files_refused": server.reloading.shown() is not None}
+        return server.is_ready, told
+
+    def status(self) -> dict[str, Any]:
+        """Return where each pipeline is."""
+        server = self._server
+        with server.turn:
+            moment, loaded = server.clock(), server.loaded
+            shown, last = server.agenda.shown(moment), dict(server.last)
+        return {
+            "version": __version__,
+            "env": loaded.project.env,
+            "started": _time(server.begun.wall),
+            "ready": server.is_ready,
+            "runs": server.runs,
+            "files_refused": server.reloading.shown(),
+            "spark": server.warm.shown(),
+            "pipelines": [
+                {"pipeline": name, **one, "next": _time(one["next"]), "last": last.get(name)} for name, one in shown.items()
+            ],
+            "invalid": [
+                {"pipeline": name, "problems": [str(problem) for problem in problems]}
+                for name, problems in loaded.invalid.items()
+            ],
+        }
+
+    def runs(self, pipeline: str, limit: int, failed: bool) -> dict[str, Any]:
+        """Return how runs ended, the newest first, as their records tell it, also of before the process began."""
+        specs = (self._spec(pipeline),) if pipeline else self._server.loaded.project.pipelines
+        state, found, unreadable = TimelineState(), [], []
+        for spec in specs:
+            entries, names = read_history(spec, state, limit, failed=failed)
+            found += [{"pipeline": spec.name, **entry.as_json()} for entry in entries]
+            unreadable += names
+        newest = sorted(found, key=lambda one: str(one["last"]), reverse=True)
+        return {"runs": newest[:limit], "unreadable": unreadable}
+
+    def plan(self, pipeline: str) -> dict[str, Any]:
+        """Return what the next run of a pipeline will do, as ``freshet plan`` says it."""
+        spec = self._spec(pipeline)
+        return plan_run(self._server.loaded.project, spec, self._server.wanted.load).as_json()
+
+    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
+        """Trigger, pause or resume a pipeline.
+
+        Args:
+            what: ``trigger``, ``pause`` or ``resume``.
+            pipeline: Its name.
+
+        Raises:
+            Refused: UNKNOWN_PIPELINE, PIPELINE_NOT_SERVED, PIPELINE_PAUSED or SERVE_STOPPING.
+            RetryableError: PAUSE_NOT_KEPT.
+        """
+        server, spec = self._server, self._spec(pipeline)
+        if what != "trigger":
+            # First where it outlives the process.
+            keep_pause(spec, what == "pause")
+        with server.turn:
+            moment = server.clock()
+            shown = server.agenda.shown(moment).get(pipeline)
+            if shown is None or not server.is_ready:
+                raise Refused(503, "SERVE_STOPPING", "the process is being stopped.", "", "Ask the next one.")
+            if what == "trigger":
+                if shown["paused"]:
+                    words, advice = f"{pipeline} is paused.", f"Resume it: POST /api/resume/{pipeline}."
+                    raise Refused(409, "PIPELINE_PAUSED", words, next_step=advice)
+                server.agenda.call(pipeline, moment)
+            else:
+                server.agenda.pause(pipeline, what == "pause", moment)
+            server.turn.notify_all()
+            return {"pipeline": pipeline, "asked": what, **server.agenda.shown(moment)[pipeline]}
+
+    def _spec(self, name: str) -> PipelineSpec:
+        loaded = self._server.loaded
+        spec = loaded.spec(name)
+        if spec is not None:
+            return spec
+        if name in loaded.invalid:
+            words = f"{name} is not served: {loaded.invalid[name][0]}"
+            raise Refused(409, "PIPELINE_NOT_SERVED", words, next_step=f"Mend its files: freshet validate {name}")
+        raise Refused(404, "UNKNOWN_PIPELINE", f"no pipeline {name[:80]!r} is served.", next_step="See GET /api/status.")
+
+
+def _time(wall: float | None) -> str | None:
+    return None if wall is None else datetime.fromtimestamp(wall, timezone.utc).isoformat(timespec="seconds")

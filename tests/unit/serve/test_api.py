@@ -1,0 +1,164 @@
+"""What is answered to whom, without a socket."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from freshet.errors import RetryableError
+from freshet.secrets import REDACTOR
+from freshet.serve.api import Answer, Refused, answer
+
+TOKEN = "a-token-of-some-length"
+BEARER = f"Bearer {TOKEN}"
+
+
+class Stub:
+    """A desk that notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[object, ...]] = []
+        self.well = True
+        self.fails: Exception | None = None
+
+    def metrics(self) -> str:
+        return "freshet_serve_paused 0\n# EOF\n"
+
+    def health(self) -> tuple[bool, dict[str, Any]]:
+        return self.well, {"alive": self.well}
+
+    def readiness(self) -> tuple[bool, dict[str, Any]]:
+        return self.well, {"ready": self.well}
+
+    def status(self) -> dict[str, Any]:
+        if self.fails is not None:
+            raise self.fails
+        return {"pipelines": []}
+
+    def runs(self, pipeline: str, limit: int, failed: bool) -> dict[str, Any]:
+        self.asked.append(("runs", pipeline, limit, failed))
+        return {"runs": []}
+
+    def plan(self, pipeline: str) -> dict[str, Any]:
+        self.asked.append(("plan", pipeline))
+        return {"pipeline": pipeline}
+
+    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
+        self.asked.append((what, pipeline))
+        return {"asked": what}
+
+
+@pytest.fixture
+def desk() -> Stub:
+    return Stub()
+
+
+def ask(desk: Stub, target: str, method: str = "GET", given: str = "", token: str = TOKEN) -> Answer:
+    return answer(desk, token, method, target, given)
+
+
+def refused(found: Answer) -> tuple[int, str]:
+    return found.status, json.loads(found.body)["error"]["code"]
+
+
+def test_what_may_be_read_needs_no_token(desk: Stub) -> None:
+    for path in ("/", "/metrics", "/healthz", "/readyz", "/api/status", "/api/status/", "/api/runs", "/api/plan/a"):
+        assert ask(desk, path).status == 200, path
+    assert ask(desk, "/metrics").kind == "text/plain; version=0.0.4; charset=utf-8"
+    assert ask(desk, "/metrics").body.endswith("# EOF\n")
+    assert "/api/trigger/NAME" in json.loads(ask(desk, "/").body)["paths"]
+    assert ask(desk, "/api/runs?pipeline=a&limit=5&failed=1").status == 200
+    assert desk.asked[-1] == ("runs", "a", 5, True)
+    assert desk.asked[0] == ("runs", "", 20, False)
+
+
+def test_what_is_not_well_says_so_by_its_status(desk: Stub) -> None:
+    desk.well = False
+    assert (ask(desk, "/healthz").status, ask(desk, "/readyz").status) == (503, 503)
+
+
+@pytest.mark.parametrize("what", ["trigger", "pause", "resume"])
+def test_a_writing_call_needs_the_token(desk: Stub, what: str) -> None:
+    path = f"/api/{what}/a"
+    assert refused(ask(desk, path, "POST")) == (401, "SERVE_TOKEN_MISSING")
+    assert ask(desk, path, "POST").headers == {"WWW-Authenticate": "Bearer"}
+    assert refused(ask(desk, path, "POST", TOKEN)) == (401, "SERVE_TOKEN_MISSING")
+    assert refused(ask(desk, path, "POST", f"Basic {TOKEN}")) == (401, "SERVE_TOKEN_MISSING")
+    assert refused(ask(desk, path, "POST", "Bearer ")) == (401, "SERVE_TOKEN_MISSING")
+    assert refused(ask(desk, path, "POST", "Bearer another")) == (403, "SERVE_TOKEN_WRONG")
+    assert refused(ask(desk, path, "POST", f"{BEARER}x")) == (403, "SERVE_TOKEN_WRONG")
+    assert refused(ask(desk, path, "POST", "Bearer größe")) == (403, "SERVE_TOKEN_WRONG")
+    assert refused(ask(desk, path, "POST", BEARER, token="")) == (403, "SERVE_TOKEN_NOT_SET")
+    assert refused(ask(desk, path, "POST", "Bearer", token="")) == (403, "SERVE_TOKEN_NOT_SET")
+    assert desk.asked == []
+    assert ask(desk, path, "POST", BEARER).status == 202
+    assert ask(desk, path, "POST", f"bearer   {TOKEN} ").status == 202
+    assert desk.asked == [(what, "a")] * 2
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api",
+        "/api/",
+        "/api/nothing",
+        "/api/plan",
+        "/api/plan/",
+        "/api/status/a",
+        "/api/runs/a",
+        "/api/trigger",
+        "/favicon.ico",
+        "//",
+        "/metrics/x",
+        "/..%2fetc/passwd",
+        "/" + "x" * 5000,
+    ],
+)
+def test_a_path_that_there_is_not(desk: Stub, path: str) -> None:
+    expected = (404, "SERVE_PATH_UNKNOWN") if path != "//" else None
+    found = ask(desk, path)
+    assert found.status == 200 if expected is None else refused(found) == expected
+    assert len(found.body) < 3000
+    assert desk.asked == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/api/trigger/a"), ("DELETE", "/api/pause/a"), ("POST", "/api/status"), ("PUT", "/metrics"), ("POST", "/")],
+)
+def test_another_method_than_the_paths(desk: Stub, method: str, path: str) -> None:
+    assert refused(ask(desk, path, method, BEARER)) == (405, "SERVE_METHOD")
+    assert desk.asked == []
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "many", "1e3", "", "²", "1001", "9" * 5000])
+def test_a_limit_that_is_none(desk: Stub, limit: str) -> None:
+    found = ask(desk, f"/api/runs?limit={limit}&x=1")
+    # An empty value is as if it were not there.
+    assert found.status == 200 if limit == "" else refused(found) == (400, "SERVE_QUERY")
+
+
+def test_a_name_in_a_path_is_decoded_and_found_by_the_desk(desk: Stub) -> None:
+    ask(desk, "/api/plan/a%20b")
+    assert desk.asked == [("plan", "a b")]
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (Refused(404, "UNKNOWN_PIPELINE", "no"), (404, "UNKNOWN_PIPELINE")),
+        (RetryableError("PAUSE_NOT_KEPT", "no"), (503, "PAUSE_NOT_KEPT")),
+        (ValueError("no"), (500, "UNEXPECTED_ERROR")),
+    ],
+)
+def test_what_goes_wrong_is_an_answer(desk: Stub, error: Exception, expected: tuple[int, str]) -> None:
+    desk.fails = error
+    assert refused(ask(desk, "/api/status")) == expected
+
+
+def test_no_secret_leaves_the_process(desk: Stub) -> None:
+    REDACTOR.register("PASSWORD", "hunter2hunter2")
+    desk.fails = ValueError("cannot log in with hunter2hunter2")
+    assert "hunter2" not in ask(desk, "/api/status").body
