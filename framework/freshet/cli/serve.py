@@ -145,8 +145,9 @@ def serve(
     desk = ServersDesk(server)
     http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
     address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"
-    server.announce("SERVE_LISTENING", f"serves {counted(len(server.loaded.project.pipelines), 'pipeline')}; {address}")
     with _stops(server.stop) as last:
+        # Whoever reads it may stop the process at once, and in order.
+        server.announce("SERVE_LISTENING", f"serves {counted(len(server.loaded.project.pipelines), 'pipeline')}; {address}")
         is_over = server.serve()
     http.shutdown()
     if not is_over:
