@@ -66,6 +66,8 @@ def test_a_port_that_another_program_has_is_said(directory: Path, monkeypatch: p
     port = start(directory).port
     stop(directory)
     with socket.socket() as taken:
+        # The ended registry's connections hold the port for a minute against whoever does not ask for this.
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind((HOST, port))
         taken.listen()
         with pytest.raises(FreshetError, match=str(port)) as error:
