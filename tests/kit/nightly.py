@@ -14,12 +14,10 @@ NIGHTLY = frozenset(
         "test_a_row_that_moves_after_the_table_got_a_column",
         "test_record_index_moves_a_key_to_its_new_partition",
         "test_a_row_that_moved_is_gone_where_it_was_and_there_where_it_is",
-        # Verdicts: a slice of drawn pipelines over real tables stays, and thousands in a model, tests/unit/verdict.
+        # Verdicts: two minutes of drawn pipelines over real tables stay (test_verdict_drawn.py), and thousands in a model.
         "test_exact_pipelines_equal_their_recompute_after_every_run",
         "test_a_thousand_histories_of_exact_pipelines",
         "test_the_example_of_an_inexact_pipeline_makes_a_difference",
-        "test_a_thousand_histories_of_drawn_pipelines",
-        "test_the_examples_of_drawn_pipelines_make_a_difference",
         "test_thousands_of_histories_of_exact_pipelines",
         # A story of a table with two owners: the rounds of partial updates and of joins stay.
         "test_merge_of_two_owners",
