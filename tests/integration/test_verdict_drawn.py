@@ -10,15 +10,17 @@ a commit that has begun before a run, and completed after it; a commit of nothin
 An example of a change is made concrete in the model: the rows of its tables before and after. These are landed, with a run
 between them.
 
-`make test` draws by a fixed seed; `make nightly` draws more pipelines, by another seed each time, and gives them a thousand
-histories.
+`make test` draws by a fixed seed, and FRESHET_EXAMPLES as many times more by others.
 """
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+import pytest
 
 from freshet.verdict.describe import example_in_words
 from tests.kit.lake import Lake
@@ -29,15 +31,12 @@ from tests.kit.verdict.model import SRC
 from tests.kit.verdict.recompute import Recompute
 from tests.kit.verdict.table import Table
 from tests.kit.verdict.worlds import SOURCES, Worlds, become, complete, hidden, land
-from tests.kit.whole import WHOLE
 
-SEED = random.SystemRandom().randrange(10**6) if WHOLE else 1
-#: Exact pipelines, and how many are drawn to find them; histories of each; what happens before each run but the first.
-PIPELINES, DRAWN, WORLDS, STEPS = (
-    (8, 300, 130, ("all", "late", "others", "nothing")) if WHOLE else (6, 120, 60, ("late", "others"))
-)
-#: Examples of inexact ones.
-EXAMPLES = 6 if WHOLE else 3
+# A minute of one process for eight pipelines through five runs, half a minute for as many examples.
+PIPELINES, DRAWN, WORLDS, EXAMPLES = 8, 200, 130, 8
+STEPS = ("first", "all", "late", "others", "nothing")
+SEED = random.SystemRandom().randrange(10**6) if "FRESHET_EXAMPLES" in os.environ else 1
+SEEDS = [pytest.param(SEED + number, id=f"{number}") for number in range(int(os.environ.get("FRESHET_EXAMPLES", "1")))]
 
 
 def _told(cases: Mapping[str, Case], names: Iterable[str]) -> str:
@@ -48,7 +47,7 @@ def _run(lake: Lake) -> dict[str, str]:
     return {name: str(one.error) for name, one in lake.run_all().items() if one.error}
 
 
-def _worlds(lake: Lake, cases: Mapping[str, Case]) -> tuple[Worlds, dict[str, dict[str, str]]]:
+def _worlds(lake: Lake, cases: Mapping[str, Case], seed: int) -> tuple[Worlds, dict[str, dict[str, str]]]:
     """Return the tables of these pipelines, which share them, and the names that each pipeline's have in the lake."""
     shapes = {SRC: Table.of("id* g a v day/ updated_at^")}
     for case in cases.values():
@@ -57,7 +56,7 @@ def _worlds(lake: Lake, cases: Mapping[str, Case]) -> tuple[Worlds, dict[str, di
         name: {SRC: SOURCES[bool(case.source.partition)], **{of: f"raw.{of}" for of in shapes if of != SRC}}
         for name, case in cases.items()
     }
-    return Worlds(lake, shapes, random.Random(SEED), WORLDS, {one[SRC] for one in tables.values()}), tables
+    return Worlds(lake, shapes, random.Random(seed), WORLDS, {one[SRC] for one in tables.values()}), tables
 
 
 def _step(worlds: Worlds, step: str) -> list[tuple[Path, Path]]:
@@ -72,31 +71,33 @@ def _step(worlds: Worlds, step: str) -> list[tuple[Path, Path]]:
     return [hidden(worlds.lake, f"raw.{others[0]}")] if step == "late" and others else []
 
 
-def test_exact_pipelines_equal_their_recompute(lake: Lake) -> None:
-    cases = exact_pipelines(SEED, DRAWN, PIPELINES)
-    assert {case.head["of"] for case in cases.values()} >= {"rows", "groups"}, SEED
-    worlds, tables = _worlds(lake, cases)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_exact_pipelines_equal_their_recompute(lake: Lake, seed: int) -> None:
+    cases = exact_pipelines(seed, DRAWN, PIPELINES)
+    assert len(cases) == PIPELINES, seed
+    worlds, tables = _worlds(lake, cases, seed)
     for at, (name, case) in enumerate(cases.items()):
         write_files(lake, name, case, tables[name], mor=bool(at % 2))
     worlds.begin()
     recompute = Recompute(lake)
-    for step in ("first", *STEPS):
+    for step in STEPS:
         held = _step(worlds, step)
         failed = _run(lake)
-        assert failed == {}, f"seed {SEED}, step {step}: {failed}\n{_told(cases, failed)}"
+        assert failed == {}, f"seed {seed}, step {step}: {failed}\n{_told(cases, failed)}"
         found = recompute.differences(cases, tables)
-        assert found == {}, f"seed {SEED}, step {step}: {found}\n{_told(cases, found)}"
+        assert found == {}, f"seed {seed}, step {step}: {found}\n{_told(cases, found)}"
         for one in held:
             complete(one)
 
 
-def test_examples_of_inexact_pipelines_make_a_difference(lake: Lake) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_examples_of_inexact_pipelines_make_a_difference(lake: Lake, seed: int) -> None:
     """Each pipeline has tables of its own, as the example has them before, and then after."""
     # Else a look-back goes a day further, as nobody knows in which zone the commits are named.
     lake.land_options |= {"hoodie.table.timeline.timezone": "UTC"}
-    told = {f"p{at}": one for at, one in enumerate(examples(SEED, DRAWN, EXAMPLES))}
+    told = {f"p{at}": one for at, one in enumerate(examples(seed, DRAWN, EXAMPLES))}
     cases = {name: case for name, (case, *_) in told.items()}
-    assert len(cases) == EXAMPLES, SEED
+    assert len(cases) == EXAMPLES, seed
     shapes = {
         name: {SRC: case.source, **{of: case.input_table(i) for i in case.inputs if (of := case.table_of(i)) != SRC}}
         for name, case in cases.items()
@@ -118,9 +119,9 @@ def test_examples_of_inexact_pipelines_make_a_difference(lake: Lake) -> None:
     for before, after in (({}, then), (then, now)):
         land_all(before, after)
         failed = _run(lake)
-        assert failed == {}, f"seed {SEED}: {failed}\n{_told(cases, failed)}"
+        assert failed == {}, f"seed {seed}: {failed}\n{_told(cases, failed)}"
         if after is then:
-            assert recompute.differences(cases, tables) == {}, SEED
+            assert recompute.differences(cases, tables) == {}, seed
     same = set(cases) - set(recompute.differences(cases, tables))
     words = [f"{example_in_words(told[name][1])}\n{told[name][2:]}\n{_told(cases, [name])}" for name in sorted(same)]
-    assert not same, f"seed {SEED}: " + "\n".join(words)
+    assert not same, f"seed {seed}: " + "\n".join(words)
