@@ -53,7 +53,7 @@ def _twins(items: list[pytest.Item]) -> list[pytest.Item]:
     for item in items:
         head, bracket, case = item.nodeid.partition("[")
         parts = case.removesuffix("]").split("-")
-        if bracket and "_publishing" not in head and "_are_differences" not in head:
+        if bracket and not head.endswith(("::test_publishing", "::test_increments_are_differences")):
             kinds = [part for part in parts if part in TYPES]
             if kinds:
                 found.setdefault(f"{head}[{'-'.join(part for part in parts if part not in TYPES)}", []).append(item)
