@@ -1,6 +1,6 @@
 """Drawn pipelines through drawn histories: where the verdict is exact, each run leaves what a recompute would.
 
-In the model of runs, of which a history takes milliseconds; ``tests/integration/test_verdict_drawn.py`` runs some on real tables.
+In the model of runs, of which a history takes milliseconds; ``tests/integration/test_verdict_drawn.py`` runs some on tables.
 Each counterexample is kept as a case of the corpus. What else falls under it: see ``drawn``.
 """
 
