@@ -301,6 +301,21 @@ def test_tests_and_tools_import_modules_that_are_there() -> None:
     assert [one for one in sorted(named) if FRAMEWORK.parent / one[1].replace(".", "/") not in there] == []
 
 
+def test_suites_do_not_import_one_another() -> None:
+    """What two of them need is in ``tests/kit``, which imports none of them."""
+    tests = REPOSITORY / "tests"
+    modules = [(path.relative_to(tests).parts[0], path) for path in tests.rglob("*.py")]
+    suites = {folder for folder, path in modules if path.name.startswith("test_")}
+    assert {"unit", "integration", "checks"} <= suites
+    faults = [
+        f"{path.relative_to(REPOSITORY)} imports tests.{name}"
+        for folder, path in modules
+        for name in re.findall(r"^(?:from|import) tests\.(\w+)", path.read_text("utf-8"), re.MULTILINE)
+        if name in suites - {folder}
+    ]
+    assert faults == []
+
+
 def test_no_spark_where_none_is_needed() -> None:
     jvmless = [path for path in MODULES if _name(path).startswith(NO_SPARK) and _name(path) not in TOOLS]
     loaded = {_name(path): {i.partition(".")[0] for i, at_top in _imports(path) if at_top} & set(HEAVY) for path in jvmless}
