@@ -39,7 +39,7 @@ def _run(module: str, number: int, *words: str) -> subprocess.CompletedProcess[s
         ("click", signal.SIGINT, 130, ("plan", "--output", "json")),
         ("freshet.errors", signal.SIGTERM, 143, ("plan",)),
         ("freshet.cli.board", signal.SIGHUP, 129, ("plan", "--output=json")),
-        ("freshet.cli.run", signal.SIGINT, 130, ("plan",)),
+        ("freshet.cli.plan", signal.SIGINT, 130, ("plan",)),
     ],
 )
 def test_a_signal_while_it_imports(module: str, number: int, code: int, words: tuple[str, ...]) -> None:
