@@ -113,7 +113,9 @@ class Redactor:
                 return tree
 
     def whole_tree(self, tree: Any) -> Any:
-        """Return a copy of a JSON-able tree with the whole secrets of its texts replaced."""
+        """Return a JSON-able tree with the whole secrets of its texts replaced."""
+        if not self._forms:
+            return tree
         match tree:
             case str():
                 return self.redact_whole(tree)
@@ -197,6 +199,8 @@ def _merged(spans: list[_Span]) -> list[_Span]:
 
 
 def _replaced(text: str, spans: list[_Span]) -> str:
+    if not spans:
+        return text
     pieces, done = [], 0
     for start, end, shown in spans:
         pieces += [text[done:start], shown]
