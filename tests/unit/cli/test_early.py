@@ -38,7 +38,7 @@ def _run(module: str, number: int, *words: str) -> subprocess.CompletedProcess[s
     [
         ("click", signal.SIGINT, 130, ("plan", "--output", "json")),
         ("freshet.errors", signal.SIGTERM, 143, ("plan",)),
-        ("freshet.cli.board", signal.SIGHUP, 129, ("plan", "--output=json")),
+        ("freshet.project.load.project", signal.SIGHUP, 129, ("plan", "--output=json")),
         ("freshet.cli.plan", signal.SIGINT, 130, ("plan",)),
     ],
 )
