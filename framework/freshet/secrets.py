@@ -199,8 +199,6 @@ def _merged(spans: list[_Span]) -> list[_Span]:
 
 
 def _replaced(text: str, spans: list[_Span]) -> str:
-    if not spans:
-        return text
     pieces, done = [], 0
     for start, end, shown in spans:
         pieces += [text[done:start], shown]
