@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import subprocess
@@ -10,6 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from freshet.cli.main import main
 
 _DASH_M = [sys.executable, "-m", "freshet"]
 # As the installed script does it; the package is the one under test.
@@ -65,6 +69,13 @@ def test_the_other_entry_point(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     out, said = process.communicate(timeout=60)
     assert (process.returncode, json.loads(out)["error"]["code"], said.count("\n")) == (143, "INTERRUPTED", 1), said
+
+
+def test_in_another_program_everything_can_still_be_collected() -> None:
+    """Of a process of its own ``test_a_tick_without_news_imports_what_it_needs`` tells that it keeps what is imported."""
+    before = gc.get_freeze_count()
+    assert CliRunner().invoke(main, ["plan", "--help"]).exit_code == 0
+    assert gc.get_freeze_count() == before
 
 
 def test_nohup_stays(tmp_path: Path) -> None:
