@@ -48,6 +48,11 @@ project_options: Callable[[Command], Command] = partial(_apply, _PROJECT)
 selection_options: Callable[[Command], Command] = partial(_apply, _SELECTION)
 
 
+full_refresh_option = click.option(
+    "--full-refresh", is_flag=True, help="Compute the target anew from the whole source, and replace every row that stands."
+)
+
+
 def wait_option(command: Command) -> Command:
     """Add ``--wait``, which stands before the project's own ``lease.wait_seconds``."""
 

@@ -153,9 +153,12 @@ def serve(
     if not is_over:
         # As it ends any other command: it says what was published, and records what was not.
         os.kill(os.getpid(), last[-1])
-    words = f"stopped by {server.stopped_by}; {server.runs} runs have ended"
-    output.result(words, {"stopped_by": server.stopped_by, "runs": server.runs})
+    output.result(_ended(server.stopped_by, server.runs), {"stopped_by": server.stopped_by, "runs": server.runs})
     return Exit.OK
+
+
+def _ended(stopped_by: str, runs: int) -> str:
+    return f"stopped by {stopped_by}; {counted(runs, 'run')} {'has' if runs == 1 else 'have'} ended"
 
 
 def _token(file: Path | None) -> str:

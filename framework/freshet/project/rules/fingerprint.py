@@ -71,6 +71,8 @@ APART: Mapping[type, frozenset[str]] = {
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
 LATER: Mapping[type, frozenset[str]] = {SourceSpec: frozenset({"changelog"}), KafkaSpec: frozenset({"changelog"})}
 
+_SCALARS = (str, int, float, type(None))
+
 
 def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets: Redactor) -> str:
     """Return the fingerprint of a pipeline, 16 hexadecimal digits of a SHA-256.
@@ -89,6 +91,8 @@ def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, _SCALARS):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         kind, apart, later = type(value), APART.get(type(value), frozenset()), LATER.get(type(value), frozenset())
         named = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in apart}
@@ -100,4 +104,4 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
-    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+    return repr(value)

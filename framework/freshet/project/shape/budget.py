@@ -57,4 +57,4 @@ class Budget(Model):
 
 
 #: Of a pipeline that declares none.
-NO_LIMIT = Budget.model_validate({})
+NO_LIMIT = Budget.model_construct()

@@ -30,13 +30,13 @@ class Shared(Model):
 
     vars: dict[str, Scalar] = Field(default_factory=dict, description="Variables for templates: {{ var.name }}.")
     lease: Lease = Field(
-        Lease(wait_seconds=0.0, across_machines=None),
+        Lease.model_construct(),
         description="How long a run waits for another run of the same pipeline, and whether other machines wait, too.",
     )
     schedule_zone: TimeZone = Field(
         DEFAULT_ZONE, examples=["Europe/Berlin"], description="Time zone of `schedule`, by its name in the IANA's database."
     )
-    run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
+    run: Run = Field(Run.model_construct(), description="How long a run may take, and may do nothing.")
     budget: Budget = Field(NO_LIMIT, description="What a run may cost at most; `freshet plan` estimates it.")
     hoodie: dict[str, str] = Field(
         default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."
@@ -73,7 +73,7 @@ class PipelineFile(Shared):
         None, description="Run under `freshet serve` whenever something is new, instead of by `schedule`."
     )
     slo: Objectives = Field(
-        Objectives(freshness=None, max_runtime=None),
+        Objectives.model_construct(),
         description="What the pipeline promises its readers; `freshet status` says whether it is kept.",
     )
     tags: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(

@@ -221,4 +221,4 @@ class Lineage(Model):
 
 
 #: Of an environment that names no place.
-NOWHERE, NO_LINEAGE = Metrics.model_validate({}), Lineage.model_validate({})
+NOWHERE, NO_LINEAGE = Metrics.model_construct(), Lineage.model_construct()

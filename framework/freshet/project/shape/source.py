@@ -90,4 +90,4 @@ class Source(Model):
 
 
 #: What holds where nothing stands under ``source:``.
-NOT_SAID = Source.model_validate({})
+NOT_SAID = Source.model_construct()
