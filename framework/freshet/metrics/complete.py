@@ -50,5 +50,5 @@ def _lacks(one: WindowFill, unit: str) -> str:
 
 def share_words(share: float) -> str:
     """Return a share as a percentage that does not round up to all."""
-    words = f"{share:.3%}".rstrip("0").rstrip(".%") + "%" if share < 1 else "100%"
-    return "99.999%" if words == "100%" and share < 1 else words
+    words = f"{share * 100:.3f}".rstrip("0").rstrip(".")
+    return "99.999%" if words == "100" and share < 1 else f"{words}%"

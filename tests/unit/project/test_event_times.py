@@ -11,7 +11,7 @@ from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import EventTimes, Slo
 from tests.kit.project import a_project
 from tests.unit.project.conftest import Check, seen
-from tests.unit.project.payments import YML_FILE, yml
+from tests.unit.project.payments import DDL_FILE, PAYMENTS, YML_FILE, yml
 
 
 def loaded(root: Path, *overrides: str) -> PipelineSpec:
@@ -41,6 +41,12 @@ def test_windows_of_the_source_need_no_column(tmp_path: Path) -> None:
         (("event_times: {window: 1m, lateness: 1d}",), 7, "BAD_VALUE", "200 windows"),
         (("event_times: {column: updated}",), 7, "UNKNOWN_COLUMN", "no column 'updated'"),
         (("event_times: {column: id}",), 7, "BAD_VALUE", "an event time is a timestamp"),
+        (
+            ("write: {strategy: partial_update, columns: [amount]}", "event_times: {column: seen}"),
+            8,
+            "CONFLICTING_SETTING",
+            "hold",
+        ),
         (("slo:", "  completeness: 99.9%"), 8, "MISSING_KEY", "no event_times"),
         (("event_times: {}", "slo:", "  completeness: 101%"), 9, "BAD_VALUE", "at most 100%"),
         (("event_times: {}", "slo:", "  completeness: 0.999"), 9, "WRONG_TYPE", "string"),
@@ -50,6 +56,6 @@ def test_windows_of_the_source_need_no_column(tmp_path: Path) -> None:
 def test_what_cannot_be_counted_is_refused_at_its_line(
     problems_of: Check, text: tuple[str, ...], line: int, code: str, said: str
 ) -> None:
-    found = problems_of({YML_FILE: yml(*text)})
+    found = problems_of({YML_FILE: yml(*text), DDL_FILE: PAYMENTS.replace("TIMESTAMP\n", "TIMESTAMP,\n  seen TIMESTAMP\n")})
     assert seen(found) == [(YML_FILE, line, code)]
     assert said in found[0].message

@@ -159,7 +159,7 @@ def _built(
     )
     if events:
         check_checks(checks, draft.place("checks"), problems)
-    timed = read_event_times(settings, table, draft.place, problems, is_changelog=events)
+    timed = read_event_times(settings, table, operation, write, draft.place, problems, is_changelog=events)
     names_kept = NamesKept(draft.secrets, draft.context, draft.tree, files, problems)
     names_kept.check_ddl(ddl)
     names_kept.check_settings()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from freshet.problems import Problems, did_you_mean
 from freshet.project.model.pipeline import TableSpec
 from freshet.project.model.promises import EventTimes
+from freshet.project.model.steps import Operation, WriteSpec
 from freshet.project.rules.changelog import PlaceOf
 from freshet.project.shape.files import Settings
 
@@ -15,7 +16,14 @@ _KEY = "event_times"
 
 
 def read_event_times(
-    settings: Settings | None, table: TableSpec, place: PlaceOf, problems: Problems, *, is_changelog: bool
+    settings: Settings | None,
+    table: TableSpec,
+    operation: Operation,
+    write: WriteSpec,
+    place: PlaceOf,
+    problems: Problems,
+    *,
+    is_changelog: bool,
 ) -> EventTimes | None:
     """Return whose event times a pipeline counts; None where it counts none.
 
@@ -24,13 +32,16 @@ def read_event_times(
     Args:
         settings: The pipeline's; None where they cannot be read.
         table: The target.
+        operation, write: How it is written: a batch may hold a part of its columns.
         place: Gives the place of a path of keys.
         problems: Receives UNKNOWN_COLUMN, BAD_VALUE, MISSING_KEY and CONFLICTING_SETTING.
         is_changelog: True where the main source is a changelog.
     """
     if settings is None:
         return None
-    for path, code, said, hint in _wrong(settings, table, is_changelog):
+    located = {*table.record_key, *table.partition_by, table.ordering_field}
+    held = located if operation == "delete" else located | set(write.columns)
+    for path, code, said, hint in _wrong(settings, table, is_changelog, held):
         at = place(*path)
         problems.add(at.file, at.line, code, said, hint)
     if settings.event_times is None:
@@ -38,7 +49,9 @@ def read_event_times(
     return settings.event_times.spec()
 
 
-def _wrong(settings: Settings, table: TableSpec, is_changelog: bool) -> Iterator[tuple[tuple[str, ...], str, str, str]]:
+def _wrong(
+    settings: Settings, table: TableSpec, is_changelog: bool, held: set[str]
+) -> Iterator[tuple[tuple[str, ...], str, str, str]]:
     declared = settings.event_times
     if declared is None:
         if settings.slo.completeness is not None:
@@ -61,3 +74,11 @@ def _wrong(settings: Settings, table: TableSpec, is_changelog: bool) -> Iterator
     elif kinds[declared.column] not in _TIMES:
         said = f"{_KEY}.column: {declared.column} is {kinds[declared.column]}, and an event time is a timestamp."
         yield (_KEY, "column"), "BAD_VALUE", said, "Name a column of that type."
+    elif declared.column not in held:
+        said = f"{_KEY}.column: this pipeline's batch does not hold {declared.column}, which others write."
+        yield (
+            (_KEY, "column"),
+            "CONFLICTING_SETTING",
+            said,
+            "Name a column that it writes, or declare it where that is written.",
+        )
