@@ -1,4 +1,4 @@
-"""How complete and how late a table is that reads a topic: by the time index of a real broker, and by the records' own times."""
+"""How complete and how late a table is that reads a topic: by a real broker's time index, and by the records' own times."""
 
 from __future__ import annotations
 
