@@ -41,9 +41,7 @@ def completeness_of(spec: PipelineSpec, state: StateReader, now: float) -> Compl
             return _of_topics(spec, state, found, steps, dict(published), times, now)
         source = state.table(spec.source.table)
         if source is None:
-            return Completeness(
-                **{**vars(found), "error": f"SOURCE_MISSING: there is no table {redact(spec.source.table.path)}"}
-            )
+            return Completeness(**{**vars(found), "error": f"there is no table {redact(spec.source.table.path)}"})
         return _of_table(found, source, steps, since, dict(published), times, now)
     except FreshetError as error:
         return Completeness(**{**vars(found), "error": redact(f"{error.code}: {error.message}")})
@@ -103,7 +101,7 @@ def _of_topics(
 
     source = find_source(spec, state)
     if not isinstance(source, KafkaSource):
-        return Completeness(**{**vars(found), "unit": "record", "error": f"SOURCE_MISSING: no {kind_of(spec).what(spec)}"})
+        return Completeness(**{**vars(found), "unit": "record", "error": redact(f"there is no {kind_of(spec).what(spec)}")})
     size = times.window_seconds
     begins = range(first_of(times, now), int(now) + 1, size)
     tallies = count_topics(source.facts, source.broker, steps, ranges_by(steps, MAIN), begins, size)

@@ -67,7 +67,7 @@ class Completeness:
         unit: What is counted: ``row`` or ``record``.
         uncounted: Rows that wait, or were passed over, and of which nobody knows the windows.
         note: What the counts rest on, or lack, in words.
-        error: Why nothing can be told, as ``code: message``; empty where it can.
+        error: Why nothing can be told; empty where it can.
     """
 
     pipeline: str

@@ -59,7 +59,7 @@ def aggregates(counts: Column | None = None) -> tuple[Column, ...]:
         F.max(F.when(~past, time - now)).alias("__freshet_ahead"),
         F.min(lag).alias("__freshet_min"),
         F.max(lag).alias("__freshet_max"),
-        F.percentile_approx(lag, _SHARES, 10_000).alias("__freshet_shares"),
+        F.percentile_approx(lag, list(_SHARES), 10_000).alias("__freshet_shares"),
         F.max(now).alias("__freshet_now"),
     )
 

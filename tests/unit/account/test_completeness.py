@@ -17,7 +17,7 @@ from freshet.hudi.table import CommitInfo, Instant, MemoryState, TableState
 from freshet.project.model.promises import EventTimes
 from freshet.sources.kafka.look.facts import Extent, Facts, Part
 from freshet.sources.kafka.position import KafkaPosition
-from tests.kit.memory import Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target
+from tests.kit.memory import SOURCE, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target
 from tests.unit.metrics.kit import BEGIN
 
 HOUR = 3600
@@ -107,7 +107,7 @@ def test_without_a_run_nothing_is_taken_and_without_windows_nothing_is_told() ->
     source = a_table_state([telling(10, {FIRST: 3})])
     assert short(told(source)) == [(FIRST, 3, 0, "short")]
     assert completeness_of(a_spec(event_times=EventTimes(column="updated_at")), MemoryState({}), BEGIN) is None
-    assert told(a_target()).error.startswith("SOURCE_MISSING")
+    assert told(a_target()).error == f"there is no table {SOURCE.path}"
 
 
 PART = ("orders", 0)

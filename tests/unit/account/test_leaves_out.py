@@ -11,7 +11,7 @@ from tests.kit.memory import a_spec
 
 
 def sql(text: str, file: str = "t.sql") -> TransformSpec:
-    return TransformSpec(file, "sql", split_statements(text))
+    return TransformSpec(file=file, kind="sql", statements=split_statements(text))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_parts_of_a_statement(text: str, parts: list[str]) -> None:
 
 
 def test_a_python_step_may_leave_out_anything_unless_it_goes_row_by_row() -> None:
-    steps = (sql("SELECT a FROM <SRC>"), TransformSpec("t.py", "python"))
+    steps = (sql("SELECT a FROM <SRC>"), TransformSpec(file="t.py", kind="python"))
     assert leaves_out(a_spec(transform=steps)) == ("transform() of t.py",)
     assert leaves_out(a_spec(transform=steps, row_by_row=True)) == ()
 

@@ -22,7 +22,7 @@ def test_windows_are_told_with_what_they_lack() -> None:
         WindowFill(begin=2 * HOUR, due=3 * HOUR, published=7, fill="unknown", why="9 rows may be of it"),
     )
     found = Completeness(pipeline="earnings", source="raw.trips", windows=windows, window_seconds=HOUR, note="by commits")
-    broken = Completeness(pipeline="other", source="raw.x", error="SOURCE_MISSING: none")
+    broken = Completeness(pipeline="other", source="raw.x", error="there is none")
     lines = [line.split() for line in completeness_words([found, broken]).splitlines()]
     assert lines[1] == ["earnings", "1970-01-01T00:00:00Z", "1,200", "1,200", "1,100", "100%", "complete"]
     assert lines[2] == ["earnings", "1970-01-01T01:00:00Z", "100", "75", "75", "75%", "short"]
@@ -32,7 +32,7 @@ def test_windows_are_told_with_what_they_lack() -> None:
         "earnings: the window of 1970-01-01T01:00:00Z is short: 25 rows wait",
         "earnings: the window of 1970-01-01T02:00:00Z is unknown: 9 rows may be of it",
         "earnings: by commits",
-        "other: SOURCE_MISSING: none",
+        "other: there is none",
     ]
 
 

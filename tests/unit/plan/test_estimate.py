@@ -71,7 +71,7 @@ def test_a_run_says_nothing_of_its_own_error() -> None:
     found = estimate(100, past)
     assert found is not None
     assert 1.0 < found.seconds.value < 1.5
-    assert 1.0 < found.seconds.error < 1.5
+    assert 1.0 < found.seconds.error < 2.0
 
 
 def test_a_table_that_grows_costs_what_it_has_come_to() -> None:
@@ -122,5 +122,5 @@ def test_runs_that_all_read_as_many_rows() -> None:
 def test_as_json() -> None:
     found = estimate(5000, runs(lambda n: 3 + n / 1000, 1000, 2000, 3000, 4000))
     assert found is not None
-    assert found.as_json()["seconds"] == {"value": 8.0, "median_error": 0.0}
+    assert found.as_json()["seconds"] == {"value": 8.0, "median_error": 0.054}
     assert set(found.as_json()) == {"rows", "runs", "is_beyond", "seconds", "written_bytes", "file_groups"}
