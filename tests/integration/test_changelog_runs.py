@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from freshet.changelog.fields import event_type
-from freshet.hudi.checkpoint import EVENTS_KEY
+from freshet.event_times.counted import counted_in
+from freshet.hudi.checkpoint import EVENTS_KEY, TIMES_KEY
 from freshet.project.model.kafka import ORIGIN_TYPE
 from tests.kit.commands import freshet, refused
 from tests.kit.lake import RECORD_INDEX, UPTO_LATEST, Lake
@@ -102,6 +103,9 @@ def test_a_table_of_events_is_merged_run_by_run_and_each_event_is_counted(lake: 
     assert lake.rows("derived.trips", *SHOWN) == [("a", Decimal("1.00"), 1, False), ("b", None, None, True)]
     found = counted(lake)
     assert (found["in"], found["published"], found["older"], found["rows"]) == (4, 2, 2, 2)
+    times = counted_in(lake.state("derived.trips").latest_extra(TIMES_KEY))
+    assert times is not None, "the events say when they were made"
+    assert (times.events, times.at_ms - times.lags_ms["min"], times.windows) == (4, 1004, {})
     # A partial change sets its group alone, one that is older than the delete changes nothing, and one that came before either.
     again = ("e8", 8, *an_event(1, "a", 2, "1.00", 1)[2:])
     second = [an_event(6, "a", 3, "7.00", 7, groups=["tips"]), an_event(7, "b", 1, "2.00")]

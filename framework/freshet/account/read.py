@@ -11,7 +11,7 @@ from freshet.account.of_table import fed_by, repeats
 from freshet.account.of_topics import ranges_by
 from freshet.account.steps import Step, steps_of
 from freshet.errors import FreshetError
-from freshet.hudi.checkpoint import MAIN
+from freshet.hudi.checkpoint import FINGERPRINT_KEY, MAIN
 from freshet.hudi.instants import UTC_ZONE, readable, zone_of
 from freshet.hudi.table import StateReader
 from freshet.project.model.kafka import KafkaSpec
@@ -46,7 +46,8 @@ def _account(spec: PipelineSpec, state: StateReader, since: str) -> Account:
         steps = steps_of(spec, target, since) if target is not None else ()
         edges = tuple(_edges(spec, state, steps, since))
         zone = zone_of(target) if target is not None else UTC_ZONE
-        return Account(pipeline=name, target=table, zone=zone, edges=edges, takes=tuple(_takes(steps, edges)))
+        takes = tuple(_takes(steps, edges, spec.fingerprint))
+        return Account(pipeline=name, target=table, zone=zone, edges=edges, takes=takes, leaves_out=_leaves_out(spec, takes))
     except FreshetError as error:
         return Account(pipeline=name, target=table, error=redact(f"{error.code}: {error.message}"))
 
@@ -70,7 +71,16 @@ def _edge(name: str, ref: TableRef, state: StateReader, steps: Sequence[Step], s
     return Edge(input=name, table=ref.name, zone=zone_of(source), fed=fed_by(source, steps, name, since))
 
 
-def _takes(steps: Sequence[Step], edges: Sequence[Edge]) -> Iterator[Take]:
+def _leaves_out(spec: PipelineSpec, takes: Sequence[Take]) -> tuple[str, ...]:
+    if not any(take.by_logic for take in takes):
+        return ()
+    # The parser takes a tenth of a second to load.
+    from freshet.account.leaves_out import leaves_out
+
+    return leaves_out(spec)
+
+
+def _takes(steps: Sequence[Step], edges: Sequence[Edge], fingerprint: str) -> Iterator[Take]:
     taken = [_by_commit(edge.fed) for edge in edges]
     repeated = {
         step.instant.completed: f"it read what {earlier.when} had read: its rows were applied twice"
@@ -94,6 +104,7 @@ def _takes(steps: Sequence[Step], edges: Sequence[Edge]) -> Iterator[Take]:
             batch=batch,
             published=step.info.rows,
             quarantined=quarantined,
+            is_by_this_logic=step.info.extra.get(FINGERPRINT_KEY) == fingerprint,
             why=repeated.get(commit, ""),
         )
 

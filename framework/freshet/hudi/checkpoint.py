@@ -32,6 +32,7 @@ ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY, BACKFILL_LOGIC_KEY = "streamer.freshet.backfill", "streamer.freshet.backfill.logic"
 CHECKS_KEY = "streamer.freshet.checks"
 EVENTS_KEY = "streamer.freshet.events"  # of a changelog: what became of each event
+TIMES_KEY = "streamer.freshet.event_times"  # how late the events are, and how many are of each window
 LOGIC_KEY = "streamer.freshet.logic"
 MIGRATION_KEY = "streamer.freshet.migration"  # what a table that a migration made takes the place of
 COMPARED_KEY = "streamer.freshet.migration.compared"  # and what its comparison with that one found

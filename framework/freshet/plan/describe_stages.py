@@ -145,7 +145,8 @@ def stage_text(stage: Stage) -> str:
             names = ", ".join(f"{c.name} ({c.severity}{', deletes the older row' * c.deletes})" for c in stage.checks)
             keeps = stage.located and any(c.severity == "drop" and not c.deletes for c in stage.checks)
             older = "; the older row that stands under a dropped row's key stays published" if keeps else ""
-            return f"check the batch in one pass: {names or 'its size'}{older}"
+            timed = f"; event times of {stage.event_times.column} are counted" if stage.event_times is not None else ""
+            return f"check the batch in one pass: {names or 'its size'}{timed}{older}"
         case CheckTable():
             return "check what the commit makes: " + "; ".join(
                 f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")

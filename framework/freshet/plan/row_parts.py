@@ -18,7 +18,13 @@ def event_stages(spec: PipelineSpec) -> tuple[AdaptEvents, ...]:
         return ()
     malformed = next((one for one in spec.checks if isinstance(one.rule, MalformedRule)), None)
     drops = malformed is not None and malformed.severity == "drop"
-    return (AdaptEvents(changelog=spec.source.changelog, rule=malformed.name if malformed is not None and drops else ""),)
+    return (
+        AdaptEvents(
+            changelog=spec.source.changelog,
+            rule=malformed.name if malformed is not None and drops else "",
+            window_seconds=spec.event_times.window_seconds if spec.event_times is not None else 0,
+        ),
+    )
 
 
 def enforce_schema_stage(spec: PipelineSpec) -> EnforceSchema:

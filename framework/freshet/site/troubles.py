@@ -19,6 +19,7 @@ _COMMANDS = {
     "schedule_missed": "history {name}",
     "freshness": "plan {name}",
     "max_runtime": "history {name} --limit 50",
+    "completeness": "status {name} --completeness",
 }
 _REMEDIES = {
     "schedule_missed": "Look at the scheduler: nothing else begins a run.",

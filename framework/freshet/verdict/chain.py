@@ -119,7 +119,7 @@ class Chain:
     def _statement(self, step: TransformSpec, statement: Statement) -> None:
         self.site = site = Site(step.file, statement.line, statement.text)
         walk = Walk(self.question, site, self.granted, self.before_keys)
-        tree = _parsed(statement.text)
+        tree = parsed(statement.text)
         match tree:
             case exp.Cache() | exp.Create() if isinstance(tree.expression, exp.Query | exp.Values):
                 named = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
@@ -143,7 +143,12 @@ class Chain:
         self.found += site.found
 
 
-def _parsed(text: str) -> exp.Expr | None:
+def parsed(text: str) -> exp.Expr | None:
+    """Return a statement's tree; None where the parser does not know it.
+
+    Args:
+        text: As ``Statement`` has it.
+    """
     if _TABLE.match(text):
         text = _TABLE.sub(r"\1FROM ", text, count=1)
     try:

@@ -24,6 +24,7 @@ from freshet.project.rules.changelog import check_said, order_of, read_changelog
 from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, written_by
 from freshet.project.rules.checks import read_checks
 from freshet.project.rules.column_types import TypeRules
+from freshet.project.rules.event_times import read_event_times
 from freshet.project.rules.fingerprint import fingerprint_of
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
@@ -158,6 +159,7 @@ def _built(
     )
     if events:
         check_checks(checks, draft.place("checks"), problems)
+    timed = read_event_times(settings, table, operation, write, draft.place, problems, is_changelog=events)
     names_kept = NamesKept(draft.secrets, draft.context, draft.tree, files, problems)
     names_kept.check_ddl(ddl)
     names_kept.check_settings()
@@ -226,6 +228,7 @@ def _built(
         lease_wait_seconds=settings.lease.wait_seconds,
         lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
+        event_times=timed,
         slo=settings.slo.promised(),
         budget=settings.budget.spec(),
         metrics=settings.metrics.ways_out(files.root),

@@ -29,7 +29,7 @@ APART: Mapping[type, frozenset[str]] = {
             # How long and by what means, and not what.
             *("spark_conf", "lease_wait_seconds", "lease_across_machines", "limits"),
             # For who looks after it.
-            *("slo", "budget", "metrics", "lineage"),
+            *("slo", "budget", "metrics", "lineage", "event_times"),
             # How a range is computed again: a chunk's commit says it by itself.
             "backfill",
             # Follows from the name.

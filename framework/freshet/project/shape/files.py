@@ -15,8 +15,9 @@ from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.budget import NO_LIMIT, Budget
 from freshet.project.shape.changelog import Changelog, ReferenceKey, Values
 from freshet.project.shape.checks import Check, Compared, Freshness, Reference, Volume
+from freshet.project.shape.event_times import EventTimes
 from freshet.project.shape.examples import example_of
-from freshet.project.shape.running import NO_LINEAGE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
+from freshet.project.shape.running import NO_LINEAGE, NO_PROMISE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
 from freshet.project.shape.source import RegistrySchemas, Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list
 from freshet.project.shape.timing import DEFAULT_ZONE, Continuous, Cron, InsteadOfSchedule, TimeZone
@@ -73,8 +74,10 @@ class PipelineFile(Shared):
         None, description="Run under `freshet serve` whenever something is new, instead of by `schedule`."
     )
     slo: Objectives = Field(
-        Objectives.model_construct(),
-        description="What the pipeline promises its readers; `freshet status` says whether it is kept.",
+        NO_PROMISE, description="What the pipeline promises its readers; `freshet status` says whether it is kept."
+    )
+    event_times: EventTimes | None = Field(
+        None, description="Whose event times runs count: how late events are published, and how much of each window is there."
     )
     tags: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list, description="Labels that select pipelines on the command line."
@@ -209,6 +212,7 @@ def _note(
             "lease": Lease,
             "run": Run,
             "slo": Objectives,
+            "event_times": EventTimes,
             "budget": Budget,
             "metrics": Metrics,
             "lineage": Lineage,

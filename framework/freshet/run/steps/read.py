@@ -22,7 +22,7 @@ def adapt_events(work: Work, stage: AdaptEvents) -> None:
     """Make events of what was read."""
     work.phase("making events of what was read")
     found = read_events(stage, work.batch, work.spec.name)
-    work.events, work.aside = found.read, found.aside
+    work.events, work.aside, work.event_times = found.read, found.aside, found.event_times
     work.view(MAIN, found.rows)
 
 
