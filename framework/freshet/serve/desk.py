@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from freshet import __version__
+from freshet.errors import SpecError
 from freshet.hudi.timeline import TimelineState
 from freshet.metrics.collect import collect
 from freshet.metrics.text import text_of
@@ -18,6 +19,10 @@ from freshet.serve.api import Refused
 from freshet.serve.loop import Server
 from freshet.serve.own import samples_of_agenda
 from freshet.serve.pauses import keep_pause
+from freshet.serve.seen import served_now, spark_in_words
+from freshet.site.live_facts import Live
+from freshet.site.shown import shown
+from freshet.site.troubles import problems_of
 
 # Several collectors may ask, each of them every few seconds.
 _FRESH_SECONDS = 5.0
@@ -28,10 +33,13 @@ class ServersDesk:
 
     Args:
         server: The server.
+        takes_calls: True where it has a token.
     """
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, server: Server, takes_calls: bool = False) -> None:
+        self._server, self.takes_calls = server, takes_calls
+        #: Where it listens, as an address of HTTP.
+        self.address = ""
         self._measuring = threading.Lock()
         self._measured = ("", -_FRESH_SECONDS)
 
@@ -64,7 +72,7 @@ class ServersDesk:
         server = self._server
         with server.turn:
             moment, loaded = server.clock(), server.loaded
-            shown, last = server.agenda.shown(moment), dict(server.last)
+            served, last = server.agenda.shown(moment), dict(server.last)
         return {
             "version": __version__,
             "env": loaded.project.env,
@@ -74,13 +82,43 @@ class ServersDesk:
             "files_refused": server.reloading.shown(),
             "spark": server.warm.shown(),
             "pipelines": [
-                {"pipeline": name, **one, "next": _time(one["next"]), "last": last.get(name)} for name, one in shown.items()
+                {"pipeline": name, **one, "next": _time(one["next"]), "last": last.get(name)} for name, one in served.items()
             ],
             "invalid": [
                 {"pipeline": name, "problems": [str(problem) for problem in problems]}
                 for name, problems in loaded.invalid.items()
             ],
         }
+
+    def page(self, path: str) -> str | None:
+        """Return a page, the style sheet or the script, as they are now; None where there is no such page.
+
+        Args:
+            path: Such as ``index.html`` or ``pipelines/trip_earnings.html``.
+        """
+        server = self._server
+        with server.turn:
+            moment, env = server.clock(), server.loaded.project.env
+            served, last = server.agenda.shown(moment), dict(server.last)
+        kept, refused = server.pages.kept, server.reloading.refused
+        live = Live(
+            now=moment.wall,
+            started=server.begun.wall,
+            address=self.address,
+            takes_calls=self.takes_calls,
+            stopping=bool(server.stopped_by),
+            looking=server.pages.is_looking,
+            failed=server.pages.failed,
+            runs=server.runs,
+            spark=spark_in_words(server.warm.shown()),
+            refused=problems_of(refused.problems) if isinstance(refused, SpecError) else (),
+            pipelines={
+                slug: served_now(name, served[name], last.get(name))
+                for name, slug in (kept.slugs if kept else {}).items()
+                if name in served
+            },
+        )
+        return server.pages.page(path, env, shown(live), moment.steady)
 
     def runs(self, pipeline: str, limit: int, failed: bool) -> dict[str, Any]:
         """Return how runs ended, the newest first, as their records tell it, also of before the process began."""
@@ -115,11 +153,11 @@ class ServersDesk:
             keep_pause(spec, what == "pause")
         with server.turn:
             moment = server.clock()
-            shown = server.agenda.shown(moment).get(pipeline)
-            if shown is None or not server.is_ready:
+            served = server.agenda.shown(moment).get(pipeline)
+            if served is None or not server.is_ready:
                 raise Refused(503, "SERVE_STOPPING", "the process is being stopped.", "", "Ask the next one.")
             if what == "trigger":
-                if shown["paused"]:
+                if served["paused"]:
                     words, advice = f"{pipeline} is paused.", f"Resume it: POST /api/resume/{pipeline}."
                     raise Refused(409, "PIPELINE_PAUSED", words, next_step=advice)
                 server.agenda.call(pipeline, moment)

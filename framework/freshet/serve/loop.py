@@ -13,6 +13,7 @@ from freshet.events.kinds import Notice
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.serve.agenda import Agenda, Start
 from freshet.serve.entry import Ended
+from freshet.serve.live import LivePages
 from freshet.serve.loading import Load, Loaded, Wanted
 from freshet.serve.moment import Moment, now
 from freshet.serve.pauses import paused_among
@@ -53,6 +54,7 @@ class Server:
         warm: Watches over the Spark session.
         clock: Says what time it is.
         work: Makes what looks and runs, of a project.
+        pages: Keeps what its pages show.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Server:
         warm: Warm,
         clock: Callable[[], Moment] = now,
         work: Callable[[Project, Load, Listener], Any] = Work,
+        pages: LivePages | None = None,
     ) -> None:
         self.wanted, self.loaded, self.limits, self.listen, self.warm = wanted, loaded, limits, listen, warm
         self.clock, self._work_of = clock, work
@@ -80,6 +83,7 @@ class Server:
         self._work = work(loaded.project, wanted.load, listen)
         self.reloading = Reloading(wanted)
         self._targets = Targets()
+        self.pages = pages or LivePages(wanted)
 
     def stop(self, by: str) -> None:
         """Ask the process to stop; may be called by a signal's handler, and by any thread.
@@ -133,6 +137,7 @@ class Server:
             words = f"the clock was put {'forward' if jump > 0 else 'back'} by {abs(jump):,.0f} s; schedules go by it"
             self.announce("CLOCK_JUMPED", words)
         self._take_over(self.reloading.look(self.loaded, moment.steady))
+        self.pages.look(self.loaded, self.runs, moment.steady)
         for name in self._targets.look(self.loaded, moment.steady):
             with self.turn:
                 self.agenda.upstream_committed(name, moment)
