@@ -32,7 +32,7 @@ from freshet.site.facts import (
     Trouble,
     Waits,
 )
-from freshet.site.live_facts import LastLook, Live, ServedNow
+from freshet.site.live_facts import InGap, LastLook, Live, ServedNow
 from tests.kit.memory import at
 
 #: The tests' one minute begins here; ``at(0)`` in seconds since 1970.
@@ -216,5 +216,11 @@ def a_live(*slugs: str, **changes: Any) -> Live:
         "spark": "Spark is warm.",
         "refused": (FileProblem(place="pipelines/a.yml:3", code="UNKNOWN_KEY", message="m", hint="h"),),
         "pipelines": served,
+        "gaps": (
+            InGap(slug=slugs[0], what="backfill", state="waiting", words="a range", step=2, steps=7, waiting_seconds=3.0),
+            InGap(slug=slugs[0], what="service", state="working", words="compact", step=1, steps=2),
+        )
+        if slugs
+        else (),
     }
     return Live(**{**own, **changes})

@@ -131,6 +131,7 @@ NO_SPARK = (
     "audit.sample",
     "audit.scope",
     "audit.versions",
+    "backfill.alone",
     "backfill.chunks",
     "backfill.made_by",
     "backfill.plan",
@@ -175,7 +176,7 @@ HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
 MOST_LINES = 250
 LONGER: dict[str, int] = {
     "backfill/plan.py": 300,
-    "backfill/run.py": 305,
+    "backfill/run.py": 308,
     "index/hbase/opening.py": 282,
     "jvm/jars.py": 257,
     "project/syntax/template_sandbox.py": 260,

@@ -119,8 +119,8 @@ def serve(
     Ctrl-C let runs end, for as long as --grace says; a second one ends at once. All state is in the tables: after a kill the
     same command goes on where the last one was.
 
-    HTTP has pages for people at /, and /metrics, /healthz, /readyz, /api/status, /api/runs and /api/plan/NAME; and, with the token, POST to
-    /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME.
+    HTTP has pages for people at /, and /metrics, /healthz, /readyz, /api/status, /api/runs and /api/plan/NAME; and, with the
+    token, POST to /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME.
 
     \b
     Examples:
@@ -140,9 +140,10 @@ def serve(
     from freshet.serve.desk import ServersDesk
     from freshet.serve.http import listen
     from freshet.serve.kept_log import KeptLog
+    from freshet.serve.limits import Limits
     from freshet.serve.live import LivePages
     from freshet.serve.loading import Wanted, load_valid
-    from freshet.serve.loop import Limits, Server
+    from freshet.serve.loop import Server
     from freshet.serve.warm import Warm, most_memory
 
     wanted = Wanted(root=Path(os.path.realpath(root)), env=env, overrides=overrides, names=names, tags=tags)

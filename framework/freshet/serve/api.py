@@ -29,7 +29,7 @@ _READS = {
     "/api/runs": "how runs ended; ?pipeline=NAME&limit=20&failed=1",
     "/api/plan/NAME": "what the next run will do",
 }
-_WRITES = ("trigger", "pause", "resume")
+_WRITES = ("trigger", "pause", "resume", "backfill", "stop-backfill")
 _PATHS = ("/", "/api", "/metrics", "/healthz", "/readyz")
 
 
@@ -81,8 +81,8 @@ class Desk(Protocol):
         """Return what the next run of a pipeline will do."""
         ...
 
-    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
-        """Trigger, pause or resume a pipeline."""
+    def ask(self, what: str, pipeline: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """Trigger, pause or resume a pipeline, or begin or stop a backfill of it."""
         ...
 
 
@@ -135,7 +135,8 @@ def _answered(desk: Desk, token: str, method: str, target: str, authorization: s
         raise Refused(405, "SERVE_METHOD", f"{path[:200]} takes {needed}, not {method}.", _NOTHING, f"Send {needed}.")
     if writes:
         _check(token, authorization)
-        return Answer(status=202, body=_json(desk.ask(api, name)))
+        given = {key: values[-1] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
+        return Answer(status=202, body=_json(desk.ask(api, name, given)))
     match api or path:
         case "/metrics":
             return Answer(status=200, body=desk.metrics(), kind=CONTENT_TYPE)
@@ -163,7 +164,11 @@ def _page(desk: Desk, path: str) -> Answer | None:
 
 
 def _paths() -> dict[str, str]:
-    return {**_READS, **{f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}}
+    asked = {f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}
+    asked["/api/backfill/NAME"] += (
+        "; ?start=2026-01-01&end=2026-02-01, and as the command has them chunk, reprocess, accept_changes"
+    )
+    return {**_READS, **asked}
 
 
 def _limit(query: Mapping[str, list[str]]) -> int:

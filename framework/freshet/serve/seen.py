@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from freshet.secrets import redact
-from freshet.site.live_facts import LastLook, ServedNow
+from freshet.site.live_facts import InGap, LastLook, ServedNow
 from freshet.site.tone import Tone
 from freshet.site.words import size
 
@@ -44,6 +44,24 @@ def served_now(name: str, shown: Mapping[str, Any], last: Mapping[str, Any] | No
         after=tuple(shown["after"]),
         failures=shown["failures"],
         last=_last(last) if last else None,
+    )
+
+
+def in_gap(shown: Mapping[str, Any], slugs: Mapping[str, str]) -> InGap:
+    """Return what is done in gaps for a pipeline.
+
+    Args:
+        shown: As ``Chore.shown`` returns it.
+        slugs: The pages' names, by the pipelines' names.
+    """
+    return InGap(
+        slug=slugs[shown["pipeline"]],
+        what=shown["what"],
+        state=shown["phase"],
+        words=shown["words"],
+        step=shown["step"],
+        steps=shown["steps"],
+        waiting_seconds=shown["waiting_seconds"],
     )
 
 

@@ -59,6 +59,28 @@ class ServedNow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InGap:
+    """A service or a backfill that the process does in gaps between runs; see ``serve.gaps.Chore``.
+
+    Args:
+        slug: Slug of the pipeline.
+        what: ``service`` or ``backfill``.
+        state: ``waiting``, ``working`` or ``stopping``.
+        words: What exactly.
+        step, steps: Which step it is at, and of how many.
+        waiting_seconds: How long its next step has waited.
+    """
+
+    slug: str
+    what: str
+    state: str
+    words: str
+    step: int = 0
+    steps: int = 0
+    waiting_seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Live:
     """The process that serves the pages.
 
@@ -74,6 +96,7 @@ class Live:
         spark: What becomes of its Spark session, in words.
         refused: What is wrong with the files as they are, where those of before are served.
         pipelines: What it does with each, by the slug.
+        gaps: What it does besides, in gaps between runs.
     """
 
     now: float
@@ -87,3 +110,4 @@ class Live:
     spark: str = ""
     refused: tuple[FileProblem, ...] = ()
     pipelines: Mapping[str, ServedNow] = field(default_factory=dict)
+    gaps: tuple[InGap, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -49,8 +50,8 @@ class Stub:
         self.asked.append(("plan", pipeline))
         return {"pipeline": pipeline}
 
-    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
-        self.asked.append((what, pipeline))
+    def ask(self, what: str, pipeline: str, query: Mapping[str, str]) -> dict[str, Any]:
+        self.asked.append((what, pipeline, dict(query)))
         return {"asked": what}
 
 
@@ -113,7 +114,7 @@ def test_what_is_not_well_says_so_by_its_status(desk: Stub) -> None:
     assert (ask(desk, "/healthz").status, ask(desk, "/readyz").status) == (503, 503)
 
 
-@pytest.mark.parametrize("what", ["trigger", "pause", "resume"])
+@pytest.mark.parametrize("what", ["trigger", "pause", "resume", "backfill", "stop-backfill"])
 def test_a_writing_call_needs_the_token(desk: Stub, what: str) -> None:
     path = f"/api/{what}/a"
     assert refused(ask(desk, path, "POST")) == (401, "SERVE_TOKEN_MISSING")
@@ -127,9 +128,9 @@ def test_a_writing_call_needs_the_token(desk: Stub, what: str) -> None:
     assert refused(ask(desk, path, "POST", BEARER, token="")) == (403, "SERVE_TOKEN_NOT_SET")
     assert refused(ask(desk, path, "POST", "Bearer", token="")) == (403, "SERVE_TOKEN_NOT_SET")
     assert desk.asked == []
-    assert ask(desk, path, "POST", BEARER).status == 202
+    assert ask(desk, f"{path}?start=x&end=", "POST", BEARER).status == 202
     assert ask(desk, path, "POST", f"bearer   {TOKEN} ").status == 202
-    assert desk.asked == [(what, "a")] * 2
+    assert desk.asked == [(what, "a", {"start": "x", "end": ""}), (what, "a", {})]
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from freshet.project.model.pipeline import PipelineSpec
 from freshet.serve.api import Refused
 from freshet.serve.desk import ServersDesk
 from freshet.serve.entry import Ended
+from freshet.serve.limits import Limits
 from freshet.serve.loading import Wanted, load_valid
-from freshet.serve.loop import Limits, Server
+from freshet.serve.loop import Server
 from freshet.serve.moment import Moment, now
 from freshet.serve.pauses import is_paused
 from freshet.serve.reloading import Reloading
@@ -151,12 +152,12 @@ def test_what_is_continuous_runs_what_follows_it_runs_and_the_rest_is_called(ben
     found.until(lambda: found.shown("b")["phase"] == "resting")
     assert "look c" not in found.done
     assert found.shown("a")["last"]["commits"] == list(COMMITTED.commits)
-    found.desk.ask("trigger", "c")
+    found.desk.ask("trigger", "c", {})
     found.until(lambda: "run c" in found.done)
     assert found.stop()
     assert found.codes()[-1] == "SERVE_STOPPING"
     with pytest.raises(Refused) as refused:
-        found.desk.ask("trigger", "c")
+        found.desk.ask("trigger", "c", {})
     assert (refused.value.status, refused.value.code) == (503, "SERVE_STOPPING")
 
 
@@ -187,7 +188,7 @@ def test_what_nobody_foresaw_ends_one_run_alone(bench: Callable[..., Bench], mon
 
     monkeypatch.setattr(found, "run", leaves)
     for name in ("a", "b"):
-        found.desk.ask("trigger", name)
+        found.desk.ask("trigger", name, {})
     found.until(lambda: found.shown("a")["failures"] == 1 and "run b" in found.done)
     assert "UNEXPECTED_ERROR" in found.codes()
 
@@ -204,7 +205,7 @@ def test_no_more_run_at_a_time_than_may(bench: Callable[..., Bench]) -> None:
 def test_a_run_may_end_when_the_process_is_stopped(bench: Callable[..., Bench]) -> None:
     found = bench({"a": ""}, "a")
     found.holds["a"] = threading.Event()
-    found.desk.ask("trigger", "a")
+    found.desk.ask("trigger", "a", {})
     found.until(lambda: "a" in found.running)
     found.server.stop("SIGTERM")
     found.until(lambda: "SERVE_STOPPING" in found.codes())
@@ -220,7 +221,7 @@ def test_a_run_may_end_when_the_process_is_stopped(bench: Callable[..., Bench]) 
 def test_a_run_that_does_not_end_is_not_waited_for_for_ever(bench: Callable[..., Bench], how: str) -> None:
     found = bench({"a": ""}, "a", grace=0.0 if how == "the grace is over" else 3600.0)
     found.holds["a"] = threading.Event()
-    found.desk.ask("trigger", "a")
+    found.desk.ask("trigger", "a", {})
     found.until(lambda: "a" in found.running)
     found.server.stop("SIGTERM")
     if how == "a second signal":
@@ -233,17 +234,17 @@ def test_a_run_that_does_not_end_is_not_waited_for_for_ever(bench: Callable[...,
 def test_a_pause_outlives_the_process(bench: Callable[..., Bench], tmp_path: Path) -> None:
     found = bench({"a": "continuous: {min_interval: 1s}\n"})
     found.until(lambda: "look a" in found.done)
-    found.desk.ask("pause", "a")
+    found.desk.ask("pause", "a", {})
     assert found.shown("a")["phase"] in ("paused", "looking")
     with pytest.raises(Refused) as refused:
-        found.desk.ask("trigger", "a")
+        found.desk.ask("trigger", "a", {})
     assert (refused.value.status, refused.value.code) == (409, "PIPELINE_PAUSED")
     assert is_paused(found.server.loaded.project.pipelines[0])
     assert found.stop()
     again = bench({"a": "continuous: {min_interval: 1s}\n"})
     assert again.shown("a")["paused"] is True
     assert again.done == []
-    again.desk.ask("resume", "a")
+    again.desk.ask("resume", "a", {})
     again.until(lambda: "look a" in again.done)
 
 
@@ -257,7 +258,7 @@ def test_an_invalid_pipeline_is_told_and_the_others_are_served(bench: Callable[.
     assert "nonsense" in invalid["problems"][0]
     for name, expected in (("b", (409, "PIPELINE_NOT_SERVED")), ("nobody", (404, "UNKNOWN_PIPELINE"))):
         with pytest.raises(Refused) as refused:
-            found.desk.ask("trigger", name)
+            found.desk.ask("trigger", name, {})
         assert (refused.value.status, refused.value.code) == expected
         with pytest.raises(Refused):
             found.desk.plan(name)
@@ -297,12 +298,12 @@ def test_a_python_step_that_is_not_as_it_was_loaded_is_not_run(bench: Callable[.
     # Nobody looks at the files meanwhile, as between two looks.
     found.server.reloading = Reloading(found.server.wanted, every_seconds=1e9)
     step.write_text("def transform(inputs, context):\n    return inputs['SRC'].limit(1)\n")
-    found.desk.ask("trigger", "b")
+    found.desk.ask("trigger", "b", {})
     found.until(lambda: (found.shown("b")["last"] or {}).get("outcome") == "held")
     assert "run b" not in found.done
     found.server.reloading = Reloading(found.server.wanted, every_seconds=0.01)
     found.until(lambda: "RELOADED" in found.codes())
-    found.desk.ask("trigger", "b")
+    found.desk.ask("trigger", "b", {})
     found.until(lambda: "run b" in found.done)
 
 
@@ -319,16 +320,16 @@ def test_a_clock_that_is_set_is_told(bench: Callable[..., Bench]) -> None:
 def test_spark_is_ended_between_runs_and_never_beside_one(bench: Callable[..., Bench], why: str) -> None:
     found = bench({"a": "", "b": "", "c": ""}, "a", "b", "c", most=1000)
     found.holds["b"] = threading.Event()
-    found.desk.ask("trigger", "b")
+    found.desk.ask("trigger", "b", {})
     found.until(lambda: "b" in found.running)
     if why == "memory":
         found.used = Memory(python=500, jvm=501)
     else:
         gone = RetryableError("JAVA_ENDED", "gone")
         found.results["a"] = Found(ended=Ended(outcome="failed", retryable=True), error=gone)
-    found.desk.ask("trigger", "a")
+    found.desk.ask("trigger", "a", {})
     found.until(lambda: found.server.warm.is_ending)
-    found.desk.ask("trigger", "c")
+    found.desk.ask("trigger", "c", {})
     found.until(lambda: found.shown("c")["phase"] == "ready")
     assert found.ended_sessions == 0
     found.holds["b"].set()

@@ -38,6 +38,8 @@ def test_every_page_says_what_the_process_does() -> None:
     one = texts["pipelines/payments.html"]
     assert "2 in a row" in one
     assert "OVERFLOW too large" in one
+    assert "backfill, a range: waits for a gap between runs for 3 s, 2 of 7 chunks done" in one
+    assert "service of payments, compact: service 1 of 2" in texts["services.html"]
 
 
 def test_a_page_that_is_a_file_says_nothing_of_a_process() -> None:
@@ -50,7 +52,7 @@ def test_a_page_that_is_a_file_says_nothing_of_a_process() -> None:
 def test_a_call_is_made_by_a_button_with_the_token_or_typed() -> None:
     made = served()["pipelines/payments.html"]
     buttons = [attrs.get("data-ask") for attrs in Html(made).all("button")]
-    assert buttons == ["trigger", "pause", "resume", None], "and one that stops the refreshing"
+    assert buttons == ["trigger", "pause", "resume", "stop-backfill", None], "and one that stops the refreshing"
     assert "http://127.0.0.1:8340/api/pause/payments" in Html(made).text
     without = page(PROJECT, "pipelines/payments.html", a_live("payments", takes_calls=False)) or ""
     assert "was started without a token" in Html(without).text
