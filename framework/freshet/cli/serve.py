@@ -147,16 +147,18 @@ def serve(
     from freshet.serve.warm import Warm, most_memory
 
     wanted = Wanted(root=Path(os.path.realpath(root)), env=env, overrides=overrides, names=names, tags=tags)
-    bus = Bus()
-    for name, listener in output.listeners.items():
-        bus.subscribe(name, listener)
-    bus.subscribe("the log", _log)
-    limits = Limits(parallel=parallel, grace_seconds=grace)
     log = KeptLog()
-    bus.subscribe("the pages", log)
+    bus, beside = Bus(), Bus()
+    for one in (bus, beside):
+        for name, listener in {**output.listeners, "the log": _log, "the pages": log}.items():
+            one.subscribe(name, listener)
+    limits = Limits(parallel=parallel, grace_seconds=grace)
     pages = LivePages(wanted, log.lines, rows)
-    server = Server(wanted, load_valid(wanted), limits, bus.tell, Warm(most_memory(max_memory)), pages=pages)
-    Lineage().follow(bus, lambda: server.loaded.project)
+    server = Server(
+        wanted, load_valid(wanted), limits, bus.tell, Warm(most_memory(max_memory)), pages=pages, beside=beside.tell
+    )
+    for one in (bus, beside):
+        Lineage().follow(one, lambda: server.loaded.project)
     desk = ServersDesk(server, bool(token))
     http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
     address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"

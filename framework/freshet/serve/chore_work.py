@@ -69,8 +69,8 @@ class ChoreWork:
         spec = self._load(name)(window_of(request.start, request.end)).pipelines[0]
         return plan_backfill(spec, TimelineState(), request, logic_of_runs(self._load(name)))
 
-    def backfill(self, name: str, request: BackfillRequest, may_go_on: Callable[[PlannedChunk], bool]) -> None:
-        """Do the chunks of a backfill, and tell how it ended.
+    def backfill(self, name: str, request: BackfillRequest, may_go_on: Callable[[PlannedChunk], bool]) -> FreshetError | None:
+        """Do the chunks of a backfill, and tell how it ended; returns why it failed.
 
         Args:
             name: The pipeline.
@@ -83,8 +83,9 @@ class ChoreWork:
             result = run_backfill(self._load(name), request, TimelineState(), self._listen, may_go_on=may_go_on)
             words = f"BACKFILL_ENDED: {_in_words(result)}"
             self._listen(Notice(pipeline=name, code="BACKFILL_ENDED", message=words))
+            return result.error
         except BaseException as stopped:  # whatever it is, the process goes on
-            self._told(name, stopped)
+            return self._told(name, stopped)
         finally:
             self._send(name)
 

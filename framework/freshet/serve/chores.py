@@ -35,6 +35,7 @@ class Chores:
         agenda: What the pipelines do.
         clock: Says what time it is.
         work: Does the services and backfills: a ``ChoreWork``.
+        ended: Told of each step why it failed, or that it has not.
         every_seconds: How often it looks which services are due.
         state: Makes a reader of the tables as they stand.
     """
@@ -45,10 +46,12 @@ class Chores:
         agenda: Agenda,
         clock: Callable[[], Moment],
         work: Any,
+        ended: Callable[[FreshetError | None], None] = lambda error: None,
         every_seconds: float = _EVERY_SECONDS,
         state: Callable[[], StateReader] = TimelineState,
     ) -> None:
         self._turn, self._agenda, self._clock, self.work, self._state = turn, agenda, clock, work, state
+        self._ended = ended
         self.gaps = Gaps()
         self._aside: Aside[Mapping[str, tuple[tuple[Service, ...], str]]] = Aside(every_seconds)
         self._todo: dict[str, list[Service]] = {}
@@ -147,10 +150,11 @@ class Chores:
             if service is not None:
                 error = self.work.service(spec, service)
             else:
-                self.work.backfill(chore.pipeline, self._requests[chore.pipeline], lambda chunk: self._may_go_on(chore))
+                error = self.work.backfill(chore.pipeline, self._requests[chore.pipeline], lambda chunk: self._may_go_on(chore))
         finally:
             with self._turn:
                 del self._threads[chore.pipeline, chore.what]
+                self._ended(error)
                 if service is None:
                     self._requests.pop(chore.pipeline, None)
                     self.gaps.remove(chore)
@@ -163,6 +167,7 @@ class Chores:
         """Wait for the gap that the next chunk begins in; says no where none is to begin."""
         with self._turn:
             if not chore.granted:
+                self._ended(None)
                 self.gaps.wait(chore, self._clock())
                 self._hold()
                 self._turn.notify_all()

@@ -44,6 +44,7 @@ class Server:
         clock: Says what time it is.
         work: Makes what looks and runs, of a project.
         pages: Keeps what its pages show.
+        beside: Told what happens in services and backfills: a pipeline may run meanwhile, and a bus knows one run of it.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Server:
         clock: Callable[[], Moment] = now,
         work: Callable[[Project, Load, Listener], Any] = Work,
         pages: LivePages | None = None,
+        beside: Listener | None = None,
     ) -> None:
         self.wanted, self.loaded, self.limits, self.listen, self.warm = wanted, loaded, limits, listen, warm
         self.clock, self._work_of = clock, work
@@ -73,7 +75,7 @@ class Server:
         self.reloading = Reloading(wanted)
         self._targets = Targets()
         self.pages = pages or LivePages(wanted)
-        self.chores = Chores(self.turn, self.agenda, clock, ChoreWork(wanted, listen))
+        self.chores = Chores(self.turn, self.agenda, clock, ChoreWork(wanted, beside or listen), warm.ran)
 
     def stop(self, by: str) -> None:
         """Ask the process to stop; may be called by a signal's handler, and by any thread.

@@ -47,9 +47,16 @@ class Bench:
         self.done: list[str] = []
         self.errors: list[FreshetError | None] = []
         self.chunks: list[str] = []
+        self.ended: list[FreshetError | None] = []
         self.steps = threading.Semaphore(0)
         self.chores = Chores(
-            self.turn, self.agenda, lambda: self.now, self, 0.0, lambda: SimpleNamespace(table=lambda ref: self.target)
+            self.turn,
+            self.agenda,
+            lambda: self.now,
+            self,
+            self.ended.append,
+            0.0,
+            lambda: SimpleNamespace(table=lambda ref: self.target),
         )
 
     @property
@@ -165,6 +172,7 @@ def test_a_backfill_waits_for_a_gap_before_each_chunk(bench: Bench) -> None:
     bench.until(lambda: not bench.chores.shown(bench.now))
     assert bench.chunks == ["1", "2", "3"]
     assert bench.agenda.held == frozenset()
+    assert bench.ended == [None] * 3, "after each chunk memory is looked at"
 
 
 @pytest.mark.waits
