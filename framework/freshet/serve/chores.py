@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from freshet.backfill.chunks import BackfillRequest
@@ -25,6 +26,27 @@ _EVERY_SECONDS = 30.0
 # What another process holds may be free again soon.
 _BUSY_SECONDS = 30.0
 _BEAT_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class _Due:
+    """The services of one target that are due, its newest commit, and when each service had been tried before."""
+
+    due: tuple[Service, ...]
+    newest: str
+    tried: Mapping[Service, str]
+
+
+def _due(specs: tuple[PipelineSpec, ...], state: StateReader, tried: Mapping[str, Mapping[Service, str]]) -> Mapping[str, _Due]:
+    found = {}
+    for spec in specs:
+        # One that cannot be read is told by its own runs.
+        with suppress(Exception):
+            table = state.table(spec.target.ref)
+            if table is not None and table.commits:
+                before = tried[spec.name]
+                found[spec.name] = _Due(services_due(spec, table, before), table.commits[-1].completed, before)
+    return found
 
 
 class Chores:
@@ -53,7 +75,7 @@ class Chores:
         self._turn, self._agenda, self._clock, self.work, self._state = turn, agenda, clock, work, state
         self._ended = ended
         self.gaps = Gaps()
-        self._aside: Aside[Mapping[str, tuple[tuple[Service, ...], str]]] = Aside(every_seconds)
+        self._aside: Aside[Mapping[str, _Due]] = Aside(every_seconds)
         self._todo: dict[str, list[Service]] = {}
         # Of each pipeline the newest commit when a service was last tried, and how often one failed in a row.
         self._tried: dict[str, dict[Service, str]] = {}
@@ -69,28 +91,22 @@ class Chores:
             loaded: What is served.
             moment: The time.
         """
-        for name, (due, newest) in (self._aside.take() or {}).items():
+        for name, found in (self._aside.take() or {}).items():
             spec = loaded.spec(name)
             with self._turn:
-                if spec is not None and due and self.gaps.of(name, "service") is None:
-                    self._todo[name], self._newest[name] = list(due), newest
-                    chore = Chore(pipeline=name, what="service", words=due[0], steps=len(due), since=moment.steady)
-                    chore.apart = apart_of_service(spec, due[0])
+                # What was done while it was looked at is not done again.
+                is_new = found.tried == self._tried.get(name, {}) and self.gaps.of(name, "service") is None
+                if spec is not None and found.due and is_new:
+                    first = found.due[0]
+                    self._todo[name], self._newest[name] = list(found.due), found.newest
+                    chore = Chore(pipeline=name, what="service", words=first, steps=len(found.due), since=moment.steady)
+                    chore.apart = apart_of_service(spec, first)
                     self.gaps.add(chore)
         if self._aside.is_due(moment.steady):
             specs = tuple(spec for spec in loaded.project.pipelines if left_to_others(spec))
-            self._aside.do(lambda: self._due(specs, self._state()), moment.steady)
-
-    def _due(self, specs: tuple[PipelineSpec, ...], state: StateReader) -> Mapping[str, tuple[tuple[Service, ...], str]]:
-        found = {}
-        for spec in specs:
-            # One that cannot be read is told by its own runs.
-            with suppress(Exception):
-                table = state.table(spec.target.ref)
-                if table is not None and table.commits:
-                    due = services_due(spec, table, self._tried.get(spec.name, {}))
-                    found[spec.name] = (due, table.commits[-1].completed)
-        return found
+            with self._turn:
+                tried = {spec.name: dict(self._tried.get(spec.name, {})) for spec in specs}
+            self._aside.do(lambda: _due(specs, self._state(), tried), moment.steady)
 
     def ask(self, spec: PipelineSpec, request: BackfillRequest, chunks: int, moment: Moment) -> Chore:
         """Have a backfill done that nothing speaks against.
@@ -135,6 +151,9 @@ class Chores:
             self._turn.notify_all()
             return
         spec = loaded.spec(chore.pipeline)
+        if spec is None:
+            self.gaps.remove(chore)
+            return
         thread = threading.Thread(target=self._do, args=(chore, spec), name=f"{chore.what} of {chore.pipeline}", daemon=True)
         self._threads[key] = thread
         thread.start()

@@ -82,10 +82,10 @@ class LivePages:
     def _is_due(self, runs: int, steady: float) -> bool:
         if not self._aside.is_due(steady):
             return False
-        if self._runs < 0:
-            return True
         if self._asked is None or steady - self._asked > _OPEN_SECONDS:
             return False
+        if self._runs < 0:
+            return True
         least = _SOON_SECONDS if runs != self._runs else _EVERY_SECONDS
         return steady - self._begun >= max(least, _SHARE * self._took)
 
@@ -123,11 +123,11 @@ class LivePages:
         """
         if path in ASSETS:
             return asset(path)
+        if not path.endswith(".html"):
+            return None
         self._asked, kept = steady, self.kept
         if kept is not None and kept.facts is not None:
             return page(kept.facts, path, live)
-        if not path.endswith(".html"):
-            return None
         root = self._wanted.root
         nothing = ProjectFacts(name=root.name or str(root), env=env, made=live.now, version=__version__)
         return first_page(nothing, "../" * path.count("/"), live)

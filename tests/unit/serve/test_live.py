@@ -62,10 +62,11 @@ def test_the_tables_are_looked_at_once_and_then_while_somebody_reads(kept: Kept,
     monkeypatch.setattr(
         live, "facts_of", lambda *asked, real=live.facts_of, **more: gate.wait(SECONDS) and real(*asked, **more)
     )
-    assert "for the first time" in str(kept.page("pipelines/payments.html"))
+    assert not kept.look(), "nobody has asked for a page"
     assert kept.page("nothing.css") is None
     assert kept.page("site.css") is not None
-    kept.pages._asked = None
+    assert not kept.look()
+    assert "for the first time" in str(kept.page("pipelines/payments.html"))
     assert kept.look()
     assert kept.pages.is_looking
     assert "for the first time" in str(kept.page()), "no request waits for it"
@@ -87,6 +88,7 @@ def test_the_tables_are_looked_at_once_and_then_while_somebody_reads(kept: Kept,
 
 
 def test_what_takes_long_is_done_seldom(kept: Kept) -> None:
+    kept.page()
     assert kept.look()
     kept.looked()
     kept.pages._took = 30.0
@@ -100,6 +102,7 @@ def test_what_takes_long_is_done_seldom(kept: Kept) -> None:
 
 
 def test_what_cannot_be_looked_at_leaves_what_was_seen(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept.page()
     assert kept.look()
     kept.looked()
 

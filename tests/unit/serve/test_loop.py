@@ -61,8 +61,6 @@ class Bench:
             lambda project, load, listen: self,
         )
         self.server.reloading = Reloading(wanted, every_seconds=0.01)
-        # Who wants pages has them looked at: see ``test_live``.
-        self.server.pages.look = lambda loaded, runs, steady: None  # type: ignore[method-assign]
         self.desk = ServersDesk(self.server)
         self.over: list[bool] = []
         self.thread = threading.Thread(target=lambda: self.over.append(self.server.serve()), daemon=True)
