@@ -151,7 +151,7 @@ def full(name: str = "payments", **changes: Any) -> PipelineFacts:
         ),
         "owner": "pay",
         "description": "Payments.",
-        "schedule": "* * * * *",
+        "due": "* * * * *, UTC",
         "tags": ("a",),
         "path": "/lake/p",
         "table_type": "COPY_ON_WRITE",

@@ -29,7 +29,7 @@ from freshet.site.shown import shown
 from freshet.site.standing import invalid_standing, standing_from
 from freshet.site.tables import services_of
 from freshet.site.troubles import of_files, problems_of, troubles_of
-from freshet.site.words import typed
+from freshet.site.words import duration, typed
 from freshet.status.logic_report import report_logic
 from freshet.status.standing import standing_of, unforeseen_in
 from freshet.status.status import OneLook
@@ -149,7 +149,7 @@ def pipeline_facts(
         standing=standing_from(found, troubles, logic, standing_words(spec.name, audit)),
         owner=spec.owner,
         description=spec.description,
-        schedule=spec.schedule,
+        due=_due(spec, bool(known.project.upstream.get(spec.name))),
         tags=spec.tags,
         target=spec.target.ref.name,
         path=spec.target.ref.path,
@@ -166,6 +166,14 @@ def pipeline_facts(
         services=services,
         details=details_of(spec, known, parts) if with_details else Details(missing=tuple(parts.missing)),
     )
+
+
+def _due(spec: PipelineSpec, follows: bool) -> str:
+    if spec.schedule:
+        return f"{spec.schedule}, {spec.schedule_zone}"
+    if spec.interval_seconds is not None:
+        return f"again and again, at least {duration(spec.interval_seconds)} from begin to begin"
+    return "after what it reads" if follows else "when it is called"
 
 
 def slugs_of(names: Iterable[str]) -> dict[str, str]:
