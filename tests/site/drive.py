@@ -146,8 +146,6 @@ def of_process(browser: Any, address: str, token: str, pictures: Path | None) ->
     page.wait_for_function("() => document.getElementById('answer').textContent.includes(':')")
     page.wait_for_function("() => !document.getElementById('answer').textContent.includes('asked')")
     found["refused"] = page.inner_text("#answer")
-    # What is wrong with a call stands in the console, too, by the browser itself.
-    found["console"] = [said for said in found["console"] if "403" not in said]
     page.fill("#token", token)
     page.locator("details > summary").first.click()
     page.focus("button[data-ask=pause]")
@@ -166,6 +164,8 @@ def of_process(browser: Any, address: str, token: str, pictures: Path | None) ->
     found["stopped"] = refreshed(browser, f"{address}/pipelines/payments.html")
     page.goto(f"{address}/index.html")
     found["kept"] = page.evaluate("() => Object.keys(sessionStorage)")
+    # What is wrong with a call stands in the console, too, by the browser itself.
+    found["console"] = [said for said in found["console"] if "403" not in said]
     return found
 
 

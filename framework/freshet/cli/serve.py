@@ -21,7 +21,7 @@ from freshet.cli.progress import reporting_events
 from freshet.cli.signals import PUBLISHED, UNFINISHED
 from freshet.errors import Exit, FreshetError
 from freshet.events.bus import Bus
-from freshet.events.event import Event
+from freshet.events.event import Event, Listener
 from freshet.events.kinds import Phase
 from freshet.project.shape.strategies import seconds_of
 from freshet.run.several import PARALLEL
@@ -149,8 +149,9 @@ def serve(
     wanted = Wanted(root=Path(os.path.realpath(root)), env=env, overrides=overrides, names=names, tags=tags)
     log = KeptLog()
     bus, beside = Bus(), Bus()
+    listeners: dict[str, Listener] = {**output.listeners, "the log": _log, "the pages": log}
     for one in (bus, beside):
-        for name, listener in {**output.listeners, "the log": _log, "the pages": log}.items():
+        for name, listener in listeners.items():
             one.subscribe(name, listener)
     limits = Limits(parallel=parallel, grace_seconds=grace)
     pages = LivePages(wanted, log.lines, rows)

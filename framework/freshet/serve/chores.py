@@ -138,9 +138,9 @@ class Chores:
             loaded: What is served.
             moment: The time.
         """
-        for chore in self.gaps:
-            if loaded.spec(chore.pipeline) is None and not chore.stopping:
-                self.stop(chore)
+        for one in self.gaps:
+            if loaded.spec(one.pipeline) is None and not one.stopping:
+                self.stop(one)
         chore = self.gaps.start(self._agenda, moment)
         self._hold()
         if chore is None:

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -360,3 +361,66 @@ def test_a_loop_that_hangs_is_not_healthy(bench: Callable[..., Bench]) -> None:
     beat = found.server._beat
     found.server._beat = Moment(beat.wall, beat.steady - 61)
     assert found.desk.health() == (False, {"alive": False})
+
+
+@pytest.mark.waits
+def test_a_page_shows_what_is_done_with_a_pipeline_now(bench: Callable[..., Bench]) -> None:
+    found = bench({"a": "", "b": "nonsense: 1\n"}, "a")
+    assert "for the first time" in str(found.desk.page("pipelines/a.html"))
+    found.until(lambda: "when it is called" in str(found.desk.page("pipelines/a.html")))
+    assert "nonsense" in str(found.desk.page("pipelines/b.html"))
+    assert found.desk.page("pipelines/c.html") is None
+    found.holds["a"] = threading.Event()
+    found.desk.ask("trigger", "a", {})
+    found.until(lambda: "a" in found.running)
+    assert "> running</span>" in str(found.desk.page("index.html"))
+    found.holds["a"].set()
+    found.until(lambda: "> running</span>" not in str(found.desk.page("index.html")))
+    found.stop()
+    assert "is being stopped" in str(found.desk.page("runs.html"))
+
+
+@pytest.mark.waits
+def test_a_backfill_that_cannot_begin_is_refused_at_once(bench: Callable[..., Bench]) -> None:
+    found = bench({"a": "", "b": "backfill: {event_time: updated_at}\n"})
+    asked = {"start": "2026-01-01", "end": "2026-01-02"}
+    for name, query, expected in (
+        ("a", asked, (409, "BACKFILL_NOT_DECLARED")),
+        ("b", asked, (409, "TARGET_MISSING")),
+        ("b", {**asked, "end": "2025-01-01"}, (400, "BAD_RANGE")),
+        ("b", {"start": "2026-01-01"}, (400, "SERVE_QUERY")),
+        ("c", asked, (404, "UNKNOWN_PIPELINE")),
+    ):
+        with pytest.raises(Refused) as refused:
+            found.desk.ask("backfill", name, query)
+        assert (refused.value.status, refused.value.code) == expected
+    with pytest.raises(Refused) as refused:
+        found.desk.ask("stop-backfill", "b", {})
+    assert refused.value.code == "BACKFILL_NOT_ASKED"
+    assert found.desk.status()["gaps"] == []
+
+
+@pytest.mark.waits
+def test_a_backfill_is_begun_told_and_waited_for(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = bench({"a": "backfill: {event_time: updated_at}\n"})
+    gate, chunks = threading.Event(), list[bool]()
+
+    def backfill(name: str, request: object, may_go_on: Callable[[object], bool]) -> None:
+        while len(chunks) < 9 and may_go_on(None):
+            assert gate.wait(SECONDS)
+            chunks.append(True)
+
+    plan = SimpleNamespace(chunks=[SimpleNamespace(wanted=True)] * 9, name="a range")
+    monkeypatch.setattr(found.server.chores, "work", SimpleNamespace(plan=lambda name, request: plan, backfill=backfill))
+    asked = {"start": "2026-01-01", "end": "2026-01-10"}
+    assert found.desk.ask("backfill", "a", asked)["steps"] == 9
+    with pytest.raises(Refused) as refused:
+        found.desk.ask("backfill", "a", asked)
+    assert refused.value.code == "BACKFILL_GOES_ON"
+    found.until(lambda: found.desk.status()["gaps"][0]["phase"] == "working")
+    found.server.stop("SIGTERM")
+    found.until(lambda: "SERVE_STOPPING" in found.codes())
+    assert "backfill of a" in found.events[-1].message
+    gate.set()
+    found.thread.join(SECONDS)
+    assert (found.over, len(chunks)) == ([True], 1), "the chunk ends, and no other begins"

@@ -2,6 +2,9 @@
 // is served is asked for anew.
 "use strict";
 
+// Behind what puts the pages below a path of its own, too.
+const HOME = new URL(".", document.currentScript.src);
+
 function age(seconds) {
   for (const [below, size, unit] of [[90, 1, "s"], [5400, 60, "min"], [172800, 3600, "h"], [Infinity, 86400, "days"]]) {
     if (seconds < below) return `${Math.round(seconds / size)} ${unit}`;
@@ -113,7 +116,7 @@ function control() {
     said.textContent = `${what}: asked ...`;
     try {
       const headers = { Authorization: `Bearer ${token.value}` };
-      const answer = await fetch(`/api/${what}/${encodeURIComponent(box.dataset.pipeline)}`, { method: "POST", headers });
+      const answer = await fetch(new URL(`api/${what}/${encodeURIComponent(box.dataset.pipeline)}`, HOME), { method: "POST", headers });
       const told = await answer.json();
       said.textContent = told.error ? `${told.error.code}: ${told.error.message}` : `${what}: it is ${told.phase} now`;
     } catch (error) {
