@@ -111,8 +111,10 @@ function control() {
   token.value = sessionStorage.getItem("token") || "";
   box.hidden = false;
   const ask = async (what) => {
+    // A button that is disabled would lose the keyboard's focus.
+    if (box.ariaBusy === "true") return;
     sessionStorage.setItem("token", token.value);
-    for (const one of buttons) one.disabled = true;
+    box.ariaBusy = "true";
     said.textContent = `${what}: asked ...`;
     try {
       const headers = { Authorization: `Bearer ${token.value}` };
@@ -122,7 +124,7 @@ function control() {
     } catch (error) {
       said.textContent = `${what}: ${error}`;
     }
-    for (const one of buttons) one.disabled = false;
+    box.ariaBusy = "false";
   };
   for (const one of buttons) one.addEventListener("click", () => ask(one.dataset.ask));
 }
