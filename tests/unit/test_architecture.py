@@ -157,6 +157,7 @@ NO_SPARK = (
     "run.records",
     "run.result",
     "run.runner",
+    "run.services_due",
     "run.totals",
     "run.write_session",
     "serve",
