@@ -56,10 +56,11 @@ function replace(text) {
   }
   const wanted = document.getElementById("wanted"), again = after.querySelector("#wanted");
   if (wanted && again) again.value = wanted.value;
+  // Before anything is moved: the focus goes with what is taken out of the page.
+  const on = before.contains(document.activeElement) ? document.activeElement : null, index = on && among(on, before);
   const control = before.querySelector("#control"), place = after.querySelector("#control");
   if (control && place) place.replaceWith(control);
   const asides = [...before.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
-  const on = before.contains(document.activeElement) ? document.activeElement : null, index = on && among(on, before);
   before.replaceChildren(...after.childNodes);
   [...before.querySelectorAll(".scroll")].forEach((one, at) => asides[at] && ([one.scrollLeft, one.scrollTop] = asides[at]));
   const successor = on && on !== before && [...before.querySelectorAll(on.tagName)][index];
