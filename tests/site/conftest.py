@@ -43,8 +43,8 @@ def looked_at(browser: tuple[Path, str]) -> Looked:
     python, chromium = browser
     drive = Path(__file__).with_name("drive.py")
 
-    def look(*what: Path | str) -> dict[str, Any]:
-        pictures = [os.environ[_PICTURES]] if _PICTURES in os.environ else []
+    def look(*what: Path | str, is_pictured: bool = True) -> dict[str, Any]:
+        pictures = [os.environ[_PICTURES]] if is_pictured and _PICTURES in os.environ else []
         words = [python, drive, chromium, *what, *pictures]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=800)
         assert done.returncode == 0, done.stderr[-3000:]
