@@ -59,6 +59,7 @@ NIGHTLY = frozenset(
         "test_a_source_and_an_input_with_a_commit_that_has_not_completed",
         # A process that stays, over real tables and with real kills: tests/unit/serve has all of it with stand-ins.
         "test_ten_pipelines_lose_nothing_whatever_is_killed",
+        "test_services_and_a_backfill_are_done_between_runs",
         # Changelogs: runs over one type of table stay; adapters and the merge have tests on frames.
         "test_events_that_are_read_once_more_change_nothing",
         "test_a_table_whose_partition_is_of_the_key_is_read_where_events_are",

@@ -61,8 +61,8 @@ LAYERS = (
     ("landing",),
     ("migration", "cases", "dev"),
     ("audit",),
-    ("serve",),
     ("site",),
+    ("serve",),
     ("api", "cli"),
 )
 # Their imports would cross a layer in good order: none is imported by a run.
@@ -138,6 +138,7 @@ NO_SPARK = (
     "audit.sample",
     "audit.scope",
     "audit.versions",
+    "backfill.alone",
     "backfill.chunks",
     "backfill.made_by",
     "backfill.plan",
@@ -152,6 +153,7 @@ NO_SPARK = (
     "migration.differences",
     "migration.plan",
     "quarantine.identity",
+    "quarantine.peek",
     "quarantine.table",
     "run.checks_history",
     "run.cost",
@@ -162,6 +164,7 @@ NO_SPARK = (
     "run.records",
     "run.result",
     "run.runner",
+    "run.services_due",
     "run.totals",
     "run.write_session",
     "serve",
@@ -217,7 +220,7 @@ NOT_IN_A_TICK = (
 MOST_LINES = 250
 LONGER: dict[str, int] = {
     "backfill/plan.py": 300,
-    "backfill/run.py": 305,
+    "backfill/run.py": 308,
     "index/hbase/opening.py": 282,
     "jvm/jars.py": 257,
     "project/syntax/template_sandbox.py": 260,

@@ -66,7 +66,7 @@ def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: Callabl
         yield Trouble(
             tone="warn",
             kind="never_ran",
-            message=f"it has a schedule ({spec.schedule}, UTC) and never ran",
+            message=f"it has a schedule ({spec.schedule}, {spec.schedule_zone}) and never ran",
             remedy="Let the scheduler begin a run, or begin it by hand.",
             command=command(f"run {name}"),
         )
