@@ -82,13 +82,17 @@ def test_when_and_how_many_are_no_part_of_the_fingerprint_and_what_rows_are_is(t
     assert len({one, of("c", "{rewritten: read}"), of("d", "{pattern: '*.csv'}"), of("e", "{}", "orc")}) == 4
 
 
-def test_events_of_a_changelog_in_files_are_rows_with_their_types_or_messages(tmp_path: Path) -> None:
-    ddl = "CREATE TABLE raw.payments (id STRING NOT NULL, amount DECIMAL(10,2)) USING hudi TBLPROPERTIES (primaryKey = 'id')\n"
+LOG_DDL = "CREATE TABLE raw.payments (id STRING NOT NULL, amount DECIMAL(10,2)) USING hudi TBLPROPERTIES (primaryKey = 'id')\n"
 
+
+def log(said: str, form: str = "") -> dict[str, str | bytes]:
+    body = (HEAD + ROOT).replace("transform: transformers/payments.sql\n", "") + LOG.format(said, form)
+    return {FILE: body + ACCEPTS, "ddl/payments.sql": LOG_DDL}
+
+
+def test_events_of_a_changelog_in_files_are_rows_with_their_types_or_messages(tmp_path: Path) -> None:
     def of(name: str, said: str, form: str = "") -> FilesSpec:
-        body = (HEAD + ROOT).replace("transform: transformers/payments.sql\n", "") + LOG.format(said, form)
-        root = a_project(tmp_path / name, files={FILE: body, "ddl/payments.sql": ddl})
-        found = load_project(root, environ={}).pipelines[0].source
+        found = load_project(a_project(tmp_path / name, files=log(said, form)), environ={}).pipelines[0].source
         assert isinstance(found, FilesSpec)
         return found
 
@@ -126,12 +130,6 @@ def test_events_of_a_changelog_in_files_are_rows_with_their_types_or_messages(tm
         (ROOT, "source: {files: {format: orc}}\n", (6, "CONFLICTING_SETTING")),
         (ROOT, "backfill: {event_time: _file.path}\n", (6, "UNKNOWN_COLUMN")),
         (ROOT, "inputs: {cities: {table: raw.cities, read: incremental, drives: {id: id}}}\n", (6, "NOT_SUPPORTED")),
-        (ROOT, LOG.format("adapter: debezium, reference_key: {kind: offset}", ""), (6, "CONFLICTING_SETTING")),
-        (
-            ROOT,
-            LOG.format("adapter: debezium, reference_key: {kind: lsn}", ", files: {format: avro}"),
-            (6, "CONFLICTING_SETTING"),
-        ),
     ],
 )
 def test_what_is_refused_is_refused_at_its_line(problems_of: Check, hoodie: str, more: str, expected: tuple[int, str]) -> None:
@@ -139,12 +137,23 @@ def test_what_is_refused_is_refused_at_its_line(problems_of: Check, hoodie: str,
     assert (FILE, *expected) in found, found
 
 
+@pytest.mark.parametrize(
+    ("said", "form"),
+    [
+        ("adapter: debezium, reference_key: {kind: offset}", ""),
+        ("adapter: debezium, reference_key: {kind: lsn}", ", files: {format: avro}"),
+    ],
+)
+def test_messages_in_files_have_no_offsets_and_no_types(problems_of: Check, said: str, form: str) -> None:
+    assert seen(problems_of(log(said, form))) == [(FILE, 5, "CONFLICTING_SETTING")]
+
+
 def test_what_is_said_of_files_where_none_are_read_is_refused(problems_of: Check) -> None:
     path = "  hoodie.streamer.source.hoodieincr.path: data/raw/events\n"
     assert seen(problems_of(yml(path + "  hoodie.streamer.csv.sep: ';'\n")))[0][1:] == (6, "CONFLICTING_SETTING")
     assert seen(problems_of(yml(path, "source: {files: {quiet: 1m}}\n")))[0][1:] == (6, "CONFLICTING_SETTING")
     topic = "  bootstrap.servers: b:1\n  hoodie.streamer.source.kafka.topic: orders\n"
-    assert seen(problems_of(yml(topic, "source: {format: orc}\n")))[0][1:] == (7, "NOT_SUPPORTED")
+    assert (FILE, 7, "NOT_SUPPORTED") in seen(problems_of(yml(topic, "source: {format: orc}\n")))
 
 
 def test_a_root_that_would_tell_a_secret_is_refused(problems_of: Check) -> None:

@@ -124,7 +124,14 @@ def test_a_backfill_by_the_time_of_files_reads_those_alone_and_by_a_column_all(t
     spec = a_spec(source=a_files_spec(str(tmp_path)))
 
     def read(column: str) -> list[str]:
-        times = ReadRange("SRC", spec.source.table, "", column, "2023-11-14T00:00:00", "2023-11-15T00:00:00")
+        times = ReadRange(
+            view="SRC",
+            table=spec.source.table,
+            as_of="",
+            column=column,
+            start="2023-11-14T00:00:00",
+            end="2023-11-15T00:00:00",
+        )
         stage = source_of(spec, lake()).read_range(times)
         assert isinstance(stage, ReadFiles)
         assert stage.times == times
@@ -137,7 +144,9 @@ def test_what_cannot_be_read_goes_to_the_quarantine_where_a_check_sends_it_there
     put(tmp_path, "a")
 
     def rule(severity: Any) -> str:
-        stage = planned(tmp_path, checks=(CheckSpec("readable", severity, MalformedRule(), 1),)).stages[0]
+        stage = planned(tmp_path, checks=(CheckSpec(name="readable", severity=severity, rule=MalformedRule(), line=1),)).stages[
+            0
+        ]
         assert isinstance(stage, ReadFiles)
         return stage.rule
 
