@@ -48,7 +48,7 @@ def damaged_among(files: Sequence[File], rows: Callable[[Sequence[File]], DataFr
         if not is_damage(error):
             raise
         if len(files) == 1:
-            return {files[0]: f"it is damaged: {foreign_text(str(error))[:_MOST_WORDS]}"}
+            return {files[0]: f"it is damaged: {foreign_text(error)[:_MOST_WORDS]}"}
         half = len(files) // 2
         return {**damaged_among(files[:half], rows), **damaged_among(files[half:], rows)}
     return {}

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from freshet.errors import DataError
+from freshet.errors import DataError, foreign_text
 from freshet.project.model.files import ORIGIN
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.quality.kept import keep_rows
@@ -88,7 +88,7 @@ def _rows(spark: SparkSession, stage: ReadFiles, files: Sequence[File]) -> tuple
         except Py4JJavaError as error:
             if not is_damage(error):
                 raise
-            bad |= dict.fromkeys(of, f"Spark cannot read it: {str(error.java_exception)[: _SHOWN * 60]}")
+            bad |= dict.fromkeys(of, f"Spark cannot read it: {foreign_text(error)}")
     return reduce(DataFrame.unionByName, found) if found else no_rows(spark, stage), bad
 
 

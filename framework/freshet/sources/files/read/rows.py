@@ -10,7 +10,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from freshet.errors import StateError
+from freshet.errors import StateError, foreign_text
 from freshet.project.model.files import ORIGIN, ORIGIN_TYPE
 from freshet.project.model.kafka import ORIGIN as MESSAGE
 from freshet.project.model.kafka import ORIGIN_TYPE as MESSAGE_TYPE
@@ -127,7 +127,7 @@ def _of_schema(spark: SparkSession, stage: ReadFiles, paths: Sequence[str]) -> D
         rows.schema  # noqa: B018 - analysed here, so that what it says is of these files
     except AnalysisException as error:
         if _NO_AVRO not in str(error):
-            raise ValueError(f"Spark cannot read it: {str(error).splitlines()[0][:300]}") from error
+            raise ValueError(f"Spark cannot read it: {foreign_text(error)}") from error
         raise StateError(
             "AVRO_JARS_MISSING",
             "Spark runs without the jar that it decodes Avro with: it was started for pipelines that read none, or by somebody "
