@@ -165,7 +165,7 @@ def test_rows_are_those_that_were_written_and_a_file_that_is_none_goes_aside_who
     assert rows[0] == ("a", 1, Decimal("0.25"), "2023-11-14 22:13:20", "day=1/a%20 b", size)
     with pytest.raises(DataError) as refused:
         land.read(rule="")
-    assert refused.value.code == "FILE_UNREADABLE"
+    assert refused.value.code == "FILES_UNREADABLE"
 
 
 def test_lines_that_are_no_rows_go_aside_as_they_are(spark: SparkSession, tmp_path: Path) -> None:

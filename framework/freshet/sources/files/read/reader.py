@@ -39,7 +39,7 @@ class FilesReader:
         Where it does not, a file that cannot be read is an error, and such a row fails the job that reads any column of it.
 
         Raises:
-            DataError: FILE_UNREADABLE.
+            DataError: FILES_UNREADABLE.
         """
         if not isinstance(stage, ReadFiles):
             raise TypeError("a plan of files reads files")
@@ -124,7 +124,7 @@ def _unreadable(stage: ReadFiles, bad: Mapping[File, str]) -> DataError:
     shown = [f"{file.path} ({counted(file.size, 'byte')}): {why}" for file, why in list(bad.items())[:_SHOWN]]
     more = f"; and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
     return DataError(
-        "FILE_UNREADABLE",
+        "FILES_UNREADABLE",
         f"{counted(len(bad), 'file')} below {stage.table.name} cannot be read: {'; '.join(shown)}{more}.",
         "Nothing was written, and the checkpoint stays.",
         "Mend it, or take it away; to send such files to the quarantine, and go on: checks: [{name: readable, malformed: true, "
