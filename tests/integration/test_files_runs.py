@@ -80,7 +80,10 @@ def test_files_are_read_run_by_run_and_what_is_none_is_named_in_the_quarantine(l
     assert [(row["path"], row.get("size"), row.get("line")) for row in aside(lake)] == [("a", None, "no json"), ("b", 3, None)]
     assert lake.run_ok().outcome == "idle"
     pipeline("[]")
-    for data, code, place in ((b"no json", "RECORD_UNREADABLE", "path=e"), (b"\x1f\x8b\x08", "FILES_UNREADABLE", "e (3 bytes)")):
+    for data, code, place in (
+        (b"no json", "RECORD_UNREADABLE", "path=e"),
+        (b"\x1f\x8b\x08", "FILES_UNREADABLE", "e (3 bytes)"),
+    ):
         put(lake, "e", data)
         failed = lake.run()
         assert failed.error is not None

@@ -102,7 +102,7 @@ def _of_csv(spark: SparkSession, stage: ReadFiles, names: Sequence[str], paths: 
     places = [f"__freshet_{number}" for number in range(len(found))]
     schema = ", ".join(f"`{name}` string" for name in (*places, corrupt))
     options = {**stage.csv, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": corrupt, "enforceSchema": "true"}
-    formats = {name: options.pop(name) for name in ("dateFormat", "timestampFormat") if name in options}
+    formats: dict[str, str] = {name: options.pop(name) for name in ("dateFormat", "timestampFormat") if name in options}
     read = spark.read.schema(schema).options(**_OPTIONS, **options).csv(list(paths))
     raw = _placed(stage, read, *places, corrupt)
     placed = {column.name: places[found[column.name.lower()]] for column in stage.columns if column.name.lower() in found}
