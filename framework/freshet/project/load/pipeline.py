@@ -20,8 +20,8 @@ from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill
-from freshet.project.rules.changelog import check_said, order_of, read_changelog, reads_changelog, with_reserved
-from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, written_by
+from freshet.project.rules.changelog import check_said, kept_settings, read_changelog, reads_changelog, with_reserved
+from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, keeps_of, written_by
 from freshet.project.rules.checks import read_checks
 from freshet.project.rules.column_types import TypeRules
 from freshet.project.rules.fingerprint import fingerprint_of
@@ -120,9 +120,9 @@ def _built(
     values = agreed(hoodie, ddl, problems)
     log = None
     if events:
-        typed = not isinstance(main, KafkaSpec)
-        log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed)
-        ddl, values = with_reserved(ddl, log), {**values, options.ORDERING_FIELD: order_of(ddl)}
+        typed, keeps = not isinstance(main, KafkaSpec), keeps_of(settings)
+        log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed, keeps=keeps)
+        ddl, values = with_reserved(ddl, log), kept_settings(ddl, values, log)
     rules = target.TargetRules(ddl, values, at_ddl, problems)
     ref = target_of(ddl, draft, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))
@@ -135,7 +135,7 @@ def _built(
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings and not events else None, table, operation, mode, draft.place, problems)
     if events and settings is not None:
-        main, write = replace(main, changelog=log) if main else None, written_by(table)
+        main, write = replace(main, changelog=log) if main else None, written_by(table, keeps_of(settings))
         check_goes_with(settings, main, operation, mode, hoodie.get(options.INCREMENTAL_FORMAT), draft.place, problems)
     check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from freshet.changelog.adapter import Source as Told
 from freshet.changelog.debezium import Debezium
 from freshet.changelog.declared import Changelog, adapter_of
-from freshet.changelog.layout import DELETED, ORDER, RESERVED, Layout, reserved_columns
+from freshet.changelog.layout import DELETED, ORDER, Keeps, Layout, reserved_columns, reserved_names, stored_key
 from freshet.changelog.values import PLAIN, Coding
 from freshet.hudi.keys import options
 from freshet.problems import Problems, did_you_mean
@@ -81,9 +81,22 @@ def with_reserved(ddl: DdlTable, log: Changelog | None) -> DdlTable:
     return replace(ddl, columns=(*ddl.columns, *kept))
 
 
-def order_of(ddl: DdlTable) -> Setting:
-    """Return the ordering field of a table of changelogs: a column that freshet keeps."""
-    return Setting(value=ORDER, file=ddl.file, line=ddl.line)
+def kept_settings(ddl: DdlTable, values: Mapping[str, Setting], log: Changelog | None) -> dict[str, Setting]:
+    """Return the settings of a table of changelogs, of which some name columns that freshet keeps.
+
+    Args:
+        ddl: The target.
+        values: One agreed value per Hudi key, as the user says them.
+        log: The changelog; None where it is reported.
+    """
+    kept = {**values, options.ORDERING_FIELD: Setting(value=ORDER, file=ddl.file, line=ddl.line)}
+    key = values.get(options.RECORD_KEY)
+    if log is not None and key is not None and stored_key(log.layout) != log.layout.key:
+        kept[options.RECORD_KEY] = replace(key, value=",".join(stored_key(log.layout)))
+        if log.layout.keeps == "history" and options.BUCKET_FIELD not in values:
+            # A change closes the interval before it: by the row's key alone both lie in one file group.
+            kept[options.BUCKET_FIELD] = replace(key, value=",".join(log.layout.key))
+    return kept
 
 
 def read_changelog(
@@ -94,6 +107,7 @@ def read_changelog(
     problems: Problems,
     *,
     is_typed: bool,
+    keeps: Keeps = "newest",
 ) -> Changelog | None:
     """Read how the events of the main source become rows of the target.
 
@@ -105,6 +119,7 @@ def read_changelog(
         problems: Receives BAD_VALUE, BAD_NAME, CONFLICTING_SETTING, MISSING_KEY, NOT_SUPPORTED, RESERVED_COLUMN and
             UNKNOWN_COLUMN.
         is_typed: True where the source is a table, whose events in freshet's own form have their types.
+        keeps: What of the changelog the target keeps.
 
     Returns:
         None where it cannot be told, which is reported here or by the rules of the target.
@@ -114,8 +129,12 @@ def read_changelog(
         return None
     before = len(problems)
     key = _named(values.get(options.RECORD_KEY), ddl)
-    _check_ddl(ddl, values, key, problems)
+    _check_ddl(ddl, values, key, keeps, problems)
     _check_adapter(said, place, problems)
+    if keeps == "events" and "equal_reference_keys" in said.model_fields_set:
+        at = place("source", "changelog", "equal_reference_keys")
+        words = "source.changelog.equal_reference_keys chooses one of two changes, and a table of events keeps both."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", words, "Remove it.")
     groups = dict(_groups(said, ddl, place, problems))
     reference = read_reference(said, ddl.columns, place, problems)
     for values_of in (said.values, *said.values_of.values()):
@@ -129,7 +148,7 @@ def read_changelog(
         log = Changelog(
             adapter=said.adapter,
             source=Told(
-                layout=Layout(key=key, columns=columns, groups=groups, equal=said.equal_reference_keys),
+                layout=Layout(key=key, columns=columns, groups=groups, equal=said.equal_reference_keys, keeps=keeps),
                 reference=reference,
                 coding=_coding(said.values) if said.values is not None else PLAIN,
                 codings=codings,
@@ -156,10 +175,11 @@ def _named(setting: Setting | None, ddl: DdlTable) -> tuple[str, ...]:
     return tuple(known[name] for name in names) if set(names) <= known.keys() else ()
 
 
-def _check_ddl(ddl: DdlTable, values: Mapping[str, Setting], key: tuple[str, ...], problems: Problems) -> None:
+def _check_ddl(ddl: DdlTable, values: Mapping[str, Setting], key: tuple[str, ...], keeps: Keeps, problems: Problems) -> None:
+    reserved = reserved_names(keeps)
     for column in ddl.columns:
         line = ddl.column_lines.get(column.name, ddl.line)
-        if column.name.lower() in RESERVED:
+        if column.name.lower() in reserved:
             hint = "Remove it from the DDL: freshet adds the column itself."
             problems.add(ddl.file, line, "RESERVED_COLUMN", f"freshet keeps the column '{column.name}' itself.", hint)
         elif column.name.lower() == _IS_DELETED:
