@@ -15,13 +15,13 @@ from tests.kit.commands import freshet, refused
 from tests.kit.event_lake import KEYED, MESSAGES, TYPED, a_message, an_event, counted, pipeline
 from tests.kit.lake import Lake
 
-INTERVALS = "id, amount, unix_millis(valid_from) as since, unix_millis(valid_to) as until, current, _event_deleted"
+SHOWN = ("id", "amount", "unix_millis(valid_from) as since", "unix_millis(valid_to) as until", "current")
 
 
 def intervals(lake: Lake) -> list[tuple[Any, ...]]:
     """Return the versions of the table, without the marks of deleted rows."""
     table = lake.spark.read.format("hudi").load(lake.path("derived.trips"))
-    rows = table.where("not _event_deleted").selectExpr("id", "amount", *INTERVALS.split(", ")[2:5]).collect()
+    rows = table.where("not _event_deleted").selectExpr(*SHOWN).collect()
     return sorted((tuple(row) for row in rows), key=lambda row: (row[0], row[2]))
 
 
@@ -56,7 +56,7 @@ def test_each_version_of_a_row_stands_with_its_interval_whenever_it_came(lake: L
     found = counted(lake)
     # The version before the late one ends otherwise, and the others stay as they are.
     assert (found["in"], found["published"], found["older"], found["rows"]) == (4, 3, 1, 4)
-    if kind == "cow":
+    if kind == "mor":
         return
     lake.set_checkpoint(None, "trips")
     lake.run_ok("trips")
@@ -91,3 +91,23 @@ def test_each_event_stands_once_and_a_table_of_them_is_a_source(lake: Lake) -> N
     lake.write_file("pipelines/newest.yml", newest.replace(lake.path("raw.log"), lake.path("derived.trips")))
     lake.run_ok("newest")
     assert lake.rows("derived.newest", "id", "amount", "_event_deleted") == [("a", Decimal("2.00"), False)]
+
+
+@pytest.mark.parametrize("keeps", ["", "history"], ids=["newest", "history"])
+def test_a_table_of_events_gets_a_successor_that_goes_on_where_it_stood(lake: Lake, keeps: str) -> None:
+    pipeline(lake, "adapter: freshet", kind="cow", keeps=keeps)
+    first = [an_event(1, "a", 1, "1.00"), an_event(5, "a", 5, "9.00"), an_event(4, "b", 4, deleted=True)]
+    lake.land(first, table="raw.log", schema=TYPED, **KEYED)
+    lake.run_ok("trips")
+    before = lake.rows("derived.trips")
+    text = (lake.project_root / "pipelines/trips.yml").read_text("utf-8")
+    lake.write_file("pipelines/trips.yml", text + "  hoodie.bucket.index.num.buckets: 3\n")
+    assert refused(lake, "run", "trips")["code"] == "INDEX_CHANGED"
+    assert refused(lake, "migrate", "trips")["code"] == "EVENTS_NOT_MIGRATED"
+    done = freshet(lake, "migrate", "trips", "--copy")
+    assert (done["switched"], done["differs"]) == (True, False)
+    assert lake.rows("derived.trips__m2") == before
+    late = [an_event(3, "a", 3, "2.00"), an_event(2, "b", 2, "1.00"), an_event(1, "a", 1, "1.00")]
+    lake.land([("e8", *late[0][1:]), *late[1:]], table="raw.log", schema=TYPED, **KEYED)
+    lake.run_ok("trips")
+    assert [row[0] for row in lake.rows("derived.trips__m2", "id")] == (["a"] * 3 + ["b"] * 2 if keeps else ["a", "b"])

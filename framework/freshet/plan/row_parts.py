@@ -37,7 +37,8 @@ def enforce_schema_stage(spec: PipelineSpec) -> EnforceSchema:
         if spec.source.incremental_format == "cdc" and IS_DELETED not in spec.write.columns:
             carried = (*carried, Column(name=IS_DELETED, type=Atomic("boolean")))
     keys = target.record_key
-    if spec.source.changelog is not None:
+    # The copy of a migration has rows of the table, whatever its source is.
+    if spec.write.strategy != "rows" and spec.source.changelog is not None:
         layout = spec.source.changelog.layout
         columns, carried = layout.columns, (Column(name=EVENT, type=event_type()),)
         keys = located = layout.key

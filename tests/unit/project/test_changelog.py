@@ -320,3 +320,10 @@ def test_versions_and_events_are_of_changelogs_alone(problems_of: Check) -> None
     for strategy, code in (("history", "CONFLICTING_SETTING"), ("append", "CONFLICTING_SETTING"), ("merge", "MISSING_KEY")):
         text = f"ddl: {TABLE}\ntransform: transformers/payments.sql\nwrite: {{strategy: {strategy}}}\nhoodie:\n{PATH}"
         assert (FILE, 3, code) in seen(problems_of({FILE: text}))
+
+
+def test_events_of_avro_are_refused_and_not_read_as_json(problems_of: Check) -> None:
+    found = problems_of(files(source="  schema: {registry: 'http://127.0.0.1:8081'}\n"))
+    assert seen(found) == [(FILE, 5, "NOT_SUPPORTED")]
+    found = problems_of(files(more="  hoodie.streamer.schemaprovider.source.schema.file: schemas/orders.avsc\n"))
+    assert seen(found) == [(FILE, 9, "NOT_SUPPORTED")]

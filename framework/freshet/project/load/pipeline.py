@@ -30,7 +30,7 @@ from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
 from freshet.project.rules.kafka import check_unread, read_topics, reads_topics
 from freshet.project.rules.kafka_rows import check_topics, with_columns
-from freshet.project.rules.kafka_schema import with_schema
+from freshet.project.rules.kafka_schema import refuse_schemas_of_events, with_schema
 from freshet.project.rules.names import NamesKept
 from freshet.project.rules.settings import check_spark
 from freshet.project.rules.shares import Shares
@@ -120,6 +120,7 @@ def _built(
     values = agreed(hoodie, ddl, problems)
     log = None
     if events:
+        refuse_schemas_of_events(hoodie, described, draft.place, problems)
         typed, keeps = not isinstance(main, KafkaSpec), keeps_of(settings)
         log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed, keeps=keeps)
         ddl, values = with_reserved(ddl, log), kept_settings(ddl, values, log)
