@@ -101,7 +101,7 @@ def test_a_table_of_events_gets_a_successor_that_goes_on_where_it_stood(lake: La
     lake.run_ok("trips")
     before = lake.rows("derived.trips")
     text = (lake.project_root / "pipelines/trips.yml").read_text("utf-8")
-    lake.write_file("pipelines/trips.yml", text + "  hoodie.bucket.index.num.buckets: 3\n")
+    lake.write_file("pipelines/trips.yml", text.replace("hoodie:\n", "hoodie:\n  hoodie.bucket.index.num.buckets: 3\n"))
     assert refused(lake, "run", "trips")["code"] == "INDEX_CHANGED"
     assert refused(lake, "migrate", "trips")["code"] == "EVENTS_NOT_MIGRATED"
     done = freshet(lake, "migrate", "trips", "--copy")
