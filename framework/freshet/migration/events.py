@@ -1,4 +1,4 @@
-"""What a migration can do with a table that is merged from events: copy it as it stands, where it keeps the same of them. Pure."""
+"""What a migration does with a table that is merged from events: copies it, where its rows say what the new one keeps. Pure."""
 
 from __future__ import annotations
 

@@ -20,8 +20,9 @@ from freshet.project.model.readers import Reader
 from freshet.project.model.steps import Accepted
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill
-from freshet.project.rules.changelog import check_said, kept_settings, read_changelog, reads_changelog, with_reserved
+from freshet.project.rules.changelog import check_said, read_changelog, reads_changelog
 from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, keeps_of, written_by
+from freshet.project.rules.changelog_table import kept_settings, with_reserved
 from freshet.project.rules.checks import read_checks
 from freshet.project.rules.column_types import TypeRules
 from freshet.project.rules.fingerprint import fingerprint_of
