@@ -17,7 +17,7 @@ from freshet.changelog.conform import REASON
 from freshet.changelog.fields import EVENT, event_type
 from freshet.changelog.frames import mark_typed
 from freshet.changelog.history import counted_events, counted_history
-from freshet.changelog.layout import ENTRY, ORDER, Equal, Layout, reserved_columns
+from freshet.changelog.layout import DAY, ENTRY, ORDER, Equal, Layout, reserved_columns
 from freshet.changelog.merge_sql import CHANGED, EVENTS, PUBLISHED
 from freshet.changelog.reference import Given
 from freshet.types.columns import Column
@@ -169,7 +169,7 @@ def test_events_that_differ_in_anything_are_two_and_others_are_one(spark: SparkS
     assert found.select(ENTRY).distinct().count() == 4
     names = [c.name for c in (*columns, *reserved_columns(layout))]
     assert found.drop(EVENTS, PUBLISHED, CHANGED).columns == names
-    assert {(row[ORDER], row[EVENT]["ref_key"]) for row in found.collect()} == {(7, "k")}
+    assert {(row[ORDER], row[DAY], row[EVENT]["ref_key"]) for row in found.collect()} == {(7, "1970-01-01", "k")}
 
 
 def test_a_time_that_no_calendar_has_is_no_place_in_a_history(spark: SparkSession) -> None:
@@ -179,3 +179,16 @@ def test_a_time_that_no_calendar_has_is_no_place_in_a_history(spark: SparkSessio
     for layout, expected in ((LAYOUT, [None, "no_timestamp", "no_timestamp"]), (newest, [None] * 3)):
         marked = mark_typed(Given(), layout, rows)
         assert [row[0] for row in marked.select(REASON).collect()] == expected
+
+
+def test_the_day_of_an_event_is_that_of_utc_before_1970_too(spark: SparkSession) -> None:
+    layout = Layout(key=("id",), columns=TABLE, keeps="events")
+    times = {0: "1970-01-01", 86_400_000 - 1: "1970-01-01", -1: "1969-12-31", -86_400_001: "1969-12-30"}
+    events = [Event(key=1, ref_key="1", timestamp=time, values={"row": (1, "x")}) for time in times]
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Pacific/Auckland")
+    try:
+        found = {row[ORDER]: row[DAY] for row in counted_events(layout, _events(spark, events)).collect()}
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(before))
+    assert found == times

@@ -72,6 +72,8 @@ def test_each_version_of_a_row_stands_with_its_interval_whenever_it_came(lake: L
 def test_each_event_stands_once_and_a_table_of_them_is_a_source(lake: Lake) -> None:
     changelog = "adapter: plain, reference_key: {kind: offset}"
     pipeline(lake, changelog, keeps="append")
+    ddl = (lake.project_root / "ddl/trips.sql").read_text("utf-8")
+    lake.write_file("ddl/trips.sql", ddl.replace("USING hudi", "USING hudi PARTITIONED BY (_event_day)"))
     key = {"id": "a"}
     events = [a_message(1, {**key, "amount": "1.00"}, key), a_message(2, None, key), a_message(3, b"{")]
     lake.land(events, table="raw.log", schema=MESSAGES, **KEYED)
@@ -83,7 +85,7 @@ def test_each_event_stands_once_and_a_table_of_them_is_a_source(lake: Lake) -> N
     lake.run_ok("trips")
     shown = lake.rows("derived.trips", "amount", "_event.is_deleted")
     assert shown == [(Decimal("1.00"), False), (Decimal("2.00"), False), (None, True)]
-    ddl = (lake.project_root / "ddl/trips.sql").read_text("utf-8")
+    assert lake.rows("derived.trips", "_event_day") == [("2026-01-05",)] * 3
     text = (lake.project_root / "pipelines/trips.yml").read_text("utf-8")
     own = "adapter: freshet, reference_key: {kind: given, form: text}"
     lake.write_file("ddl/newest.sql", ddl.replace("derived.trips", "derived.newest"))

@@ -49,7 +49,7 @@ def event_reason(layout: Layout) -> str:
 
 def _is_timeless(layout: Layout) -> str:
     missing = f"{EVENT}.timestamp IS NULL"
-    if layout.keeps != "history":
+    if layout.keeps == "newest":
         return missing
     return f"{missing} OR NOT {EVENT}.timestamp BETWEEN {FIRST_SECOND * 1000} AND {LAST_SECOND * 1000 + 999}"
 

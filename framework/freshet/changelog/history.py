@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from freshet.changelog.fields import EVENT
 from freshet.changelog.history_sql import begun, ended, made, one_of_each, ordered, rows, stood
-from freshet.changelog.layout import ENTRY, ORDER, VERSION, Layout
+from freshet.changelog.layout import DAY, ENTRY, ORDER, VERSION, Layout
 from freshet.changelog.merge_sql import CHANGED, EVENTS, PUBLISHED
 from freshet.changelog.sql import name
 
@@ -20,6 +20,9 @@ _AS_TEXT = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
+#: A day of UTC, whatever the zone of the session is.
+_DAYS = f"CAST(({EVENT}.timestamp - pmod({EVENT}.timestamp, 86400000)) DIV 86400000 AS INT)"
+_OF_DAY = f"CAST(date_add(DATE'1970-01-01', {_DAYS}) AS STRING)"
 
 
 def counted_history(layout: Layout, events: DataFrame, stands: DataFrame) -> DataFrame:
@@ -59,11 +62,12 @@ def counted_events(layout: Layout, events: DataFrame) -> DataFrame:
     entry = F.sha2(F.to_json(F.struct(*own, F.col(EVENT)), _AS_TEXT), 256)
     told = F.struct(*own, F.col(EVENT)).alias(EVENT)
     by = [F.col(name(one)) for one in layout.key]
-    each = events.select(*by, entry.alias(ENTRY), told).groupBy(*by, ENTRY)
+    each = events.select(*by, F.expr(_OF_DAY).alias(DAY), entry.alias(ENTRY), told).groupBy(*by, DAY, ENTRY)
     alike = each.agg(F.first(EVENT).alias(EVENT), F.count(F.lit(1)).alias(EVENTS))
     return alike.select(
         *(F.col(f"{EVENT}.{name(c.name)}").alias(c.name) for c in layout.columns),
         F.col(f"{EVENT}.{EVENT}").alias(EVENT),
+        DAY,
         ENTRY,
         F.col(f"{EVENT}.{EVENT}.timestamp").alias(ORDER),
         EVENTS,

@@ -17,8 +17,8 @@ ROW = "row"
 STATE, DELETED, ORDER = "_event_state", "_event_deleted", "_event_order"
 #: And of a table that keeps each version of a row: when it was valid, and which one it is.
 VALID_FROM, VALID_TO, CURRENT, VERSION = "valid_from", "valid_to", "current", "_event_version"
-#: And of one that keeps each event: which one it is.
-ENTRY = "_event_id"
+#: And of one that keeps each event: on which day it was created, by UTC, and which one it is.
+DAY, ENTRY = "_event_day", "_event_id"
 _REGISTER = (("ref_key", Atomic("string")), ("timestamp", Atomic("bigint")), ("is_deleted", Atomic("boolean")))
 _ORDER = Column(name=ORDER, type=Atomic("bigint"), comment="How often the row was merged; kept by freshet")
 _DELETED = Column(name=DELETED, type=Atomic("boolean"), comment="True where the source has the row no more; kept by freshet")
@@ -82,6 +82,7 @@ def reserved_columns(layout: Layout) -> tuple[Column, ...]:
             told = "Which event it is, by all that it says; kept by freshet"
             return (
                 Column(name=EVENT, type=event_type(), comment="The event; kept by freshet"),
+                Column(name=DAY, type=Atomic("string"), nullable=False, comment="When it was created, a day of UTC"),
                 Column(name=ENTRY, type=Atomic("string"), nullable=False, comment=told),
                 Column(name=ORDER, type=Atomic("bigint"), comment="When the event was created, in ms; kept by freshet"),
             )
@@ -91,12 +92,12 @@ def reserved_columns(layout: Layout) -> tuple[Column, ...]:
 
 def stored_key(layout: Layout) -> tuple[str, ...]:
     """Return the columns by which the table tells its rows apart: Hudi's record key."""
-    return (*layout.key, *{"newest": (), "history": (VERSION,), "events": (ENTRY,)}[layout.keeps])
+    return (*layout.key, *{"newest": (), "history": (VERSION,), "events": (DAY, ENTRY)}[layout.keeps])
 
 
 def reserved_names(keeps: Keeps) -> tuple[str, ...]:
     """Return the names that the columns of a table's own cannot have."""
-    own = {"newest": (), "history": (VALID_FROM, VALID_TO, CURRENT, VERSION), "events": (ENTRY,)}[keeps]
+    own = {"newest": (), "history": (VALID_FROM, VALID_TO, CURRENT, VERSION), "events": (DAY, ENTRY)}[keeps]
     return (STATE, DELETED, ORDER, EVENT, "_event_reason", *own)
 
 

@@ -284,8 +284,10 @@ def test_a_table_of_histories_tells_its_rows_apart_by_their_versions(tmp_path: P
 
 def test_a_table_of_events_has_each_of_them(tmp_path: Path) -> None:
     spec = loaded(tmp_path, f"{LSN}, groups: {{tips: tip}}", more="write: {strategy: append}\n")
-    assert (spec.target.record_key, spec.write.strategy) == (("id", "_event_id"), "append")
-    assert [c.name for c in spec.target.columns[3:]] == ["_event", "_event_id", "_event_order"]
+    assert (spec.target.record_key, spec.write.strategy) == (("id", "_event_day", "_event_id"), "append")
+    assert [c.name for c in spec.target.columns[3:]] == ["_event", "_event_day", "_event_id", "_event_order"]
+    ddl = DDL.replace("USING hudi", "USING hudi\nPARTITIONED BY (_event_day)")
+    assert loaded(tmp_path / "b", more="write: {strategy: append}\n", ddl=ddl).target.partition_by == ("_event_day",)
 
 
 def test_what_a_table_keeps_is_of_its_fingerprint(tmp_path: Path) -> None:
