@@ -78,10 +78,8 @@ def refuse_schemas_of_events(settings: Settings, declared: Source | None, place:
     at += [Place(named.file, named.line)] if named is not None and not named.file.startswith("configs/") else []
     for one in at:
         said = "Events of a changelog are read as JSON, and not by schemas of Avro."
-        hint = (
-            "Let the connector write JSON: value.converter and key.converter org.apache.kafka.connect.json.JsonConverter; and "
-            "remove it."
-        )
+        hint = "Let the connector write JSON, by org.apache.kafka.connect.json.JsonConverter; or decode in a pipeline before "
+        hint += "this one: docs/guides/changelog.md, Debezium in Avro."
         problems.add(one.file, one.line, "NOT_SUPPORTED", said, hint)
 
 
