@@ -26,6 +26,13 @@ NIGHTLY = frozenset(
         "test_a_thousand_histories_of_exact_pipelines",
         "test_the_example_of_an_inexact_pipeline_makes_a_difference",
         "test_thousands_of_histories_of_exact_pipelines",
+        # Changelogs: intervals on frames, a run of MERGE_ON_READ and one that dies stay; tables of events have frames, too.
+        "test_the_history_in_a_table_of_hudi",
+        "test_each_version_of_a_row_stands_with_its_interval_whenever_it_came[cow]",
+        "test_each_event_stands_once_and_a_table_of_them_is_a_source",
+        "test_a_table_of_events_gets_a_successor_that_goes_on_where_it_stood",
+        "test_a_run_that_dies_around_its_commit_leaves_each_event_in_one_place[newest]",
+        "test_a_process_over_a_changelog_that_is_killed_as_it_writes",
         # A story of a table with two owners: the rounds of partial updates and of joins stay.
         "test_merge_of_two_owners",
         # Keys' types: those of a first load stay.

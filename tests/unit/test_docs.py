@@ -74,10 +74,18 @@ def test_a_job_of_hoodiestreamer_after_its_move_is_valid(tmp_path: Path) -> None
 def test_the_pipeline_of_a_changelog_is_valid(tmp_path: Path) -> None:
     text = (DOCS / "guides/changelog.md").read_text("utf-8")
     files = dict(re.findall(r"^`(\S+)`\n\n```\w+\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
-    assert sorted(files) == ["ddl/orders.sql", "pipelines/orders.yml"]
-    project = a_project(tmp_path, files=files)
-    done = CliRunner().invoke(main, ["validate", "orders", "-C", str(project)])
-    assert done.exit_code == 0, done.output
+    assert sorted(files) == [
+        "ddl/order_events.sql",
+        "ddl/orders.sql",
+        "pipelines/order_events.yml",
+        "pipelines/orders.yml",
+        "transformers/order_events.sql",
+    ]
+    (of_versions,) = (block for block in re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S) if "strategy: history" in block)
+    for number, pipeline in enumerate((files["pipelines/orders.yml"], of_versions)):
+        project = a_project(tmp_path / str(number), files={**files, "pipelines/orders.yml": pipeline})
+        done = CliRunner().invoke(main, ["validate", "orders", "order_events", "-C", str(project)])
+        assert done.exit_code == 0, done.output
 
 
 def test_the_notebook_is_a_page() -> None:

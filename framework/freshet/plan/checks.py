@@ -127,7 +127,7 @@ def check_stages(
         of_batch = (REPLAYED, *(replace(c, most_rows=None, most_share=None) for c in kept))
     drops = window.kind != "replay" and any(c.severity == "drop" for c in of_batch)
     # An event that is dropped is no row, and leaves the merge as it is: what it would have changed comes when it is mended.
-    changes = drops and _changes_rows(spec, operation) and spec.write.strategy != "reference_key"
+    changes = drops and _changes_rows(spec, operation) and spec.source.changelog is None
     if not changes:
         # What a replay drops has done so before, and what a chunk replaces goes anyway.
         of_batch = tuple(replace(c, deletes=False) for c in of_batch)
@@ -190,7 +190,7 @@ def _changes_rows(spec: PipelineSpec, operation: str) -> bool:
 
 def keeping_older(spec: PipelineSpec) -> tuple[str, ...]:
     """Return the checks that drop rows of which an older one stays published."""
-    if spec.write.strategy == "reference_key":
+    if spec.source.changelog is not None:
         return ()
     return tuple(c.name for c in spec.checks if c.severity == "drop" and not c.deletes and _changes_rows(spec, spec.operation))
 

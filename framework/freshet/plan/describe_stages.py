@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import assert_never
 
-from freshet.changelog.declared import as_json, equal_in_words, groups_in_words, order_in_words
+from freshet.changelog.declared import as_json, kept_in_words, order_in_words
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.keys.kafka_keys import SECRET_KEYS
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
@@ -170,10 +170,7 @@ def stage_text(stage: Stage) -> str:
             form = "rows with _event" if log.is_typed else "the format itself" if log.adapter == "freshet" else log.adapter
             return f"make events of <SRC>: {form}, ordered by {order_in_words(log.source.reference)}{aside}"
         case MergeEvents():
-            log = stage.changelog
-            return (
-                f"merge into {stage.table.name} by reference key: {groups_in_words(log.layout)}; {equal_in_words(log.layout)}"
-            )
+            return _merge_in_words(stage)
         case Commit():
             index = stage.options["hoodie.index.type"]
             if index == "HBASE":
@@ -184,3 +181,13 @@ def stage_text(stage: Stage) -> str:
             return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
         case _:
             assert_never(stage)
+
+
+def _merge_in_words(stage: MergeEvents) -> str:
+    layout, table = stage.changelog.layout, stage.table.name
+    if layout.keeps == "events":
+        return f"add to {table} {kept_in_words(layout)}"
+    verb = "merge into" if layout.keeps == "newest" else "cut the intervals of"
+    within = f"in the {', '.join(stage.partition_by)} of its events" if stage.partition_by else "whole: it has no partitions"
+    read = f"; it is read {within}" if stage.target_exists else ""
+    return f"{verb} {table} by reference key: {kept_in_words(layout)}{read}"

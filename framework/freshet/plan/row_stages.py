@@ -114,7 +114,7 @@ class AdaptEvents:
 
 @dataclass(frozen=True, kw_only=True)
 class MergeEvents:
-    """Merge a batch's events into the rows of the target that they change, by their reference keys.
+    """Merge a batch's events into what the target keeps: its rows, by their reference keys, their versions, or each event.
 
     Args:
         table: The target.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freshet.changelog.declared import equal_in_words, groups_in_words, order_in_words
+from freshet.changelog.declared import kept_in_words, order_in_words
 from freshet.project.model.files import FilesSpec
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
@@ -20,11 +20,11 @@ def source_in_words(spec: PipelineSpec) -> str:
     log = spec.source.changelog
     if log is not None:
         place = spec.source.place if isinstance(spec.source, KafkaSpec) else spec.source.table.name
-        order, groups = order_in_words(log.source.reference), groups_in_words(log.layout)
+        order = order_in_words(log.source.reference)
         what = (
             f"{place}: the events since the checkpoint, at most {kind_of(spec).most(spec)} a run, as {log.adapter} writes them"
         )
-        return f"{what}; the newer one by {order}; {groups}; {equal_in_words(log.layout)}"
+        return f"{what}; the newer one by {order}; {kept_in_words(log.layout)}"
     most = f"at most {kind_of(spec).most(spec)} a run"
     if isinstance(spec.source, KafkaSpec):
         tombstones = {"": "refused", "delete": "deletes", "row": "rows of nulls"}[spec.source.tombstones]

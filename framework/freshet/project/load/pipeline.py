@@ -23,8 +23,9 @@ from freshet.project.model.steps import Accepted
 from freshet.project.rules import files as files_rules
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill
-from freshet.project.rules.changelog import check_said, order_of, read_changelog, reads_changelog, with_reserved
-from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, of_log, written_by
+from freshet.project.rules.changelog import check_said, read_changelog, reads_changelog
+from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, keeps_of, of_log, written_by
+from freshet.project.rules.changelog_table import kept_settings, with_reserved
 from freshet.project.rules.checks import read_checks
 from freshet.project.rules.column_types import TypeRules
 from freshet.project.rules.event_times import read_event_times
@@ -33,7 +34,7 @@ from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
 from freshet.project.rules.kafka import check_unread, read_topics, reads_topics
-from freshet.project.rules.kafka_schema import with_schema
+from freshet.project.rules.kafka_schema import refuse_schemas_of_events, with_schema
 from freshet.project.rules.names import NamesKept
 from freshet.project.rules.records import check_records, with_columns
 from freshet.project.rules.settings import check_spark
@@ -128,9 +129,10 @@ def _built(
     values = agreed(hoodie, ddl, problems)
     log = None
     if events:
+        refuse_schemas_of_events(hoodie, described, draft.place, problems)
         typed = main.format in WITH_SCHEMA if isinstance(main, FilesSpec) else not isinstance(main, KafkaSpec)
-        log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed)
-        ddl, values = with_reserved(ddl, log), {**values, options.ORDERING_FIELD: order_of(ddl)}
+        log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed, keeps=keeps_of(settings))
+        ddl, values = with_reserved(ddl, log), kept_settings(ddl, values, log)
     rules = target.TargetRules(ddl, values, at_ddl, problems)
     ref = target_of(ddl, draft, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))
@@ -143,7 +145,7 @@ def _built(
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings and not events else None, table, operation, mode, draft.place, problems)
     if events and settings is not None:
-        main, write = of_log(main, log) if main else None, written_by(table)
+        main, write = of_log(main, log) if main else None, written_by(table, keeps_of(settings))
         check_goes_with(settings, main, operation, mode, hoodie.get(options.INCREMENTAL_FORMAT), draft.place, problems)
     check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from freshet.changelog.declared import Changelog
 from freshet.changelog.fields import EVENT, event_type
+from freshet.changelog.layout import Keeps
 from freshet.changelog.reference import KafkaOffset
 from freshet.hudi.keys import options
 from freshet.problems import Problems
@@ -14,7 +15,7 @@ from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule
 from freshet.project.model.files import WITH_SCHEMA, FilesSpec
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import SourceSpec, TableSpec
-from freshet.project.model.steps import Operation, WriteSpec
+from freshet.project.model.steps import Operation, WriteSpec, WriteStrategy
 from freshet.project.rules.changelog import PlaceOf
 from freshet.project.shape.files import Settings
 from freshet.project.syntax.ddl import Setting
@@ -24,13 +25,26 @@ from freshet.types.columns import Column
 _RAW = "Let another pipeline read the target incrementally, where not _event_deleted."
 
 
-def written_by(table: TableSpec) -> WriteSpec:
-    """Return how a changelog is written: merged by reference key into a table that it owns.
+def keeps_of(settings: Settings | None) -> Keeps:
+    """Return what the target of a changelog keeps, by ``write.strategy``.
+
+    Args:
+        settings: The pipeline's; None where they cannot be read.
+    """
+    declared = settings.write if settings is not None else None
+    kept: dict[str, Keeps] = {"history": "history", "append": "events"}
+    return kept.get(declared.strategy, "newest") if declared is not None else "newest"
+
+
+def written_by(table: TableSpec, keeps: Keeps) -> WriteSpec:
+    """Return how a changelog is written: into a table that it owns.
 
     Args:
         table: The target, with the columns that freshet keeps.
+        keeps: What of the changelog it keeps.
     """
-    return WriteSpec(strategy="reference_key", columns=tuple(column.name for column in table.columns))
+    strategies: dict[Keeps, WriteStrategy] = {"newest": "reference_key", "history": "history", "events": "append"}
+    return WriteSpec(strategy=strategies[keeps], columns=tuple(column.name for column in table.columns))
 
 
 def of_log(main: SourceSpec, log: Changelog | None) -> SourceSpec:
@@ -108,9 +122,14 @@ def _wrong(settings: Settings, operation: Operation, concurrency: str) -> Iterat
         yield ("transform",), "NOT_SUPPORTED", f"A changelog takes no transform. {said}", _RAW
     if settings.inputs:
         yield ("inputs",), "NOT_SUPPORTED", "A changelog takes no inputs: nothing is joined before the merge.", _RAW
-    if settings.write is not None:
+    if settings.write is not None and keeps_of(settings) == "newest":
         said = "A changelog is merged by its reference keys, whole rows or by the groups of source.changelog."
-        yield ("write",), "CONFLICTING_SETTING", said, "Remove 'write:'."
+        hint = "Remove 'write:', or keep each version by 'strategy: history', or each event by 'strategy: append'."
+        yield ("write",), "CONFLICTING_SETTING", said, hint
+    elif settings.write is not None:
+        for key in sorted(settings.write.model_fields_set - {"strategy"}):
+            said = f"write.{key} says nothing of the strategy {settings.write.strategy}, which writes whole rows."
+            yield ("write", key), "CONFLICTING_SETTING", said, "Remove it."
     if settings.backfill is not None:
         said = "A changelog takes no backfill: a range of event times is a part of what made a row."
         yield (

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from freshet.changelog.layout import Layout
 from freshet.project.model.checks import CheckSpec
 from freshet.project.model.files import FilesSpec
 from freshet.project.model.kafka import KafkaSpec
@@ -77,7 +78,10 @@ APART: Mapping[type, frozenset[str]] = {
 
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
-LATER: Mapping[type, frozenset[str]] = {one: frozenset({"changelog"}) for one in (SourceSpec, KafkaSpec, FilesSpec)}
+LATER: Mapping[type, frozenset[str]] = {
+    **{one: frozenset({"changelog"}) for one in (SourceSpec, KafkaSpec, FilesSpec)},
+    Layout: frozenset({"keeps"}),
+}
 
 _SCALARS = (str, int, float, type(None))
 
@@ -104,7 +108,8 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         kind, apart, later = type(value), APART.get(type(value), frozenset()), LATER.get(type(value), frozenset())
         named = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in apart}
-        told = {name: _plain(one) for name, one in named.items() if one is not None or name not in later}
+        unsaid = {f.name for f in fields(value) if f.name in later and named[f.name] == f.default}
+        told = {name: _plain(one) for name, one in named.items() if name not in unsaid}
         return {"": kind.__name__, **told}
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}

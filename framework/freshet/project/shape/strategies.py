@@ -155,12 +155,15 @@ class Accept(Model):
 class Write(Model):
     """How the batch reaches the target, where that is more than Hudi's write operation says."""
 
-    strategy: Literal["merge", "partial_update", "full_outer_join"] = Field(
+    strategy: Literal["merge", "partial_update", "full_outer_join", "history", "append"] = Field(
         description="merge sets the named columns and leaves every other as it is; partial_update sets those of them that a "
-        "row carries; full_outer_join joins the whole non-partitioned target and overwrites it.",
+        "row carries; full_outer_join joins the whole non-partitioned target and overwrites it. Of a changelog: history keeps "
+        "each version of a row, with the interval in which it was valid; append keeps each event.",
     )
-    columns: Annotated[list[Name], Field(min_length=1)] = Field(
-        description="The columns that this pipeline owns; it leaves every other column as it is.",
+    columns: Annotated[list[Name], Field(min_length=1)] | None = Field(
+        None,
+        description="merge, partial_update, full_outer_join: the columns that this pipeline owns; it leaves every other column "
+        "as it is.",
     )
     when_not_matched: Literal["insert", "ignore"] = Field(
         "insert",
