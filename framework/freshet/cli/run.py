@@ -12,6 +12,7 @@ from freshet.cli.options import load, project_options, selection_options, wait_o
 from freshet.cli.output import Output, reporting, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.timeline import TimelineState
 from freshet.lineage.listener import Lineage
 from freshet.metrics.out import Sender
@@ -19,6 +20,7 @@ from freshet.project.model.pipeline import Project
 from freshet.run.plans import plan_run
 from freshet.run.result import exit_code_of, in_words
 from freshet.run.several import PARALLEL, run_project
+from freshet.sources.registry import look_together
 
 _full_refresh = click.option(
     "--full-refresh", is_flag=True, help="Compute the target anew from the whole source, and replace every row that stands."
@@ -137,7 +139,9 @@ def _show_plans(
     more: Callable[[tuple[str, ...]], Project],
     full_refresh: bool,
 ) -> Exit:
-    found = [plan_run(project, spec, more, full_refresh) for spec in project.pipelines]
+    state = OneLook(TimelineState())
+    look_together(project.pipelines, state)
+    found = [plan_run(project, spec, more, full_refresh, state) for spec in project.pipelines]
     code = Exit.OK
     for error in (one.error for one in found if one.error is not None):
         output.aside(str(error))
