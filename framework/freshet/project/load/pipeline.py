@@ -29,6 +29,7 @@ from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
 from freshet.project.rules.kafka import check_unread, read_topics, reads_topics
+from freshet.project.rules.kafka_key import with_key
 from freshet.project.rules.kafka_rows import check_topics, with_columns
 from freshet.project.rules.kafka_schema import with_schema
 from freshet.project.rules.names import NamesKept
@@ -142,6 +143,7 @@ def _built(
     if isinstance(main, KafkaSpec) and not events:
         main = with_columns(main, described, table, draft.place, problems)
         main = with_schema(main, hoodie, described, draft.place, files, draft.secrets, problems)
+        main = with_key(main, described, draft.place, draft.secrets, problems)
         event_time = settings.backfill.event_time if settings is not None and settings.backfill is not None else ""
         check_topics(main, table, inputs, write, [step for step, _ in chain], draft.place, problems, event_time=event_time)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, draft.place, problems)

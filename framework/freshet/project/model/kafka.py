@@ -17,10 +17,37 @@ ORIGIN = "_kafka"
 #: HoodieStreamer's default of how many records a run reads at most.
 DEFAULT_MAX_EVENTS = 5_000_000
 
+#: The column of <SRC> that a decoded key is.
+KEY = "_key"
+
 Format = Literal["json", "json_schema", "avro", "text", "bytes"]
 #: Formats whose values become several columns.
 OF_COLUMNS: tuple[Format, ...] = ("json", "json_schema", "avro")
 Reset = Literal["earliest", "latest", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeySpec:
+    """Keys of records that are Avro.
+
+    Args:
+        columns: What of a key is read: its fields, or the one field that a key is which is no record.
+        registry: The schema registry.
+        subjects: Those whose schemas keys may have; empty for the topics' own.
+    """
+
+    columns: tuple[Column, ...]
+    registry: Address
+    subjects: tuple[str, ...] = ()
+
+    def subjects_of(self, topics: Iterable[str]) -> tuple[str, ...]:
+        """Return the subjects whose schemas the keys of topics may have."""
+        return self.subjects or tuple(subject_of("topic", topic, "key") for topic in topics)
+
+    @property
+    def column(self) -> Column:
+        """Return the column that a key becomes; null of a record without one."""
+        return Column(name=KEY, type=Struct(tuple((column.name, column.type) for column in self.columns)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +71,7 @@ class KafkaSpec(SourceSpec):
         registry: The schema registry; None for none.
         subjects: Those whose schemas values may have; empty for the topics' own.
         is_compared: True where the plan holds the columns against the subjects.
+        key: How keys are decoded; None where they are bytes.
     """
 
     kind: ClassVar[str] = KAFKA
@@ -64,6 +92,12 @@ class KafkaSpec(SourceSpec):
     registry: Address | None = None
     subjects: tuple[str, ...] = ()
     is_compared: bool = False
+    key: KeySpec | None = None
+
+    @property
+    def uses_avro(self) -> bool:
+        """Return True where values or keys are decoded as Avro."""
+        return self.format == "avro" or self.key is not None
 
     @property
     def servers(self) -> str:
@@ -104,7 +138,8 @@ def row_columns(spec: KafkaSpec) -> tuple[Column, ...]:
     plain = Column(name="value", type=Atomic("string" if spec.format == "text" else "binary"))
     values = spec.columns if spec.format in OF_COLUMNS else (plain,)
     deletes = (Column(name="_hoodie_is_deleted", type=Atomic("boolean")),) if spec.tombstones == "delete" else ()
-    return (*values, *deletes, Column(name=ORIGIN, type=ORIGIN_TYPE))
+    key = (spec.key.column,) if spec.key is not None else ()
+    return (*values, *deletes, *key, Column(name=ORIGIN, type=ORIGIN_TYPE))
 
 
 def of_topics(spec: SourceSpec) -> list[Any]:
@@ -112,4 +147,5 @@ def of_topics(spec: SourceSpec) -> list[Any]:
     if not isinstance(spec, KafkaSpec):
         return []
     columns = [(column.name, str(column.type)) for column in spec.columns]
-    return [spec.format, columns, spec.is_strict, spec.tombstones, *([spec.avro_schema] if spec.avro_schema else [])]
+    key = [str(spec.key.column.type)] if spec.key is not None else []
+    return [spec.format, columns, spec.is_strict, spec.tombstones, *([spec.avro_schema] if spec.avro_schema else []), *key]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from freshet.project.model.checks import CheckSpec
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.kafka import KafkaSpec, KeySpec
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.secrets import Redactor
 from freshet.types.columns import Column
@@ -60,6 +60,7 @@ APART: Mapping[type, frozenset[str]] = {
             *("registry", "subjects", "is_compared"),
         }
     ),
+    KeySpec: frozenset({"registry", "subjects"}),
     InputSpec: frozenset({"line"}),
     # Where an index lies decides about no row.
     IndexSpec: frozenset({"hbase"}),
@@ -69,7 +70,7 @@ APART: Mapping[type, frozenset[str]] = {
 
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
-LATER: Mapping[type, frozenset[str]] = {SourceSpec: frozenset({"changelog"}), KafkaSpec: frozenset({"changelog"})}
+LATER: Mapping[type, frozenset[str]] = {SourceSpec: frozenset({"changelog"}), KafkaSpec: frozenset({"changelog", "key"})}
 
 
 def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets: Redactor) -> str:

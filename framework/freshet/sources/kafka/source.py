@@ -70,7 +70,7 @@ class KafkaSource:
             StateError: TOPIC_TRIMMED, or TOPIC_HAS_NO_VERSIONS where they are wanted up to a position.
         """
         if upto:
-            raise self._no_versions()
+            raise words.no_versions(self.spec.name)
         return whole_window(self.spec.name, self.facts)
 
     def position_after(self, window: Window, before: Position | None) -> KafkaPosition:
@@ -85,7 +85,8 @@ class KafkaSource:
 
     def _stage(self, ranges: Iterable[tuple[Part, Span]]) -> ReadTopics:
         ranges = tuple(ranges)
-        subjects = self.topics.subjects_of(dict.fromkeys(topic for (topic, _), _ in ranges))
+        topics, key = dict.fromkeys(topic for (topic, _), _ in ranges), self.topics.key
+        subjects = self.topics.subjects_of(topics)
         if self.topics.is_compared and ranges:
             refuse_misfits(self.spec.name, self.topics, subjects)
         is_log = self.topics.changelog is not None
@@ -105,6 +106,9 @@ class KafkaSource:
             avro_schema=self.topics.avro_schema,
             registry=self.topics.registry,
             subjects=subjects if self.topics.registry else (),
+            key_columns=key.columns if key else (),
+            key_registry=key.registry if key else None,
+            key_subjects=key.subjects_of(topics) if key else (),
             # Any record is one of bytes; which of them is an event is told behind it.
             rule=malformed.name if malformed is not None and malformed.severity == "drop" and not is_log else "",
         )
@@ -151,7 +155,7 @@ class KafkaSource:
 
     def version_before(self, window: Window, position: Position) -> Version:
         """Raise TOPIC_HAS_NO_VERSIONS."""
-        raise self._no_versions()
+        raise words.no_versions(self.spec.name)
 
     def known_partitions(self, one: InputSpec, window: Window) -> tuple[tuple[str, ...], ...] | None:
         """Return None: only the records tell which partitions of an input they need."""
@@ -167,15 +171,6 @@ class KafkaSource:
             "a key.",
             "Nothing was read or written.",
             "Land the topic in a raw table by a pipeline of its own, and let that be the main source.",
-        )
-
-    def _no_versions(self) -> StateError:
-        return StateError(
-            "TOPIC_HAS_NO_VERSIONS",
-            f"{self.spec.name}: topics of Kafka have no earlier version of themselves.",
-            "Nothing was read or written.",
-            f"To read records again: freshet checkpoint set {self.spec.name} with the time or the offsets from which on; or "
-            "land the topic in a raw table, and let that be the main source.",
         )
 
 

@@ -69,17 +69,22 @@ class ConfluentBroker:
             }
         )
         found: dict[Part, int] = {}
+        looked_at = set[Part]()
         deadline = time.monotonic() + _TIMES_SECONDS
         try:
             consumer.assign([_KAFKA.TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()])
-            while len(found) < len(offsets) and time.monotonic() < deadline:
+            while len(looked_at) < len(offsets) and time.monotonic() < deadline:
                 message = consumer.poll(0.2)
                 if message is None or message.error() is not None:
                     continue
                 part = (message.topic(), message.partition())
-                if part not in found:
-                    found[part] = message.timestamp()[1]
+                if part not in looked_at:
+                    looked_at.add(part)
                     consumer.pause([_KAFKA.TopicPartition(*part)])
+                    kind, moment = message.timestamp()
+                    # One without a time says -1, which would be half a century of lag.
+                    if kind != _KAFKA.TIMESTAMP_NOT_AVAILABLE:
+                        found[part] = moment
         except KafkaException:
             # How old something is, is no reason to fail.
             return found

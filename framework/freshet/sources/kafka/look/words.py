@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from freshet.errors import StateError
 from freshet.project.model.kafka import KafkaSpec
 from freshet.sources.hudi.reads import Window, counted
 
@@ -38,3 +39,14 @@ def readable(text: str, zone: str, now: datetime | None) -> str:
         zone, now: Of no use: offsets name no times.
     """
     return text
+
+
+def no_versions(name: str) -> StateError:
+    """Return the error that a pipeline's topics are wanted as they were."""
+    return StateError(
+        "TOPIC_HAS_NO_VERSIONS",
+        f"{name}: topics of Kafka have no earlier version of themselves.",
+        "Nothing was read or written.",
+        f"To read records again: freshet checkpoint set {name} with the time or the offsets from which on; or "
+        "land the topic in a raw table, and let that be the main source.",
+    )

@@ -17,7 +17,7 @@ from freshet.quality.kept import keep_rows
 from freshet.quality.refusals import refuse, row_in_words
 from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange
 from freshet.sources.kafka.read.decode import RAW, WHY, decode, original
-from freshet.sources.kafka.read.schemas import schemas_of
+from freshet.sources.kafka.read.schemas import key_schemas_of, schemas_of
 from freshet.sources.kafka.reads import Range, ReadTopics
 from freshet.sources.within import rows_within
 from freshet.types.columns import Atomic
@@ -78,12 +78,12 @@ class KafkaReader:
         """
         if not isinstance(stage, ReadTopics):
             raise TypeError("a plan of topics reads topics")
-        schemas = schemas_of(stage)
+        schemas = {"schemas": schemas_of(stage), "key_schemas": key_schemas_of(stage)}
         raw = read_records(spark, stage)
         if not stage.rule:
-            return _in_time(_guarded(decode(raw, stage, schemas=schemas)), stage.times), None
+            return _in_time(_guarded(decode(raw, stage, **schemas)), stage.times), None
         # Both parts of one reading, which is kept.
-        decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, also=(ORIGINAL,), schemas=schemas))
+        decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, also=(ORIGINAL,), **schemas))
         good = decoded.where(F.col(WHY).isNull()).drop(WHY, ORIGINAL)
         # Of what cannot be decoded Kafka's own time is all that is known.
         of_kafka = replace(stage.times, column=f"{ORIGIN}.timestamp") if stage.times else None
