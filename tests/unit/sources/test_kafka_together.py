@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
@@ -30,12 +30,18 @@ CLIENT = {"bootstrap.servers": "127.0.0.1:9092"}
 class Admin:
     """Answers as confluent-kafka's client does, and keeps what it was asked."""
 
-    made: list[Admin] = []
-    wrong: dict[str, int] = {}
+    made: ClassVar[list[Admin]] = []
+    wrong: ClassVar[dict[str, int]] = {}
+    heard: ClassVar[list[int]] = []
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.asked: list[tuple[str, int]] = []
+        self.told = settings["error_cb"]
         Admin.made.append(self)
+
+    def poll(self, timeout: float) -> None:
+        for code in Admin.heard:
+            self.told(KafkaError(code))
 
     def describe_topics(self, topics: Any, request_timeout: float) -> dict[str, Any]:
         names = topics.topic_names
@@ -72,6 +78,7 @@ def admin(monkeypatch: pytest.MonkeyPatch) -> type[Admin]:
     monkeypatch.setattr(cluster_module, "_OPEN", {})
     monkeypatch.setattr(Admin, "made", [])
     monkeypatch.setattr(Admin, "wrong", {})
+    monkeypatch.setattr(Admin, "heard", [])
     return Admin
 
 
@@ -111,6 +118,12 @@ def test_one_topic_that_may_not_be_read_hides_no_other_and_a_cluster_that_is_awa
     # What failed is not gone on with.
     cluster_at(CLIENT).described([])
     assert len(cluster_module._OPEN) == 1
+
+
+def test_a_login_that_is_refused_is_heard_though_the_questions_only_time_out() -> None:
+    Admin.wrong, Admin.heard = {"t0": KafkaError._TIMED_OUT}, [KafkaError._TRANSPORT, KafkaError._AUTHENTICATION]
+    found = ConfluentBroker(sources("t0")[0]).facts_of(sources("t0", "t1"))
+    assert [one.code for one in found if isinstance(one, FreshetError)] == ["KAFKA_DENIED"] * 2
 
 
 def test_a_look_at_a_project_of_topics_asks_the_cluster_once(monkeypatch: pytest.MonkeyPatch) -> None:

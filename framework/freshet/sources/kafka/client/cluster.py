@@ -132,6 +132,9 @@ class Cluster:
     def failed(self, error: Exception) -> FreshetError:
         """Return in words what went wrong; the next who asks opens a connection anew."""
         _forget(self)
+        if self._client is not None:
+            # What it heard of the login it tells where it is polled alone.
+            self._client.poll(0)
         told = error.args[0] if error.args and isinstance(error.args[0], KafkaError) else None
         of_all = bool(self._denied) or isinstance(error, TimeoutError) or _code_of(error) in _OF_ALL
         if self._denied or _code_of(error) in _DENIED:
