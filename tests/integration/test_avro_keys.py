@@ -105,9 +105,7 @@ def test_a_key_becomes_a_struct_and_tells_which_row_a_tombstone_deletes(spark: S
     for words, row in zip(bad, rows[3:], strict=True):
         assert (row[WHY] or "").startswith(words), (words, row[WHY])
     assert bytes(rows[0]["_kafka"]["key"]) == keys[0]
-    spec = a_topic_spec(
-        format="text", tombstones="delete", key=KeySpec(columns=one.key_columns, registry=REGISTRY), columns=()
-    )
+    spec = a_topic_spec(format="text", tombstones="delete", key=KeySpec(columns=one.key_columns, registry=REGISTRY), columns=())
     found = decode(raw(spark, "v"), one, key_schemas=schemas).drop(WHY).schema.fields
     assert {f.name: f.dataType.simpleString() for f in found} == {c.name: str(c.type) for c in row_columns(spec)}
 

@@ -46,7 +46,10 @@ def test_a_key_is_a_column_of_its_own_beside_the_bytes(tmp_path: Path) -> None:
 
 
 def test_the_registry_of_the_values_has_the_keys_schemas_too(tmp_path: Path) -> None:
-    more = "source:\n  format: avro\n  schema: {registry: 'http://v:1'}\n  key: {format: avro, columns: {id: string}, subjects: a.K}\n"
+    more = (
+        "source:\n  format: avro\n  schema: {registry: 'http://v:1'}\n"
+        "  key: {format: avro, columns: {id: string}, subjects: a.K}\n"
+    )
     key = key_of(loaded(tmp_path, more))
     assert (key.registry.urls, key.subjects_of(["orders"])) == (("http://v:1",), ("a.K",))
 
@@ -74,7 +77,10 @@ def test_what_a_key_holds_is_a_part_of_the_fingerprint_and_where_its_registry_is
         (KEY.replace("part: int", "part: whole"), (8, "UNSUPPORTED_TYPE")),
         (KEY.replace("format: avro", "format: json"), (8, "WRONG_TYPE")),
         (KEY + "  columns: {id: string, _key: string}\n", (9, "BAD_NAME")),
-        (KEY + "  format: changelog\n  changelog: {adapter: debezium, reference_key: {kind: lsn}}\n", (8, "CONFLICTING_SETTING")),
+        (
+            KEY + "  format: changelog\n  changelog: {adapter: debezium, reference_key: {kind: lsn}}\n",
+            (8, "CONFLICTING_SETTING"),
+        ),
     ],
 )
 def test_what_is_refused_is_refused_at_its_line(problems_of: Check, more: str, expected: tuple[int, str]) -> None:

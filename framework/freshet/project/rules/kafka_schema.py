@@ -84,9 +84,7 @@ def _of_registry(spec: KafkaSpec, told: RegistrySchemas, place: PlaceOf, secrets
     )
 
 
-def registry_at(
-    text: str, path: Sequence[str], place: PlaceOf, secrets: Redactor, problems: Problems
-) -> Address | None:
+def registry_at(text: str, path: Sequence[str], place: PlaceOf, secrets: Redactor, problems: Problems) -> Address | None:
     """Return the registry at an address; None where it is none, which is reported.
 
     Args:
