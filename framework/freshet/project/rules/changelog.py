@@ -68,9 +68,7 @@ def check_said(settings: Settings | None, place: PlaceOf, problems: Problems) ->
                 "mode": "Remove it, or write 'changelog: {strict: true}'.",
                 "key": "Remove it: the adapter reads the keys.",
             }[key]
-            problems.add(
-                at.file, at.line, "CONFLICTING_SETTING", f"source.{key} is of plain records, and events are read.", hint
-            )
+            problems.add(at.file, at.line, "CONFLICTING_SETTING", f"source.{key} is of records, and events are read.", hint)
 
 
 def with_reserved(ddl: DdlTable, log: Changelog | None) -> DdlTable:
