@@ -81,9 +81,9 @@ class ConfluentBroker:
                 if part not in looked_at:
                     looked_at.add(part)
                     consumer.pause([_KAFKA.TopicPartition(*part)])
-                    kind, moment = message.timestamp()
+                    _, moment = message.timestamp()
                     # One without a time says -1, which would be half a century of lag.
-                    if kind != _KAFKA.TIMESTAMP_NOT_AVAILABLE:
+                    if moment >= 0:
                         found[part] = moment
         except KafkaException:
             # How old something is, is no reason to fail.

@@ -78,12 +78,12 @@ class KafkaReader:
         """
         if not isinstance(stage, ReadTopics):
             raise TypeError("a plan of topics reads topics")
-        schemas = {"schemas": schemas_of(stage), "key_schemas": key_schemas_of(stage)}
+        schemas, of_keys = schemas_of(stage), key_schemas_of(stage)
         raw = read_records(spark, stage)
         if not stage.rule:
-            return _in_time(_guarded(decode(raw, stage, **schemas)), stage.times), None
+            return _in_time(_guarded(decode(raw, stage, schemas=schemas, key_schemas=of_keys)), stage.times), None
         # Both parts of one reading, which is kept.
-        decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, also=(ORIGINAL,), **schemas))
+        decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, (ORIGINAL,), schemas, of_keys))
         good = decoded.where(F.col(WHY).isNull()).drop(WHY, ORIGINAL)
         # Of what cannot be decoded Kafka's own time is all that is known.
         of_kafka = replace(stage.times, column=f"{ORIGIN}.timestamp") if stage.times else None
