@@ -19,6 +19,7 @@ from tests.benchmarks import (
     main_job,
     profiles,
     scale_out,
+    topic,
     tuning,
 )
 from tests.benchmarks.timing import machine, save
@@ -38,6 +39,7 @@ _PARTS: Mapping[str, Part] = {
     "tuning": lambda o: tuning.measure(o.tuning_rows, o.repetitions, o.tuning_cases),
     "profiles": lambda o: profiles.measure(o.profile_rows),
     "scale-out": lambda o: scale_out.measure(o.scale_rows, o.repetitions),
+    "topic": lambda o: topic.measure(o.topic_records, o.repetitions),
 }
 
 
@@ -91,6 +93,7 @@ def main() -> int:
     )
     parser.add_argument("--profile-rows", type=int, default=4_000_000, help="rows of the table whose runs are profiled")
     parser.add_argument("--scale-rows", type=int, default=8_000_000, help="rows of the table of the cluster")
+    parser.add_argument("--topic-records", type=int, default=1_000_000, help="records of the topic")
     options = parser.parse_args()
     if not all(set(options.engine_names) & set(which) for which in (engines.INDEXES, engines.OTHERS)):
         parser.error("--engine-names: name one of freshet's indexes and one of the others to hold it against")

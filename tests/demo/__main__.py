@@ -9,11 +9,12 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from freshet.errors import FreshetError
-from freshet.hudi.keys.options import HBASE_IN_SESSION
+from freshet.hudi.keys.options import AVRO_IN_SESSION, HBASE_IN_SESSION, KAFKA_IN_SESSION
 from freshet.jvm.session import start_session
 from freshet.project.load.project import load_project
 from tests.demo.flights import land_and_run
 from tests.demo.hbase import global_index
+from tests.demo.kafka import topics
 from tests.demo.place import DEFAULT_FOLDER, ENV, ROOT, DemoFailed, Place
 from tests.demo.rides import Rides
 from tests.feeds.flights import FIRST_DAY, LAST_DAY
@@ -32,10 +33,13 @@ def main() -> int:
             place.wipe()
         place.say("Starting Spark ...")
         conf = load_project(ROOT, ENV).pipelines[0].spark_conf
-        place.use(start_session({**conf, HBASE_IN_SESSION: "true"} if options.hbase else conf))
+        wanted = {HBASE_IN_SESSION: options.hbase, KAFKA_IN_SESSION: options.kafka, AVRO_IN_SESSION: options.kafka}
+        place.use(start_session({**conf, **{key: "true" for key, is_wanted in wanted.items() if is_wanted}}))
         try:
             if options.hbase:
                 global_index(place, options.trips)
+            elif options.kafka:
+                topics(place, options.trips)
             elif options.flights:
                 land_and_run(place, options.first_day, options.flights)
             else:
@@ -76,6 +80,11 @@ def _options() -> argparse.Namespace:
         help="instead: the global index on a real HBase, which is fetched and started, lost and made anew",
     )
     parser.add_argument(
+        "--kafka",
+        action="store_true",
+        help="instead: trips come as changes of a database, in Avro, through a real Kafka, which is fetched and started",
+    )
+    parser.add_argument(
         "--first-day",
         type=date.fromisoformat,
         default=FIRST_DAY,
@@ -85,6 +94,8 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     if options.trips < 100:
         parser.error("--trips: at least 100, so that every day has some")
+    if options.kafka and options.keep:
+        parser.error("--kafka: its topics end with it, so that nothing can be gone on with")
     if not 0 <= options.flights <= _YEAR:
         parser.error(f"--flights: at most the {_YEAR} days of 2013")
     if options.first_day < FIRST_DAY or options.first_day + timedelta(days=max(options.flights, 1) - 1) > LAST_DAY:

@@ -115,10 +115,17 @@ class Place:
         Raises:
             DemoFailed: The command's exit code is not 0.
         """
-        arguments = self.arguments(*words)
+        self.call(self.arguments(*words))
+
+    def call(self, arguments: Sequence[str]) -> None:
+        """Show a freshet command with all its arguments and run it, as ``freshet``.
+
+        Raises:
+            DemoFailed: The command's exit code is not 0.
+        """
         self.announce(arguments)
         try:
-            freshet.main(arguments, prog_name="freshet", standalone_mode=False)
+            freshet.main(list(arguments), prog_name="freshet", standalone_mode=False)
             code: object = 0
         except SystemExit as ended:
             code = ended.code or 0

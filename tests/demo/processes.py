@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.demo.place import DemoFailed, Place, environment
@@ -14,8 +15,12 @@ from tests.demo.place import DemoFailed, Place, environment
 _PATIENCE_SECONDS = 120.0
 
 
-def idle_tick(place: Place, *selection: str) -> float:
+def idle_tick(place: Place, arguments: Sequence[str]) -> float:
     """Run a command that finds nothing new.
+
+    Args:
+        place: Where it plays.
+        arguments: The command's.
 
     Returns:
         Seconds of wall time, the start of Python included.
@@ -23,7 +28,7 @@ def idle_tick(place: Place, *selection: str) -> float:
     Raises:
         DemoFailed: It failed, or started a JVM.
     """
-    trace, arguments = _trace(place), place.arguments("run", *selection)
+    trace = _trace(place)
     place.announce(arguments)
     start = time.monotonic()
     ended = subprocess.run([sys.executable, "-m", "freshet", *arguments], env=_traced(trace), check=False)

@@ -101,7 +101,7 @@ class Rides:
     def idle(self) -> float:
         """Run both pipelines in a process of their own while nothing is new; returns seconds."""
         commits = self._commits()
-        seconds = idle_tick(self.place, *_ALL)
+        seconds = idle_tick(self.place, self.place.arguments("run", *_ALL))
         if self._commits() != commits:
             raise DemoFailed("the idle tick committed.")
         self.place.say(f"{seconds:.2f} s, the start of Python included. No JVM was started and nothing was committed.")

@@ -374,10 +374,12 @@ def test_each_value_is_read_without_a_loss_or_goes_aside(spark: SparkSession) ->
 
 def test_the_id_in_front_of_a_value_is_split_off(spark: SparkSession) -> None:
     values = [b"\x00\x00\x00\x00\x07abc", b"\x00\xff\xff\xff\xff", b"\x01\x00\x00\x00\x07a", b"\x00\x00", b"", None]
-    batch = frame(spark, [(number, value) for number, value in enumerate(values)], "at int, value binary")
+    batch = frame(spark, [(number, value) for number, value in enumerate(values)], "at int, value binary").withColumn(
+        "headers", F.lit(None).cast("array<struct<key:string,value:binary>>")
+    )
     rows = batch.selectExpr(
         "at",
-        f"{wire.schema_id('value')} AS id",
+        f"{wire.schema_id('value', {})} AS id",
         f"{wire.payload('value')} AS payload",
     )
     assert [row.id for row in rows.orderBy("at").collect()] == [7, 4294967295, None, None, None, None]

@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from pyspark.sql import SparkSession
 
 from freshet.dev.registry.server import start, stop
+from freshet.registry.address import address_of
+from freshet.registry.http import ask
 from tests.kit.commands import freshet, refused
 from tests.kit.kafka import Topics
 from tests.kit.lake import Lake
@@ -128,6 +131,30 @@ def test_a_subject_that_does_not_fit_is_refused_before_anything_is_read(alake: A
     assert "SCHEMA_MISFIT" in json.dumps(freshet(alake, "plan", "orders", code=5))
     assert refused(alake, "run", "orders")["code"] == "SCHEMA_MISFIT"
     assert alake.rows() == [("a", "3.00", None)]
+
+
+def test_a_tombstone_deletes_the_row_that_its_avro_key_names_and_a_header_names_a_schema(
+    alake: AvroLake, topics: Topics, registry: str
+) -> None:
+    topic = topics.create("orders")
+    number = register(registry, f"{topic}-value", V1)
+    of_key = register(registry, f"{topic}-key", record("Key", id="string"))
+    guid = UUID(ask(address_of(registry), f"/subjects/{topic}-value/versions/1")["guid"])
+    alake.orders(topic, source=by(registry) + "  tombstones: delete\n  key: {format: avro, columns: {id: string}}\n")
+    alake.write_file("ddl/orders.sql", DDL.replace("at BIGINT", "_hoodie_is_deleted BOOLEAN, at BIGINT"))
+    alake.write_file(
+        "transformers/orders.sql",
+        "SELECT coalesce(id, _key.id) AS id, amount, city, _hoodie_is_deleted, _kafka.offset AS at FROM <SRC>\n",
+    )
+    keys = {one: framed(of_key, avro(record("Key", id="string"), {"id": one})) for one in "ab"}
+    topics.send(topic, [framed(number, avro(V1, {"id": "a", "amount": 3}))], key=keys["a"])
+    named = [("__value_schema_id", b"\x01" + guid.bytes)]
+    topics.send(topic, [avro(V1, {"id": "b", "amount": 4})], key=keys["b"], headers=named)
+    alake.ran()
+    assert alake.rows() == [("a", "3.00", None), ("b", "4.00", None)]
+    topics.send(topic, [None], key=keys["a"])
+    alake.ran()
+    assert alake.rows() == [("b", "4.00", None)]
 
 
 def test_avro_by_a_file_and_json_behind_an_id(alake: AvroLake, topics: Topics) -> None:

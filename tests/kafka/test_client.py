@@ -95,9 +95,9 @@ def test_a_groups_offsets_are_set_for_tools_that_show_lag(topics: Topics) -> Non
 
 
 def test_a_cluster_that_is_not_there_is_said_within_a_bound(topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
-    from freshet.sources.kafka.client import confluent
+    from freshet.sources.kafka.client import cluster
 
-    monkeypatch.setattr(confluent, "_SECONDS", 1.0)
+    monkeypatch.setattr(cluster, "_SECONDS", 1.0)
     begin = time.monotonic()
     with pytest.raises(FreshetError) as refused:
         broker(topics, "orders", servers="127.0.0.1:1").facts()

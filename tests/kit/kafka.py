@@ -69,6 +69,13 @@ class Topics:
         _produce(self._producer, name, values, partition, more)
         assert self._producer.flush(SECONDS) == 0
 
+    def send_large(self, name: str, values: Iterable[bytes]) -> None:
+        """Write records of up to 60 MB, each in a batch of its own."""
+        producer: Any = Producer({"bootstrap.servers": self.servers, "message.max.bytes": 60 << 20, "log_level": 0})
+        for value in values:
+            _produce(producer, name, [value], 0, {})
+            assert producer.flush(SECONDS) == 0
+
     @contextmanager
     def transaction(self, name: str, values: Iterable[object], commit: bool = True) -> Iterator[None]:
         """Write records in a transaction that is open within the block, and then committed or aborted."""

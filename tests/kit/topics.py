@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from freshet.errors import FreshetError
 from freshet.project.model.kafka import KafkaSpec, place_of_topics
 from freshet.project.model.pipeline import TableRef
 from freshet.sources.kafka.look.facts import Extent, Facts, Part
@@ -36,11 +37,26 @@ class MemoryBroker:
 
     def facts(self) -> Facts:
         self.asked += 1
+        return self._facts()
+
+    def _facts(self) -> Facts:
         return Facts(
             ids={topic: self.ids.get(topic, topic) for topic, _ in self.parts},
             parts={part: Extent(*extent) for part, extent in self.parts.items()},
             asked_ms=NOW,
         )
+
+    def facts_of(self, sources: Sequence[KafkaSpec]) -> list[Facts | FreshetError]:
+        self.asked += 1
+        found = self._facts()
+        return [
+            Facts(
+                ids={topic: own for topic, own in found.ids.items() if topic in one.topics},
+                parts={part: extent for part, extent in found.parts.items() if part[0] in one.topics},
+                asked_ms=NOW,
+            )
+            for one in sources
+        ]
 
     def offsets_at(self, parts: Iterable[Part], moment_ms: int) -> Mapping[Part, int | None]:
         return {

@@ -18,6 +18,7 @@ from freshet.api.shown import OnEvent, shown_run, told_safely
 from freshet.audit.kept import last_audit
 from freshet.backfill.run import Load
 from freshet.hudi.instants import time_of
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.timeline import TimelineState
 from freshet.lineage.listener import Lineage
 from freshet.metrics.out import Sender
@@ -29,8 +30,9 @@ from freshet.run.plans import RunPlan, plan_run
 from freshet.run.result import RunResult, RunsFailed
 from freshet.run.several import PARALLEL, run_project
 from freshet.secrets import redact
+from freshet.sources.registry import look_together
 from freshet.status.standing import status_of
-from freshet.status.status import OneLook, PipelineStatus
+from freshet.status.status import PipelineStatus
 from freshet.status.summary import Pipeline, pipelines_of
 
 
@@ -149,7 +151,12 @@ class Project(Audits, Backfills):
         """Say where each of the project's pipelines stands; an error becomes its ``state``. See ``freshet status``."""
         with as_the_command():
             project = self._load(self._names, self._tags)
-            found = (status_of(project, spec, self._load, audited=last_audit, judged=judged) for spec in project.pipelines)
+            state = OneLook(TimelineState())
+            look_together(project.pipelines, state)
+            found = (
+                status_of(project, spec, self._load, audited=last_audit, judged=judged, state=state)
+                for spec in project.pipelines
+            )
             return tuple(replace(one, message=redact(one.message), advice=redact(one.advice)) for one in found)
 
     def account(self, since: str = "") -> tuple[Account, ...]:

@@ -11,6 +11,7 @@ from freshet.audit.sample import Sample, draw
 from freshet.audit.versions import Chosen, as_of, present
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import BACKFILL_KEY, MAIN, PIPELINE_KEY, Checkpoint
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import StateReader, TableState
 from freshet.migration.differences import size_of
 from freshet.plan.checks import check_stages, located_by
@@ -29,7 +30,6 @@ from freshet.sources.hudi.position import in_hudi
 from freshet.sources.hudi.reads import ReadSnapshot, Version, Window
 from freshet.sources.hudi.source import HudiSource
 from freshet.sources.registry import find_input, source_of
-from freshet.status.status import OneLook
 from freshet.verdict.result import Scope
 
 _UNTOUCHED = "Nothing was read or written."

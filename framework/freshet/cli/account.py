@@ -12,10 +12,10 @@ from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, reporting
 from freshet.errors import Exit
 from freshet.hudi.instants import is_instant, readable, time_of
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.timeline import TimelineState
 from freshet.secrets import redact_tree
 from freshet.sources.hudi.reads import counted
-from freshet.status.status import OneLook
 
 _WORDS = {
     "taken": "taken",

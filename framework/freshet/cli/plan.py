@@ -10,8 +10,11 @@ import click
 from freshet.cli.options import full_refresh_option, load, project_options, selection_options
 from freshet.cli.output import Output, reporting, trace
 from freshet.errors import Exit
+from freshet.hudi.one_look import OneLook
+from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import Project
 from freshet.run.plans import plan_run
+from freshet.sources.registry import look_together
 
 
 @click.command(short_help="Show what the next run will read and write.")
@@ -61,7 +64,9 @@ def show_plans(
         more: Loads others of the project by their names.
         full_refresh: Of runs that compute the targets anew.
     """
-    found = [plan_run(project, spec, more, full_refresh) for spec in project.pipelines]
+    state = OneLook(TimelineState())
+    look_together(project.pipelines, state)
+    found = [plan_run(project, spec, more, full_refresh, state) for spec in project.pipelines]
     code = Exit.OK
     for error in (one.error for one in found if one.error is not None):
         output.aside(str(error))

@@ -15,12 +15,14 @@ from freshet.cli.rows import json_of, table
 from freshet.cli.state_text import backfill_words, latency_words, logic_words, row_of, running_words, waiting_words
 from freshet.errors import Exit
 from freshet.events.event import Event
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.timeline import TimelineState
 from freshet.metrics.slo import in_words, judged
 from freshet.project.model.pipeline import Project
 from freshet.sources.hudi.reads import counted
+from freshet.sources.registry import look_together
 from freshet.status.standing import More, status_of
-from freshet.status.status import OneLook, PipelineStatus
+from freshet.status.status import PipelineStatus
 
 
 @click.command(short_help="Show where every pipeline stands.")
@@ -100,6 +102,7 @@ def status(
         windows = [told for spec in project.pipelines if (told := completeness_of(spec, state, time.time())) is not None]
         output.result(completeness_words(windows), {"pipelines": [one.as_json() for one in windows]})
         return Exit.OK
+    look_together(project.pipelines, state)
     found = [status_of(project, spec, more, trace, last_audit, judged, state) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
     below = [

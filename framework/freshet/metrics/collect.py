@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.timeline import TimelineState
 from freshet.metrics.measured import Measured, measure
 from freshet.metrics.samples import Sample, samples_of
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.sources.registry import look_together
 from freshet.status.standing import More
-from freshet.status.status import OneLook
 
 
 def measure_all(
@@ -28,6 +29,7 @@ def measure_all(
     """
     moment = time.time() if now is None else now
     state = OneLook(TimelineState())
+    look_together(pipelines, state)
     return tuple(measure(project, spec, state, more, moment) for spec in pipelines)
 
 

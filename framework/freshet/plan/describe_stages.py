@@ -107,7 +107,9 @@ def stage_text(stage: Stage) -> str:
             undecoded = f"; records that cannot be decoded break {stage.rule}" if stage.rule else ""
             times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
             schemas = f" by the schemas of {', '.join(stage.subjects)} at {stage.registry.urls[0]}" if stage.registry else ""
-            what = f"the records of {stage.table.name.partition(':')[2]} as {stage.format}{schemas}"
+            key = stage.key_registry
+            keys = f", keys as avro by those of {', '.join(stage.key_subjects)} at {key.urls[0]}" if key else ""
+            what = f"the records of {stage.table.name.partition(':')[2]} as {stage.format}{schemas}{keys}"
             return f"read <SRC>: {what}{times}{undecoded}"
         case ReadFiles():
             unread = f"; files and rows that cannot be read break {stage.rule}" if stage.rule else ""

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from freshet.registry.client import Schema
+from freshet.registry.inline import parsed
 from freshet.registry.read_schema import fields_of, read_schema
 
 #: What is appended, in hex. Its first byte is in it once, so that no end of it can be the beginning of another one.
@@ -64,6 +65,23 @@ def branches(schemas: Mapping[int, Schema], columns: Sequence[str], is_strict: b
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             refused[number] = str(error) if isinstance(error, ValueError) else f"it is none of Avro's ({error})"
     return Branches(groups=tuple(Group(reader=one, writers=of) for one, of in groups.items()), refused=refused)
+
+
+def as_record(schema: Schema, name: str) -> Schema:
+    """Return a schema as one of a record: that of a plain value, as keys are, becomes its one field, and has the same bytes.
+
+    Args:
+        schema: The schema.
+        name: The field's name.
+    """
+    if schema.kind != "AVRO":
+        return schema
+    found = parsed(schema.text)
+    if isinstance(found, dict) and found.get("type") == "record":
+        return schema
+    return replace(
+        schema, text=json.dumps({"type": "record", "name": "freshet_plain", "fields": [{"name": name, "type": found}]})
+    )
 
 
 def _read(schema: Schema, columns: Collection[str], is_strict: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 from freshet.errors import DataError, FreshetError, StateError
 from freshet.registry.address import Address
@@ -26,11 +27,20 @@ class Schema:
         id: Its id, which stands in front of values; 0 where it was asked for by subject and the registry names none.
         kind: ``AVRO``, ``JSON`` or ``PROTOBUF``.
         text: The schema; an Avro one with all that it refers to inside.
+        guid: Its GUID, which stands in headers, as 32 digits of hexadecimal in capitals; empty where the registry tells none.
     """
 
     id: int
     kind: str
     text: str
+    guid: str = ""
+
+
+def _guid(told: object) -> str:
+    try:
+        return UUID(told).hex.upper() if isinstance(told, str) else ""
+    except ValueError:
+        return ""
 
 
 class Registry:
@@ -153,7 +163,7 @@ class Registry:
                 text = inlined(text, references)
             except ValueError as error:
                 raise self._wrong(f"the schema {schema_id} is none of Avro's: {error}") from error
-        return Schema(id=schema_id, kind=kind, text=text)
+        return Schema(id=schema_id, kind=kind, text=text, guid=_guid(told.get("guid")))
 
     def _references(self, told: Mapping[str, Any], path: tuple[tuple[str, str], ...], found: dict[str, str]) -> dict[str, str]:
         """Add the schemas that a schema refers to, by name, each after those that it needs itself."""

@@ -78,6 +78,10 @@ def _collect(schema: Any, namespace: str, known: dict[str, Any]) -> None:
             full = full_name(schema, namespace)
             known[full] = schema
             space = full.rpartition(".")[0]
+            names = [field["name"] for field in schema.get("fields", ())]
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"its record '{full}' has two fields '{twice}'")
             for field in schema.get("fields", ()):
                 _collect(field["type"], space, known)
         else:

@@ -13,6 +13,7 @@ from freshet import __version__
 from freshet.audit.kept import last_audit, standing_words
 from freshet.cases.verdicts import verdicts_of
 from freshet.errors import Problem
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import StateReader
 from freshet.hudi.timeline import TimelineState
 from freshet.metrics.measured import Measured, measured
@@ -30,9 +31,9 @@ from freshet.site.standing import invalid_standing, standing_from
 from freshet.site.tables import services_of
 from freshet.site.troubles import of_files, problems_of, troubles_of
 from freshet.site.words import duration, typed
+from freshet.sources.registry import look_together
 from freshet.status.logic_report import report_logic
 from freshet.status.standing import standing_of, unforeseen_in
-from freshet.status.status import OneLook
 from freshet.verdict.result import Verdict
 
 #: So many of the newest runs of each pipeline are shown.
@@ -93,6 +94,7 @@ def facts_of(
     moment, project = time.time() if now is None else now, loaded.project
     slugs = slugs_of(names_of(loaded))
     state = OneLook(TimelineState())
+    look_together(project.pipelines, state)
     known = Known(
         project=project,
         load=load,

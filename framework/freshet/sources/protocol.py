@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from freshet.hudi.checkpoint import Checkpoint
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import StateReader
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadLookback, ReadRange, Version, Window
@@ -234,6 +235,7 @@ class SourceKind:
         published: Told how far a commit has read, for those who do not read checkpoints; returns in words why that failed,
             which harms nothing.
         readable: Returns a text of a position, with the plan's zone, as people read it; its age where a time is given.
+        together: Asks with one question what several pipelines' looks would ask with one each.
     """
 
     find: Callable[[PipelineSpec, StateReader], Source | None]
@@ -246,6 +248,7 @@ class SourceKind:
     reading: Callable[[Window, str], str]
     readable: Callable[[str, str, datetime | None], str]
     published: Callable[[PipelineSpec, Position], str] = lambda spec, position: ""
+    together: Callable[[Sequence[PipelineSpec], OneLook], None] = lambda specs, state: None
 
 
 class Reader(Protocol):

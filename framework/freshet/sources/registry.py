@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from freshet.errors import StateError
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import StateReader
 from freshet.project.model.files import FILES
 from freshet.project.model.kafka import KAFKA
@@ -70,6 +71,19 @@ def find_source(spec: PipelineSpec, state: StateReader) -> Source | None:
         StateError: SOURCE_KIND_UNKNOWN.
     """
     return kind_of(spec).find(spec, state)
+
+
+def look_together(specs: Sequence[PipelineSpec], state: OneLook) -> None:
+    """Ask what can be asked of several pipelines' main sources with one question; what each of them is told then stands.
+
+    Args:
+        specs: The pipelines.
+        state: The look in which they are looked at.
+    """
+    for kind in dict.fromkeys(spec.source.kind for spec in specs):
+        of_kind = [spec for spec in specs if spec.source.kind == kind]
+        if kind in KINDS and len(of_kind) > 1:
+            KINDS[kind]().together(of_kind, state)
 
 
 def source_of(spec: PipelineSpec, state: StateReader) -> Source:

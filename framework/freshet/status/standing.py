@@ -9,6 +9,7 @@ from typing import Any
 from freshet.errors import FreshetError, unforeseen
 from freshet.event_times.latency import latency_of
 from freshet.hudi.instants import zone_of
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import StateReader
 from freshet.hudi.timeline import TimelineState
 from freshet.lease.choice import leases_for
@@ -18,7 +19,7 @@ from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.read.held import hold_plan
 from freshet.status.logic_report import report_logic
-from freshet.status.status import Looked, OneLook, PipelineStatus, look_at, unfinished_backfill
+from freshet.status.status import Looked, PipelineStatus, look_at, unfinished_backfill
 from freshet.status.upstream import waits_for
 from freshet.storage.files import is_local
 

@@ -10,12 +10,13 @@ from freshet.backfill.record import ChunkRecord, chunk_commits
 from freshet.errors import FreshetError
 from freshet.hudi.buckets import bucket_advice
 from freshet.hudi.checkpoint import CHECKPOINT_KEY, PIPELINE_KEY, RUN_ID_KEY, STREAMER_V1_KEY, STREAMER_V2_KEY
+from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
 from freshet.plan.exact import compile_run
 from freshet.plan.migrated import refuse_unmigrated
 from freshet.plan.positions import checkpoint_of
 from freshet.plan.stages import Plan
-from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.pipeline import PipelineSpec
 from freshet.quarantine.table import lost_words, may_drop
 from freshet.secrets import redact_tree
 from freshet.sources.hudi.reads import Window, counted
@@ -87,23 +88,6 @@ class PipelineStatus:
         """Return the standing as a JSON-serialisable mapping, without secrets."""
         found: dict[str, Any] = redact_tree(asdict(self))
         return found
-
-
-class OneLook:
-    """A ``StateReader`` that asks another one once for each table, so that all who ask it see the same moment.
-
-    Args:
-        state: The other.
-    """
-
-    def __init__(self, state: StateReader) -> None:
-        self._state, self._seen = state, dict[TableRef, TableState | None]()
-
-    def table(self, ref: TableRef) -> TableState | None:
-        """Return the table's state when it was first asked for, None where there was no table."""
-        if ref not in self._seen:
-            self._seen[ref] = self._state.table(ref)
-        return self._seen[ref]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from freshet.registry.branches import END, Group, branches
+from freshet.registry.branches import END, Group, as_record, branches
 from freshet.registry.client import Schema
 from freshet.registry.fitted import fitted
 from freshet.registry.inline import inlined
@@ -82,6 +82,21 @@ def test_a_value_is_read_to_its_end_and_no_further() -> None:
         # What a decoder without an end would read of them; here there is none.
         with pytest.raises((EOFError, ValueError, IndexError)):
             read(group, 7, data[:length])
+
+
+@pytest.mark.parametrize(("kind", "value"), [("string", "ü"), ("long", -7), ({"type": "fixed", "name": "F", "size": 2}, b"ab")])
+def test_a_plain_value_is_a_record_of_one_field_with_the_same_bytes(kind: Any, value: object) -> None:
+    whole = as_record(avro(1, json.dumps(kind)), "id")
+    assert fields_of(whole.text) == ("id",)
+    found = []
+    for schema, told in ((kind, value), (json.loads(whole.text), {"id": value})):
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, fastavro.parse_schema(schema), told)
+        found.append(out.getvalue())
+    assert found[0] == found[1]
+    record = avro(2, trip(field("id", "string")))
+    other = Schema(id=3, kind="PROTOBUF", text="x")
+    assert (as_record(record, "id"), as_record(other, "id")) == (record, other)
 
 
 def test_no_end_of_the_end_is_its_beginning() -> None:

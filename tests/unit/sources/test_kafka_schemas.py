@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,11 +17,12 @@ from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.stages import Plan
 from freshet.problems import Problems
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.kafka import KafkaSpec, KeySpec
 from freshet.registry.address import Address, address_of
 from freshet.sources.kafka import source as source_module
-from freshet.sources.kafka.read.schemas import schemas_of
+from freshet.sources.kafka.read.schemas import key_schemas_of, schemas_of
 from freshet.sources.kafka.reads import ReadTopics
+from freshet.types.columns import Atomic, Column
 from tests.kit.memory import AVRO_TYPES, CITIES, a_commit, a_spec, a_table_state
 from tests.kit.registry import record, register, serving
 from tests.kit.topics import MemoryBroker, a_topic_spec
@@ -68,6 +70,18 @@ def test_the_schemas_of_a_window_are_all_that_its_subjects_have(cluster: MemoryB
     with pytest.raises(StateError) as refused:
         schemas_of(named)
     assert refused.value.code == "REGISTRY_SUBJECT_UNKNOWN"
+
+
+def test_the_schemas_of_keys_are_those_of_their_own_subjects(cluster: MemoryBroker, stub: Stub) -> None:
+    number = register(stub.url, "orders-key", "string")
+    key = KeySpec(columns=(Column(name="id", type=Atomic("string")),), registry=address_of(stub.url))
+    plan = planned(a_topic_spec(key=key))
+    stage = stage_of(plan)
+    assert (list(key_schemas_of(stage)), schemas_of(stage)) == ([number], {})
+    assert f"keys as avro by those of orders-key at {stub.url}" in plan_text(plan)
+    # Its GUID is told, by which headers name it.
+    (found,) = key_schemas_of(stage).values()
+    assert re.fullmatch("[0-9A-F]{32}", found.guid)
 
 
 def test_a_schema_of_a_file_needs_no_registry(cluster: MemoryBroker) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
 import threading
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,11 @@ class Store:
             self._keep()
             return place + 1
 
+    def guid(self, schema_id: int) -> str:
+        """Return the GUID of a schema that is there: of what it says, so that it is the same in every registry."""
+        with self._lock:
+            return str(uuid.UUID(bytes=hashlib.md5(repr(_form(self._schemas[schema_id - 1])).encode()).digest()))
+
     def by_id(self, schema_id: int) -> dict[str, Any] | None:
         """Return a schema, or None."""
         with self._lock:
@@ -65,7 +72,8 @@ class Store:
             if not 0 < number <= len(places):
                 return None
             place = places[number - 1]
-            return {"subject": subject, "version": number, "id": place + 1, **self._schemas[place]}
+            found = {"subject": subject, "version": number, "id": place + 1, **self._schemas[place]}
+        return {**found, "guid": self.guid(place + 1)}
 
     def level(self, subject: str) -> str | None:
         """Return a subject's level of compatibility, or the common one for an empty name; None where none was set."""

@@ -113,7 +113,8 @@ def answer(store: Store, method: str, parts: list[str], body: Any) -> _Answer:
         case "POST", ["subjects", subject, "versions"]:
             if not isinstance(body, dict) or not isinstance(body.get("schema"), str):
                 return _NO_JSON
-            return 200, {"id": store.register(subject, body)}
+            number = store.register(subject, body)
+            return 200, {"id": number, "guid": store.guid(number)}
         case "GET", ["schemas", "ids", number]:
             schema = store.by_id(int(number)) if number.isdecimal() else None
             return (200, schema) if schema is not None else _NO_SCHEMA

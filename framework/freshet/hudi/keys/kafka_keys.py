@@ -50,7 +50,7 @@ _NOT_HONOURED: Mapping[str, str] = MappingProxyType(
         "enable.auto.commit": _OFFSETS,
         "auto.commit.interval.ms": _OFFSETS,
         "isolation.level": "Remove it: records of transactions that were aborted, or are still open, are never read.",
-        "key.deserializer": "Remove it: the key is in _kafka.key, as bytes.",
+        "key.deserializer": "Remove it: the key is in _kafka.key, as bytes; of Avro, write 'source: {key: {format: avro}}'.",
         "value.deserializer": "Write 'source: {format: ...}'.",
         "max.poll.records": "Write 'hoodie.streamer.kafka.source.maxEvents': how many records a run reads.",
         "ssl.truststore.password": "Remove it: a truststore is a PEM file, which has none (ssl.truststore.type: PEM).",

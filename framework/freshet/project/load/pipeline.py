@@ -34,6 +34,7 @@ from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
 from freshet.project.rules.kafka import check_unread, read_topics, reads_topics
+from freshet.project.rules.kafka_key import with_key
 from freshet.project.rules.kafka_schema import refuse_schemas_of_events, with_schema
 from freshet.project.rules.names import NamesKept
 from freshet.project.rules.records import check_records, with_columns
@@ -153,6 +154,7 @@ def _built(
         main = with_columns(main, described, table, draft.place, problems)
         if isinstance(main, KafkaSpec):
             main = with_schema(main, hoodie, described, draft.place, files, draft.secrets, problems)
+            main = with_key(main, described, draft.place, draft.secrets, problems)
         if isinstance(main, FilesSpec):
             files_rules.check_columns(main, draft.place, problems)
         event_time = settings.backfill.event_time if settings is not None and settings.backfill is not None else ""

@@ -17,10 +17,37 @@ ORIGIN = "_kafka"
 #: HoodieStreamer's default of how many records a run reads at most.
 DEFAULT_MAX_EVENTS = 5_000_000
 
+#: The column of <SRC> that a decoded key is.
+KEY = "_key"
+
 Format = Literal["json", "json_schema", "avro", "text", "bytes"]
 #: Formats whose values become several columns.
 OF_COLUMNS: tuple[Format, ...] = ("json", "json_schema", "avro")
 Reset = Literal["earliest", "latest", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeySpec:
+    """Keys of records that are Avro.
+
+    Args:
+        columns: What of a key is read: its fields, or the one field that a key is which is no record.
+        registry: The schema registry.
+        subjects: Those whose schemas keys may have; empty for the topics' own.
+    """
+
+    columns: tuple[Column, ...]
+    registry: Address
+    subjects: tuple[str, ...] = ()
+
+    def subjects_of(self, topics: Iterable[str]) -> tuple[str, ...]:
+        """Return the subjects whose schemas the keys of topics may have."""
+        return self.subjects or tuple(subject_of("topic", topic, "key") for topic in topics)
+
+    @property
+    def column(self) -> Column:
+        """Return the column that a key becomes; null of a record without one."""
+        return Column(name=KEY, type=Struct(tuple((column.name, column.type) for column in self.columns)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +68,7 @@ class KafkaSpec(RecordsSpec):
         registry: The schema registry; None for none.
         subjects: Those whose schemas values may have; empty for the topics' own.
         is_compared: True where the plan holds the columns against the subjects.
+        key: How keys are decoded; None where they are bytes.
     """
 
     kind: ClassVar[str] = KAFKA
@@ -58,6 +86,12 @@ class KafkaSpec(RecordsSpec):
     registry: Address | None = None
     subjects: tuple[str, ...] = ()
     is_compared: bool = False
+    key: KeySpec | None = None
+
+    @property
+    def uses_avro(self) -> bool:
+        """Return True where values or keys are decoded as Avro."""
+        return self.format == "avro" or self.key is not None
 
     @property
     def begins_late(self) -> bool:
@@ -76,10 +110,17 @@ class KafkaSpec(RecordsSpec):
         return self.columns if self.format in OF_COLUMNS else (plain,)
 
     @property
+    def row_columns(self) -> tuple[Column, ...]:
+        """Return the columns of <SRC>, the key's before where the record came from."""
+        *values, origin = super().row_columns
+        return (*values, *((self.key.column,) if self.key is not None else ()), origin)
+
+    @property
     def matters(self) -> list[Any]:
         """Return what of topics decides about rows, besides their names."""
         schema = [self.avro_schema] if self.avro_schema else []
-        return [self.format, told(self.columns), self.is_strict, self.tombstones, *schema]
+        key = [str(self.key.column.type)] if self.key is not None else []
+        return [self.format, told(self.columns), self.is_strict, self.tombstones, *schema, *key]
 
     @property
     def servers(self) -> str:

@@ -59,15 +59,16 @@ def check_said(settings: Settings | None, place: PlaceOf, problems: Problems) ->
     if declared.changelog is None:
         said = "The format is changelog, and nothing says which one."
         problems.add(at.file, at.line, "MISSING_KEY", said, "Write 'changelog: {adapter: debezium, ...}' under 'source:'.")
-    for key in ("columns", "tombstones", "mode"):
+    for key in ("columns", "tombstones", "mode", "key"):
         if key in declared.model_fields_set:
             at = place("source", key)
             hint = {
                 "columns": "Remove it: an event has the columns of the target's DDL.",
                 "tombstones": "Remove it; Debezium's and plain ones have 'changelog: {tombstones: ...}'.",
                 "mode": "Remove it, or write 'changelog: {strict: true}'.",
+                "key": "Remove it: the adapter reads the keys.",
             }[key]
-            problems.add(at.file, at.line, "CONFLICTING_SETTING", f"source.{key} is of JSON, and events are read.", hint)
+            problems.add(at.file, at.line, "CONFLICTING_SETTING", f"source.{key} is of records, and events are read.", hint)
 
 
 def read_changelog(

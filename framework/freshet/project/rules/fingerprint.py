@@ -15,7 +15,7 @@ from typing import Any
 from freshet.changelog.layout import Layout
 from freshet.project.model.checks import CheckSpec
 from freshet.project.model.files import FilesSpec
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.kafka import KafkaSpec, KeySpec
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.secrets import Redactor
 from freshet.types.columns import Column
@@ -69,6 +69,7 @@ APART: Mapping[type, frozenset[str]] = {
             *("max_files", "max_bytes", "quiet_seconds", "late_seconds", "too_late", "empty", "marker"),
         }
     ),
+    KeySpec: frozenset({"registry", "subjects"}),
     InputSpec: frozenset({"line"}),
     # Where an index lies decides about no row.
     IndexSpec: frozenset({"hbase"}),
@@ -79,7 +80,9 @@ APART: Mapping[type, frozenset[str]] = {
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
 LATER: Mapping[type, frozenset[str]] = {
-    **{one: frozenset({"changelog"}) for one in (SourceSpec, KafkaSpec, FilesSpec)},
+    SourceSpec: frozenset({"changelog"}),
+    KafkaSpec: frozenset({"changelog", "key"}),
+    FilesSpec: frozenset({"changelog"}),
     Layout: frozenset({"keeps"}),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from freshet.errors import StateError
@@ -12,7 +12,7 @@ from freshet.project.model.kafka import KafkaSpec
 from freshet.project.shape.source import RegistrySchemas, Source
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place, ProjectFiles
-from freshet.registry.address import address_of
+from freshet.registry.address import Address, address_of
 from freshet.secrets import Redactor
 
 Settings = Mapping[str, Setting]
@@ -97,21 +97,35 @@ def _refuse_unused(
 
 
 def _of_registry(spec: KafkaSpec, told: RegistrySchemas, place: PlaceOf, secrets: Redactor, problems: Problems) -> KafkaSpec:
-    at = place("source", "schema", "registry")
+    address = registry_at(told.registry, ("source", "schema", "registry"), place, secrets, problems)
+    return replace(
+        spec, registry=address, subjects=tuple(dict.fromkeys(told.subjects)), is_compared=told.compatibility == "check"
+    )
+
+
+def registry_at(text: str, path: Sequence[str], place: PlaceOf, secrets: Redactor, problems: Problems) -> Address | None:
+    """Return the registry at an address; None where it is none, which is reported.
+
+    Args:
+        text: The address.
+        path: Where it stands.
+        place: Gives the place of a path of keys.
+        secrets: The secrets that the pipeline's files read.
+        problems: Receives BAD_VALUE and SECRET_IN_FILE.
+    """
+    at, shown = place(*path), ".".join(path)
     try:
-        address = address_of(told.registry)
+        address = address_of(text)
     except StateError as error:
-        problems.add(at.file, at.line, "BAD_VALUE", f"source.schema.registry: {error.message}", error.next_step)
-        return spec
-    if address.password and secrets.redact_whole(told.registry) == told.registry:
-        said = "source.schema.registry: the password stands in the file, where everybody reads it who reads the project."
+        problems.add(at.file, at.line, "BAD_VALUE", f"{shown}: {error.message}", error.next_step)
+        return None
+    if address.password and secrets.redact_whole(text) == text:
+        said = f"{shown}: the password stands in the file, where everybody reads it who reads the project."
         hint = (
             "Read it from the environment: 'registry: https://{{ env.REGISTRY_LOGIN }}@<host>', with <user>:<password> there."
         )
         problems.add(at.file, at.line, "SECRET_IN_FILE", said, hint)
-    return replace(
-        spec, registry=address, subjects=tuple(dict.fromkeys(told.subjects)), is_compared=told.compatibility == "check"
-    )
+    return address
 
 
 def _of_file(spec: KafkaSpec, named: Setting, text: str, problems: Problems) -> KafkaSpec:

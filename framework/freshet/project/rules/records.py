@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from freshet.problems import Problems, did_you_mean
 from freshet.project.model.files import FilesSpec
-from freshet.project.model.kafka import OF_COLUMNS, KafkaSpec
+from freshet.project.model.kafka import KEY, OF_COLUMNS, KafkaSpec
 from freshet.project.model.pipeline import InputSpec, TableSpec
 from freshet.project.model.records import RecordsSpec
 from freshet.project.model.steps import TransformSpec, WriteSpec
@@ -50,12 +50,15 @@ def with_columns(spec: Records, declared: Source | None, table: TableSpec, place
         )
         line_of = {column.name: (table.file, table.column_lines.get(column.name, 1)) for column in columns}
     else:
-        columns = tuple(_declared(declared.columns, place, problems))
+        columns = tuple(declared_columns(declared.columns, place, problems, "source", "columns"))
         line_of = {column.name: (at.file, place("source", "columns", column.name).line) for column in columns}
     names = [column.name.lower() for column in columns]
     for column in columns:
         file, line = line_of[column.name]
-        if column.name.lower() == spec.origin.name or names.count(column.name.lower()) > 1:
+        is_taken = column.name.lower() == spec.origin.name or (
+            column.name.lower() == KEY and declared is not None and bool(declared.key)
+        )
+        if is_taken or names.count(column.name.lower()) > 1:
             hint = f"Rename it in 'source: {{columns: ...}}'; {spec.origin.name} says where a record came from."
             problems.add(
                 file, line, "BAD_NAME", f"'{column.name[:80]}' cannot be a column of a record: the name is taken.", hint
@@ -124,7 +127,15 @@ def _is_text(spec: RecordsSpec) -> bool:
     return isinstance(spec, KafkaSpec | FilesSpec) and spec.format in ("json", "json_schema", "csv")
 
 
-def _declared(columns: dict[str, str], place: PlaceOf, problems: Problems) -> Iterator[Column]:
+def declared_columns(columns: dict[str, str], place: PlaceOf, problems: Problems, *path: str) -> Iterator[Column]:
+    """Yield columns that a pipeline declares by their names and types.
+
+    Args:
+        columns: Types by name, as a DDL writes them.
+        place: Gives the place of a path of keys.
+        problems: Receives UNSUPPORTED_TYPE.
+        path: Where they stand.
+    """
     for name, text in columns.items():
         plain = _plain(text)
         if plain is not None:
@@ -136,8 +147,8 @@ def _declared(columns: dict[str, str], place: PlaceOf, problems: Problems) -> It
         try:
             yield Column(name=name, type=parse_type(text))
         except TypeProblem as wrong:
-            at = place("source", "columns", name)
-            problems.add(at.file, at.line, "UNSUPPORTED_TYPE", f"source.columns.{name}: {wrong}", wrong.hint)
+            at = place(*path, name)
+            problems.add(at.file, at.line, "UNSUPPORTED_TYPE", f"{'.'.join(path)}.{name}: {wrong}", wrong.hint)
 
 
 def _plain(text: str) -> DataType | None:

@@ -52,7 +52,9 @@ def in_one_session(pipelines: Sequence[PipelineSpec]) -> tuple[PipelineSpec, ...
         options.HBASE_IN_SESSION: any(spec.index.hbase for spec in pipelines),
         options.KAFKA_IN_SESSION: any(spec.source.kind == KAFKA for spec in pipelines),
         options.AVRO_IN_SESSION: any(
-            isinstance(spec.source, KafkaSpec | FilesSpec) and spec.source.format == "avro" for spec in pipelines
+            (isinstance(spec.source, KafkaSpec) and spec.source.uses_avro)
+            or (isinstance(spec.source, FilesSpec) and spec.source.format == "avro")
+            for spec in pipelines
         ),
     }
     added = {key: "true" for key, is_needed in needed.items() if is_needed}

@@ -31,6 +31,25 @@ class RegistrySchemas(Model):
     )
 
 
+class Key(Model):
+    """Keys of records that are Avro, as serialisers of a schema registry write them: they become the column _key."""
+
+    format: Literal["avro"] = Field(
+        description="avro: a record or a plain value of Avro, with the id of its schema in front or its GUID in a header."
+    )
+    columns: dict[Name, Name] = Field(
+        description="Fields of the struct _key and their types, as a DDL writes them; of keys that are no record the one field "
+        "that holds them."
+    )
+    registry: Name | None = Field(
+        None, description="Address of the registry that has their schemas; left out, that of source.schema."
+    )
+    subjects: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
+        default_factory=list,
+        description="Subjects whose schemas keys may have; left out, <topic>-key of each topic.",
+    )
+
+
 def _known(value: Any) -> Any:
     if isinstance(value, str) and value.lower() in ("protobuf", "proto"):
         said = "Protobuf is not decoded: Spark has no decoder of it on board, and freshet brings none."
@@ -107,6 +126,7 @@ class Source(Model):
         description="format: avro: the registry that has the schemas; without one, the schema is that of "
         "hoodie.streamer.schemaprovider.source.schema.file.",
     )
+    key: Key | None = Field(None, description="How records' keys are decoded; left out, they are the bytes _kafka.key alone.")
     changelog: Changelog | None = Field(
         None, description="format: changelog: how changes are read, of topics or of a table, and merged into the target."
     )

@@ -40,6 +40,9 @@ class ReadTopics(ReadIncrement):
         avro_schema: Schema that all values were written with; empty where a registry has those of each.
         registry: The schema registry; None for none.
         subjects: Of the registry, those whose schemas the values may have.
+        key_columns: Of the key, where it is decoded; none where it is not.
+        key_registry: The schema registry of keys; None where they are not decoded.
+        key_subjects: Of that registry, those whose schemas keys may have.
         times: Of a backfill: the range of event times whose records are read; None for all.
     """
 
@@ -55,4 +58,7 @@ class ReadTopics(ReadIncrement):
     avro_schema: str = field(default="", repr=False)
     registry: Address | None = None
     subjects: tuple[str, ...] = ()
+    key_columns: tuple[Column, ...] = ()
+    key_registry: Address | None = None
+    key_subjects: tuple[str, ...] = ()
     times: ReadRange | None = None

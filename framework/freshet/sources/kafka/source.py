@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from freshet.errors import FreshetError, StateError
 from freshet.hudi.checkpoint import Checkpoint
+from freshet.hudi.one_look import OneLook, once
 from freshet.hudi.table import StateReader
 from freshet.project.model.checks import MalformedRule
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.kafka import KAFKA, KafkaSpec
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
-from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange, Version, Window, counted
+from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange, Version, Window
 from freshet.sources.kafka.client.open import open_broker
-from freshet.sources.kafka.look import by_hand
+from freshet.sources.kafka.look import by_hand, words
 from freshet.sources.kafka.look.facts import Broker, Facts, Part
 from freshet.sources.kafka.look.misfits import refuse_misfits
 from freshet.sources.kafka.look.times import begins_of
@@ -70,7 +70,7 @@ class KafkaSource:
             StateError: TOPIC_TRIMMED, or TOPIC_HAS_NO_VERSIONS where they are wanted up to a position.
         """
         if upto:
-            raise self._no_versions()
+            raise words.no_versions(self.spec.name)
         return whole_window(self.spec.name, self.facts)
 
     def position_after(self, window: Window, before: Position | None) -> KafkaPosition:
@@ -85,7 +85,8 @@ class KafkaSource:
 
     def _stage(self, ranges: Iterable[tuple[Part, Span]]) -> ReadTopics:
         ranges = tuple(ranges)
-        subjects = self.topics.subjects_of(dict.fromkeys(topic for (topic, _), _ in ranges))
+        topics, key = dict.fromkeys(topic for (topic, _), _ in ranges), self.topics.key
+        subjects = self.topics.subjects_of(topics)
         if self.topics.is_compared and ranges:
             refuse_misfits(self.spec.name, self.topics, subjects)
         is_log = self.topics.changelog is not None
@@ -105,6 +106,9 @@ class KafkaSource:
             avro_schema=self.topics.avro_schema,
             registry=self.topics.registry,
             subjects=subjects if self.topics.registry else (),
+            key_columns=key.columns if key else (),
+            key_registry=key.registry if key else None,
+            key_subjects=key.subjects_of(topics) if key else (),
             # Any record is one of bytes; which of them is an event is told behind it.
             rule=malformed.name if malformed is not None and malformed.severity == "drop" and not is_log else "",
         )
@@ -151,7 +155,7 @@ class KafkaSource:
 
     def version_before(self, window: Window, position: Position) -> Version:
         """Raise TOPIC_HAS_NO_VERSIONS."""
-        raise self._no_versions()
+        raise words.no_versions(self.spec.name)
 
     def known_partitions(self, one: InputSpec, window: Window) -> tuple[tuple[str, ...], ...] | None:
         """Return None: only the records tell which partitions of an input they need."""
@@ -169,15 +173,6 @@ class KafkaSource:
             "Land the topic in a raw table by a pipeline of its own, and let that be the main source.",
         )
 
-    def _no_versions(self) -> StateError:
-        return StateError(
-            "TOPIC_HAS_NO_VERSIONS",
-            f"{self.spec.name}: topics of Kafka have no earlier version of themselves.",
-            "Nothing was read or written.",
-            f"To read records again: freshet checkpoint set {self.spec.name} with the time or the offsets from which on; or "
-            "land the topic in a raw table, and let that be the main source.",
-        )
-
 
 def topics_of(spec: PipelineSpec) -> KafkaSpec:
     """Return a pipeline's main source as topics."""
@@ -186,41 +181,41 @@ def topics_of(spec: PipelineSpec) -> KafkaSpec:
     return spec.source
 
 
-def _look(spec: PipelineSpec) -> tuple[Broker, Facts | None]:
+def _asks_of(topics: KafkaSpec) -> Hashable:
+    return KAFKA, frozenset(topics.client.items()), topics.topics, topics.pattern
+
+
+def _together(specs: Sequence[PipelineSpec], state: OneLook) -> None:
+    """Look at the topics of several pipelines, each cluster once."""
+    sources = {_asks_of(topics_of(spec)): topics_of(spec) for spec in specs}
+    clusters: dict[Hashable, list[KafkaSpec]] = {}
+    for topics in sources.values():
+        clusters.setdefault(frozenset(topics.client.items()), []).append(topics)
+    for of in clusters.values():
+        try:
+            told = open_broker(of[0]).facts_of(of)
+        except FreshetError as error:
+            told = [error] * len(of)
+        for topics, found in zip(of, told, strict=True):
+            state.tell(_asks_of(topics), found)
+
+
+def _look(spec: PipelineSpec, state: StateReader) -> tuple[Broker, Facts | None]:
     broker = open_broker(topics_of(spec))
-    facts = broker.facts()
+    facts = once(state, _asks_of(topics_of(spec)), broker.facts)
     missing = [topic for topic in topics_of(spec).topics if topic not in facts.ids]
     # One of several that is missing is told by what the checkpoint knows of it.
     return broker, None if not facts.ids or missing else facts
 
 
 def _find(spec: PipelineSpec, state: StateReader) -> KafkaSource | None:
-    broker, facts = _look(spec)
+    broker, facts = _look(spec, state)
     return KafkaSource(spec, topics_of(spec), facts, broker) if facts is not None else None
 
 
 def _by_hand(spec: PipelineSpec, state: StateReader, text: str) -> KafkaPosition:
-    broker, facts = _look(spec) if text else (None, None)
+    broker, facts = _look(spec, state) if text else (None, None)
     return by_hand.position_by_hand(spec.name, topics_of(spec), broker, facts, text)
-
-
-def _what(spec: PipelineSpec) -> str:
-    topics = topics_of(spec)
-    what = f"topic that matches {topics.pattern}" if topics.pattern else f"topic {', '.join(topics.topics)}"
-    return f"{what} at {topics.servers}"
-
-
-def _describe(window: Window, zone: str) -> str:
-    left = f"; {counted(window.waiting_rows, 'record')} left for the next run" if window.waiting_rows else ""
-    return f"offsets {window.begin_inclusive} up to {window.end_inclusive}{left}"
-
-
-def _reading(window: Window, zone: str) -> str:
-    return f"at most {counted(window.rows, 'record')} up to {window.end_inclusive}"
-
-
-def _readable(text: str, zone: str, now: datetime | None) -> str:
-    return text
 
 
 def _published(spec: PipelineSpec, position: Position) -> str:
@@ -237,13 +232,14 @@ def _published(spec: PipelineSpec, position: Position) -> str:
 #: See ``freshet.sources.registry``.
 KIND = SourceKind(
     find=_find,
-    what=_what,
+    what=lambda spec: words.what(topics_of(spec)),
     remedy="Check hoodie.streamer.source.kafka.topic and bootstrap.servers, or make the topic: freshet makes none.",
     position_by_hand=_by_hand,
     text_by_hand=by_hand.text_by_hand,
     most=lambda spec: f"{topics_of(spec).max_events:,} records",
-    describe=_describe,
-    reading=_reading,
-    readable=_readable,
+    describe=words.describe,
+    reading=words.reading,
+    readable=words.readable,
     published=_published,
+    together=_together,
 )

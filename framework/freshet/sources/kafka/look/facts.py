@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+
+from freshet.errors import FreshetError
+from freshet.project.model.kafka import KafkaSpec
 
 #: A topic's name and the number of a partition.
 Part = tuple[str, int]
@@ -48,6 +51,14 @@ class Broker(Protocol):
 
         Raises:
             FreshetError: KAFKA_UNREACHABLE or KAFKA_DENIED.
+        """
+        ...
+
+    def facts_of(self, sources: Sequence[KafkaSpec]) -> Sequence[Facts | FreshetError]:
+        """Return what there is of the topics of several sources of one cluster, or why that cannot be told, in their order.
+
+        Args:
+            sources: The sources; they have the same client's settings.
         """
         ...
 

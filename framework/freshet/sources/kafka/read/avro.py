@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from py4j.java_gateway import JavaClass
@@ -17,27 +18,49 @@ from freshet.errors import StateError, cut, foreign_text
 from freshet.registry.branches import END, Group, branches
 from freshet.registry.client import Schema
 from freshet.registry.fitted import Fitted, any_of, fitted
-from freshet.registry.wire import schema_id
-from freshet.sources.kafka.reads import ReadTopics
+from freshet.registry.wire import HEADERS, Part, guid, has_several, is_framed, is_named, payload, schema_id
 from freshet.types.columns import Column
 from freshet.types.from_json import from_spark
 
-_ID = "__freshet_schema"
 _MOST_WORDS = 300
 # By the default a date of before 1582 is an error; other writers than old versions of Spark count by the calendar of today.
 _OPTIONS = {"mode": "PERMISSIVE", "datetimeRebaseMode": "CORRECTED"}
 
 
-def decode_avro(
-    raw: DataFrame, stage: ReadTopics, schemas: Mapping[int, Schema], body: SparkColumn
-) -> tuple[DataFrame, list[SparkColumn], list[SparkColumn]]:
-    """Decode the values of records.
+@dataclass(frozen=True, kw_only=True)
+class Coded:
+    """What of a record is Avro: its value, or its key.
+
+    Args:
+        part: The column that has it.
+        columns: What is read of it.
+        schemas: By id, those that it may have been written with; 0 for that of a file.
+        subjects: Those whose schemas these are; none for that of a file.
+        is_strict: True where it may have no field that is no column.
+    """
+
+    part: Part
+    columns: Sequence[Column]
+    schemas: Mapping[int, Schema]
+    subjects: Sequence[str] = ()
+    is_strict: bool = False
+
+    @property
+    def schema_id(self) -> str:
+        """Return the column that holds the id of its schema."""
+        return f"__freshet_{self.part}_schema"
+
+    def place(self, number: int) -> str:
+        """Return the column that holds what is decoded by schemas of which the same is read."""
+        return f"__freshet_{self.part}_avro_{number}"
+
+
+def decode_avro(raw: DataFrame, coded: Coded) -> tuple[DataFrame, list[SparkColumn], list[SparkColumn]]:
+    """Decode a part of records.
 
     Args:
         raw: The records.
-        stage: What a value is.
-        schemas: By id, those that values may have been written with; 0 for that of a file.
-        body: A value without the id of a schema.
+        coded: The part, and by what it is decoded.
 
     Returns:
         The records with what was decoded; the columns; and why a record cannot be, each null where that is not the reason.
@@ -46,28 +69,33 @@ def decode_avro(
         StateError: AVRO_JARS_MISSING.
     """
     _refuse_without_decoder(raw.sparkSession)
-    found = branches(schemas, [column.name for column in stage.columns], stage.is_strict)
+    found = branches(coded.schemas, [column.name for column in coded.columns], coded.is_strict)
     refused = dict(found.refused)
-    raw = raw.withColumn(_ID, F.lit(0) if stage.registry is None else F.expr(schema_id("value")))
-    ended = F.concat(body, F.expr(f"X'{END}'"))
+    body = payload(coded.part) if coded.subjects else coded.part
+    raw = raw.withColumn(coded.schema_id, F.expr(schema_id(coded.part, _by_guid(coded.schemas)) if coded.subjects else "0"))
+    ended = F.expr(f"concat({body}, X'{END}')")
     read: list[tuple[str, Mapping[str, Fitted]]] = []
     for number, group in enumerate(found.groups):
-        place = f"__freshet_avro_{number}"
+        place = coded.place(number)
         try:
-            grown = raw.withColumn(place, _decoded(group, ended))
-            columns = _fitted(grown, place, stage.columns)
+            grown = raw.withColumn(place, _decoded(coded, group, ended))
+            columns = _fitted(grown, place, coded.columns)
         except (AnalysisException, Py4JJavaError, ValueError) as error:
             refused |= dict.fromkeys(group.writers, cut(foreign_text(error), _MOST_WORDS))
             continue
         raw = grown
         read.append((place, columns))
-    values = [_value(column, [of[column.name] for _, of in read if column.name in of]) for column in stage.columns]
-    return raw, values, [*_unknown(stage, schemas), *_refused(refused), *_unread(read, refused), *_misfits(stage, read)]
+    values = [_value(column, [of[column.name] for _, of in read if column.name in of]) for column in coded.columns]
+    return raw, values, [*_unknown(coded), *_refused(coded, refused), *_unread(coded, read), *_misfits(coded, read)]
 
 
-def _decoded(group: Group, ended: SparkColumn) -> SparkColumn:
-    options = {**_OPTIONS, "avroSchema": group.reader}
-    first, *others = ((F.col(_ID) == F.lit(one), from_avro(ended, writer, options)) for one, writer in group.writers.items())
+def _by_guid(schemas: Mapping[int, Schema]) -> dict[str, int]:
+    return {schema.guid: number for number, schema in schemas.items() if schema.guid}
+
+
+def _decoded(coded: Coded, group: Group, ended: SparkColumn) -> SparkColumn:
+    options, number = {**_OPTIONS, "avroSchema": group.reader}, F.col(coded.schema_id)
+    first, *others = ((number == F.lit(one), from_avro(ended, writer, options)) for one, writer in group.writers.items())
     case = F.when(*first)
     for condition, value in others:
         case = case.when(condition, value)
@@ -95,36 +123,44 @@ def _value(column: Column, found: Sequence[Fitted]) -> SparkColumn:
     return F.expr(f"CAST(coalesce({', '.join(texts)}) AS {column.type})").alias(column.name)
 
 
-def _unknown(stage: ReadTopics, schemas: Mapping[int, Schema]) -> list[SparkColumn]:
-    if stage.registry is None:
+def _unknown(coded: Coded) -> list[SparkColumn]:
+    if not coded.subjects:
         return []
-    subjects = cut(", ".join(stage.subjects), _MOST_WORDS)
-    words = F.concat(F.lit("its schema has the id "), F.col(_ID), F.lit(f", which is no version of {subjects}"))
-    return [F.when(F.col(_ID).isNotNull() & ~F.col(_ID).isin(list(schemas)), words)]
-
-
-def _refused(refused: Mapping[int, str]) -> list[SparkColumn]:
+    number, part, header = F.col(coded.schema_id), coded.part, HEADERS[coded.part]
+    none = F.lit(f", which is no version of {cut(', '.join(coded.subjects), _MOST_WORDS)}")
+    is_there, named, held = F.col(part).isNotNull(), F.expr(is_named(part)), F.expr(guid(part))
     return [
-        F.when(F.col(_ID) == F.lit(number), f"its schema{_named(number)} cannot be read: {why}")
+        F.when(is_there & F.expr(has_several(part)), f"it has several headers {header}"),
+        F.when(is_there & named & held.isNull(), f"its header {header} holds no GUID of a schema"),
+        F.when(is_there & named & number.isNull(), F.concat(F.lit("its schema has the GUID "), held, none)),
+        F.when(is_there & ~named & ~F.expr(is_framed(part)), "it does not begin with a schema's id"),
+        F.when(number.isNotNull() & ~number.isin(list(coded.schemas)), F.concat(F.lit("its schema has the id "), number, none)),
+    ]
+
+
+def _refused(coded: Coded, refused: Mapping[int, str]) -> list[SparkColumn]:
+    return [
+        F.when(F.col(coded.schema_id) == F.lit(number), f"its schema{_named(number)} cannot be read: {why}")
         for number, why in refused.items()
     ]
 
 
-def _unread(read: Iterable[tuple[str, object]], refused: Mapping[int, str]) -> list[SparkColumn]:
+def _unread(coded: Coded, read: Iterable[tuple[str, object]]) -> list[SparkColumn]:
     ends = [F.col(f"{place}.end") for place, _ in read]
     if not ends:
         return []
     whole = F.coalesce(*ends).eqNullSafe(F.expr(f"X'{END}'"))
+    number = F.col(coded.schema_id)
     words = F.concat(
         F.lit("its bytes are not one record of its schema"),
-        F.when(F.col(_ID) > 0, F.concat(F.lit(" (id "), F.col(_ID), F.lit(")"))).otherwise(""),
+        F.when(number > 0, F.concat(F.lit(" (id "), number, F.lit(")"))).otherwise(""),
     )
-    return [F.when(F.col("value").isNotNull() & F.col(_ID).isNotNull() & ~whole, words)]
+    return [F.when(F.col(coded.part).isNotNull() & number.isNotNull() & ~whole, words)]
 
 
-def _misfits(stage: ReadTopics, read: Sequence[tuple[str, Mapping[str, Fitted]]]) -> list[SparkColumn]:
+def _misfits(coded: Coded, read: Sequence[tuple[str, Mapping[str, Fitted]]]) -> list[SparkColumn]:
     found = []
-    for column in stage.columns:
+    for column in coded.columns:
         conditions = [of[column.name].misfit for _, of in read if column.name in of and of[column.name].misfit]
         if conditions:
             found.append(F.when(F.expr(any_of(conditions)), f"{column.name} does not fit {column.type}"))

@@ -16,7 +16,7 @@ from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.quality.kept import keep_rows
 from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange
 from freshet.sources.kafka.read.decode import RAW, WHY, decode, original
-from freshet.sources.kafka.read.schemas import schemas_of
+from freshet.sources.kafka.read.schemas import key_schemas_of, schemas_of
 from freshet.sources.kafka.reads import Range, ReadTopics
 from freshet.sources.unreadable import guarded
 from freshet.sources.within import rows_within
@@ -77,12 +77,12 @@ class KafkaReader:
         """
         if not isinstance(stage, ReadTopics):
             raise TypeError("a plan of topics reads topics")
-        schemas = schemas_of(stage)
+        schemas, of_keys = schemas_of(stage), key_schemas_of(stage)
         raw = read_records(spark, stage)
         if not stage.rule:
-            return _in_time(guarded(decode(raw, stage, schemas=schemas), WHY, _PLACE), stage.times), None
+            return _in_time(guarded(decode(raw, stage, schemas=schemas, key_schemas=of_keys), WHY, _PLACE), stage.times), None
         # Both parts of one reading, which is kept.
-        decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, also=(ORIGINAL,), schemas=schemas))
+        decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, (ORIGINAL,), schemas, of_keys))
         good = decoded.where(F.col(WHY).isNull()).drop(WHY, ORIGINAL)
         # Of what cannot be decoded Kafka's own time is all that is known.
         of_kafka = replace(stage.times, column=f"{ORIGIN}.timestamp") if stage.times else None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from freshet.registry.address import Address
 from freshet.registry.client import Registry, Schema
 from freshet.sources.kafka.reads import ReadTopics
 
@@ -23,5 +26,22 @@ def schemas_of(stage: ReadTopics) -> dict[int, Schema]:
         return {}
     if stage.registry is None:
         return {0: Schema(id=0, kind="AVRO", text=stage.avro_schema)}
-    registry = Registry(stage.registry)
-    return {schema.id: schema for subject in stage.subjects for schema in registry.versions(subject)}
+    return _all_of(stage.registry, stage.subjects)
+
+
+def key_schemas_of(stage: ReadTopics) -> dict[int, Schema]:
+    """Return the schemas of a window's keys by id, as ``schemas_of``; none where keys are not decoded.
+
+    Args:
+        stage: What is read.
+
+    Raises:
+        StateError: REGISTRY_SUBJECT_UNKNOWN.
+        FreshetError: As ``freshet.registry.http.ask``.
+    """
+    return _all_of(stage.key_registry, stage.key_subjects) if stage.key_registry is not None else {}
+
+
+def _all_of(address: Address, subjects: Sequence[str]) -> dict[int, Schema]:
+    registry = Registry(address)
+    return {schema.id: schema for subject in subjects for schema in registry.versions(subject)}
