@@ -60,7 +60,7 @@ def test_all_the_commands_are_there() -> None:
         ("audit",),
         *(("index", name) for name in ("bootstrap", "rebuild", "verify", "migrate", "benchmark")),
         *(("jars", name) for name in ("fetch", "path", "verify")),
-        *(("dev", server, name) for server in ("hbase", "kafka", "registry") for name in ("up", "down", "status")),
+        *(("dev", server, name) for server in ("hbase", "kafka", "mariadb", "postgres", "registry") for name in ("up", "down", "status")),
     }
 
 
