@@ -14,7 +14,8 @@ from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.instants import UTC_ZONE, readable, zone_of
 from freshet.hudi.table import StateReader
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.files import FILES
+from freshet.project.model.kafka import KAFKA
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.secrets import redact
@@ -52,8 +53,11 @@ def _account(spec: PipelineSpec, state: StateReader, since: str) -> Account:
 
 
 def _edges(spec: PipelineSpec, state: StateReader, steps: Sequence[Step], since: str) -> Iterator[Edge]:
-    if isinstance(spec.source, KafkaSpec):
+    if spec.source.kind == KAFKA:
         yield Edge(input=MAIN, table=spec.source.table.name, fed=ranges_by(steps, MAIN), unit="range")
+    elif spec.source.kind == FILES:
+        why = "of the files that a run has read its checkpoint keeps no names"
+        yield Edge(input=MAIN, table=spec.source.table.name, why=why)
     else:
         yield _edge(MAIN, spec.source.table, state, steps, since)
     for one in spec.inputs:

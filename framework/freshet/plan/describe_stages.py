@@ -15,6 +15,7 @@ from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
 from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, RunPython, RunSql, Stage
+from freshet.sources.files.reads import ReadFiles
 from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
@@ -37,8 +38,9 @@ def stage_json(stage: Stage) -> dict[str, Any]:
         body["changelog"] = as_json(stage.changelog)
     if isinstance(stage, EnforceSchema | MergeColumns | MergeEvents | CheckTable | ReadQuarantine):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
-    if isinstance(stage, ReadTopics):
+    if isinstance(stage, ReadTopics | ReadFiles):
         body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
+    if isinstance(stage, ReadTopics):
         body["client"] = {key: value for key, value in stage.client.items() if key not in SECRET_KEYS}
         body["registry"] = list(stage.registry.urls) if stage.registry else []
     if isinstance(stage, Commit):
@@ -50,6 +52,8 @@ def _name(stage: Stage) -> str:
     match stage:
         case ReadTopics():
             return "read_topics"
+        case ReadFiles():
+            return "read_files"
         case ReadIncrement():
             return "read_increment"
         case ReadRange():
@@ -105,6 +109,11 @@ def stage_text(stage: Stage) -> str:
             schemas = f" by the schemas of {', '.join(stage.subjects)} at {stage.registry.urls[0]}" if stage.registry else ""
             what = f"the records of {stage.table.name.partition(':')[2]} as {stage.format}{schemas}"
             return f"read <SRC>: {what}{times}{undecoded}"
+        case ReadFiles():
+            unread = f"; files and rows that cannot be read break {stage.rule}" if stage.rule else ""
+            times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
+            kind = "messages, one a line" if stage.as_messages else stage.format
+            return f"read <SRC>: {counted(len(stage.files), 'file')} below {stage.table.name} as {kind}{times}{unread}"
         case ReadIncrement():
             deletes = ", deletes included" if stage.with_deletes else ""
             return f"read <SRC> incrementally from {stage.table.name}{deletes}"

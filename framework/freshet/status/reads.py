@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from freshet.changelog.declared import equal_in_words, groups_in_words, order_in_words
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.registry import kind_of
@@ -28,6 +29,9 @@ def source_in_words(spec: PipelineSpec) -> str:
     if isinstance(spec.source, KafkaSpec):
         tombstones = {"": "refused", "delete": "deletes", "row": "rows of nulls"}[spec.source.tombstones]
         return f"{spec.source.place}: the records since the checkpoint, {most}, tombstones are {tombstones}"
+    if isinstance(spec.source, FilesSpec):
+        late = f"up to {spec.source.late_seconds / 3600:g} h older than the newest"
+        return f"{spec.source.place}: the files of {spec.source.format} that were not read, {most}, late ones {late}"
     deletes = {
         "cdc": "deleted rows among them",
         "latest_state": "deleted rows left out",

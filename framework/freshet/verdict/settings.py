@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import same_place
+from freshet.project.model.records import RecordsSpec
 from freshet.verdict.facts import Question
 from freshet.verdict.result import Example, Finding
 from freshet.verdict.says import SHOWN
@@ -22,7 +22,7 @@ def of_settings(question: Question) -> Iterable[Finding]:
     def at_settings(code: str, message: str, hint: str, example: Example | None = None) -> Finding:
         return Finding(code=code, file=spec.file, line=1, message=message, hint=hint, example=example)
 
-    begins_late = spec.source.reset == "latest" if isinstance(spec.source, KafkaSpec) else None
+    begins_late = isinstance(spec.source, RecordsSpec) and spec.source.begins_late
     if begins_late or spec.source.missing_checkpoint == "READ_LATEST":
         yield at_settings(
             "STARTS_AT_LATEST",

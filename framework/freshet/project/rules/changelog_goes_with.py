@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from freshet.changelog.declared import Changelog
+from freshet.changelog.fields import EVENT, event_type
 from freshet.changelog.reference import KafkaOffset
 from freshet.hudi.keys import options
 from freshet.problems import Problems
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, kind_of
+from freshet.project.model.files import WITH_SCHEMA, FilesSpec
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import SourceSpec, TableSpec
 from freshet.project.model.steps import Operation, WriteSpec
@@ -15,6 +19,7 @@ from freshet.project.rules.changelog import PlaceOf
 from freshet.project.shape.files import Settings
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place
+from freshet.types.columns import Column
 
 _RAW = "Let another pipeline read the target incrementally, where not _event_deleted."
 
@@ -26,6 +31,13 @@ def written_by(table: TableSpec) -> WriteSpec:
         table: The target, with the columns that freshet keeps.
     """
     return WriteSpec(strategy="reference_key", columns=tuple(column.name for column in table.columns))
+
+
+def of_log(main: SourceSpec, log: Changelog | None) -> SourceSpec:
+    """Return the main source of a changelog."""
+    if isinstance(main, FilesSpec) and log is not None and log.is_typed:
+        main = replace(main, columns=(*log.layout.columns, Column(name=EVENT, type=event_type())))
+    return replace(main, changelog=log)
 
 
 def check_goes_with(
@@ -56,6 +68,15 @@ def check_goes_with(
         at = place("source", "changelog", "reference_key")
         said = "Offsets of two topics have no order among each other, and a key may be in both."
         problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Order by columns of the row, or read one topic.")
+    if isinstance(order, KafkaOffset) and isinstance(main, FilesSpec):
+        at = place("source", "changelog", "reference_key")
+        said = "Lines of files have no offsets."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Order by columns of the row, or by what the events tell.")
+    log = main.changelog if main is not None else None
+    if isinstance(main, FilesSpec) and main.format in WITH_SCHEMA and log is not None and not log.is_typed:
+        at = place("source", "files", "format")
+        said = f"Files of {main.format} hold rows with _event, and {log.adapter} writes messages."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Write 'adapter: freshet', or 'format: json'.")
     if incremental_format is not None and incremental_format.value.lower() == "cdc":
         said = "A row that is deleted from a table of events says nothing of the target's rows."
         hint = f"Remove {options.INCREMENTAL_FORMAT}, or write latest_state."

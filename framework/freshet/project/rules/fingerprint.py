@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from freshet.project.model.checks import CheckSpec
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.secrets import Redactor
@@ -60,6 +61,13 @@ APART: Mapping[type, frozenset[str]] = {
             *("registry", "subjects", "is_compared"),
         }
     ),
+    # And how many at a time, when, and what becomes of those that come late.
+    FilesSpec: frozenset(
+        {
+            *("max_commits", "missing_checkpoint", "full_scan_when_expired", "incremental_format", "tombstones"),
+            *("max_files", "max_bytes", "quiet_seconds", "late_seconds", "too_late", "empty", "marker"),
+        }
+    ),
     InputSpec: frozenset({"line"}),
     # Where an index lies decides about no row.
     IndexSpec: frozenset({"hbase"}),
@@ -69,7 +77,7 @@ APART: Mapping[type, frozenset[str]] = {
 
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
-LATER: Mapping[type, frozenset[str]] = {SourceSpec: frozenset({"changelog"}), KafkaSpec: frozenset({"changelog"})}
+LATER: Mapping[type, frozenset[str]] = {one: frozenset({"changelog"}) for one in (SourceSpec, KafkaSpec, FilesSpec)}
 
 
 def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets: Redactor) -> str:

@@ -83,7 +83,7 @@ class PipelineFile(Shared):
         default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
     )
     source: Source | None = Field(
-        None, description="Topics of Kafka, or a changelog, as far as HoodieStreamer has no property for them."
+        None, description="Topics of Kafka, files, or a changelog, as far as HoodieStreamer has no property for them."
     )
     write: Write | None = Field(
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
