@@ -73,6 +73,17 @@ _PIPELINE = {
     help="Write pipelines that work, with sample data, checks, cases and reasons; repeatable. Into the project in "
     "FOLDER, or a new one.",
 )
+@click.option(
+    "--from",
+    "address",
+    default=None,
+    metavar="ADDRESS",
+    help="Write the files by which a database is captured: postgresql:// or mysql://USER@HOST:PORT/DATABASE, without a "
+    "password. Into the project in FOLDER, or a new one.",
+)
+@click.option("--include", multiple=True, metavar="PATTERN", help="--from: tables, schema.table with * and ?; repeatable.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="--from: and those of them that are not; repeatable.")
+@click.option("--password-env", default="", metavar="NAME", help="--from: the environment variable that has the password.")
 @reporting
 def init(
     output: Output,
@@ -82,6 +93,10 @@ def init(
     size: str,
     sample: bool,
     patterns: tuple[str, ...],
+    address: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    password_env: str,
 ) -> Exit:
     """Scaffold a project in FOLDER, or one more pipeline in it. Never overwrites a file.
 
@@ -101,7 +116,14 @@ def init(
       freshet init --pipeline refunds --source raw.refunds  one more, in the project here
       freshet init --pipeline visits --partition-size 2GB   its days will hold 2 GB each: 16 buckets
       freshet init shop --pattern fact --pattern history    a project of two patterns
+      freshet init --from postgresql://cdc@db-1/shop --include 'public.*' --password-env SHOP_PASSWORD
     """
+    if address is not None:
+        if any(_said(option) for option in ("name", "source", "sample", "patterns")):
+            raise click.UsageError("--from goes with --include, --exclude, --password-env and --partition-size alone.")
+        return _database(output, folder, address, password_env, include, exclude, size)
+    if include or exclude or password_env:
+        raise click.UsageError("--include, --exclude and --password-env are of --from.")
     if patterns:
         if any(_said(option) for option in ("name", "source", "size", "sample")):
             raise click.UsageError("--pattern goes alone: it brings pipelines, sources and sample data of its own.")
@@ -167,6 +189,35 @@ def _patterns(output: Output, folder: Path, patterns: tuple[str, ...]) -> Exit:
     output.result(
         "\n".join([*told, "next:", *(f"  {step}" for step in steps)]),
         {"folder": str(folder), "files": sorted(contents), "next": steps[0], "steps": steps},
+    )
+    return Exit.OK
+
+
+def _database(
+    output: Output,
+    folder: Path,
+    address: str,
+    password_env: str,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    size: str,
+) -> Exit:
+    # Whoever captures no database needs none of its modules.
+    from freshet.cli.init_database import files_of
+
+    standing = stands_in(folder)
+    contents = {} if standing else {path: _template(file) for path, file in _PROJECT.items()}
+    need(("raw",), config_of(folder) if standing else _new_config())
+    found = files_of(address, password_env, include, exclude, "raw", buckets_for(size_of(size)))
+    told = [*_write(folder, {**contents, **found.contents}), *found.told]
+    steps = [
+        *([] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]),
+        "freshet validate",
+        f"freshet ingest {found.name}",
+    ]
+    output.result(
+        "\n".join([*told, "next:", *(f"  {step}" for step in steps)]),
+        {"folder": str(folder), "files": sorted({**contents, **found.contents}), "notes": list(found.told), "steps": steps},
     )
     return Exit.OK
 

@@ -31,6 +31,7 @@ def test_all_the_commands_are_there() -> None:
         ("init",),
         ("validate",),
         ("serve",),
+        ("ingest",),
         ("test",),
         ("compile",),
         ("explain",),

@@ -1,0 +1,255 @@
+"""PostgreSQL's log by a slot: read up to a place, and let go of only when what was read is safe.
+
+Nothing is held open between two readings: the slot keeps the log. What a slot gives are whole transactions, in the order in which
+they were committed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from freshet.databases.model import Base, Change, Emptied, End, Shape, Told, Transaction
+from freshet.databases.postgres.catalogue import type_names
+from freshet.databases.postgres.connection import Connection
+from freshet.databases.postgres.pgoutput import UNCHANGED, Begin, Commit, Relation, Row, Truncate, Value, decode
+from freshet.databases.postgres.values import as_json
+from freshet.errors import FreshetError, RetryableError, StateError
+
+_POLL_SECONDS = 0.1
+_STAYS = "Nothing was captured; what was captured before stays."
+
+
+class Slot:
+    """A replication slot with its publication, both of one name.
+
+    Args:
+        connection: The database.
+        name: Of both.
+    """
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self._connection, self.name = connection, name
+
+    def stands(self) -> bool:
+        """Say whether the slot is there."""
+        return bool(self._connection.rows("SELECT 1 FROM pg_replication_slots WHERE slot_name = %s", (self.name,)))
+
+    def identity(self) -> str:
+        """Return what tells this database from every other."""
+        ((system, database),) = self._connection.rows(
+            "SELECT (SELECT system_identifier FROM pg_control_system())::text, current_database()"
+        )
+        return f"{system}/{database}"
+
+    def drop(self) -> None:
+        """Drop the slot; what it kept of the log is lost."""
+        self._connection.rows("SELECT pg_drop_replication_slot(%s)", (self.name,))
+
+    def check(self, position: int, tables: Collection[tuple[str, str]]) -> None:
+        """Refuse a slot that does not keep the log from a position on.
+
+        Args:
+            position: Up to where it was captured.
+            tables: Schema and name of each that is captured.
+
+        Raises:
+            StateError: LOG_LOST.
+        """
+        found = self._connection.rows(
+            "SELECT wal_status, confirmed_flush_lsn - '0/0'::pg_lsn, plugin, database = current_database() "
+            "FROM pg_replication_slots WHERE slot_name = %s",
+            (self.name,),
+        )
+        if not found:
+            raise _lost(self.name, "is gone")
+        ((status, flushed, plugin, ours),) = found
+        if plugin != "pgoutput" or not ours:
+            raise _lost(self.name, "is another one by now: it is not of this database, or not of pgoutput")
+        if status == "lost" or flushed is None:
+            raise _lost(self.name, "was given up by the server: it had to keep more of the log than max_slot_wal_keep_size")
+        if int(flushed) > position:
+            raise _lost(self.name, f"was moved on by somebody else, to {lsn(int(flushed))}, and {lsn(position)} was captured")
+        away = sorted(set(tables) - self._published())
+        if away:
+            raise _lost(self.name, f"is of a publication that does not have {'.'.join(away[0])} any more")
+
+    def make(self, tables: Collection[tuple[str, str]], wait_seconds: float) -> Base:
+        """Make publication and slot; the log is kept from here on.
+
+        Args:
+            tables: Schema and name of each.
+            wait_seconds: How long transactions that are open now may take.
+
+        Raises:
+            RetryableError: OPEN_TRANSACTIONS.
+        """
+        # Before the slot: of changes that were made before its publication nothing could be told.
+        self.publish(tables)
+        ((at,),) = self._connection.rows(
+            "SELECT lsn - '0/0'::pg_lsn FROM pg_create_logical_replication_slot(%s, 'pgoutput')", (self.name,)
+        )
+        self.wait_for_open(wait_seconds)
+        return Base(position=lsn(int(at)), number=int(at))
+
+    def publish(self, tables: Collection[tuple[str, str]]) -> None:
+        """Let the publication have these tables, and make it where there is none."""
+        quoted = self._connection.quoted
+        missing = ", ".join(quoted(*table) for table in sorted(set(tables) - self._published()))
+        if not self._connection.rows("SELECT 1 FROM pg_publication WHERE pubname = %s", (self.name,)):
+            self._connection.rows(f"CREATE PUBLICATION {quoted(self.name)}" + (f" FOR TABLE {missing}" if missing else ""))
+        elif missing:
+            self._connection.rows(f"ALTER PUBLICATION {quoted(self.name)} ADD TABLE {missing}")
+
+    def _published(self) -> set[tuple[str, str]]:
+        sql = "SELECT schemaname::text, tablename::text FROM pg_publication_tables WHERE pubname = %s"
+        return {(schema, name) for schema, name in self._connection.rows(sql, (self.name,))}
+
+    def add(self, tables: Collection[tuple[str, str]], wait_seconds: float) -> Base:
+        """Let the log have more tables from here on; see ``make``."""
+        self.publish(tables)
+        # One that was open has not told its changes from before, and may commit after a copy has been made.
+        self.wait_for_open(wait_seconds)
+        return self.now()
+
+    def now(self) -> Base:
+        """Return the end of the log."""
+        ((at,),) = self._connection.rows("SELECT pg_current_wal_flush_lsn() - '0/0'::pg_lsn")
+        return Base(position=lsn(int(at)), number=int(at))
+
+    def wait_for_open(self, seconds: float) -> None:
+        """Wait until every transaction has ended that is open now: what it does, a copy made afterwards sees or the log has.
+
+        A transaction that stands in the log before a place need not be visible yet: it may still wait for a standby.
+
+        Raises:
+            RetryableError: OPEN_TRANSACTIONS.
+        """
+        ((mine,),) = self._connection.rows("SELECT pg_current_xact_id()::text::bigint")
+        deadline = time.monotonic() + seconds
+        while True:
+            ((oldest,),) = self._connection.rows("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+            if int(oldest) > int(mine):
+                return
+            if time.monotonic() >= deadline:
+                raise RetryableError(
+                    "OPEN_TRANSACTIONS",
+                    f"a transaction has been open for more than {seconds:g} s, and a copy of tables has to see how it ends.",
+                    "No table was copied.",
+                    "Look for it in pg_stat_activity by xact_start, end it, and run the same command again.",
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def changes(self, after: int, upto: int, most: int, wanted: Mapping[str, Collection[str]]) -> Iterator[Told]:
+        """Give what the log has between two places, and leave it there.
+
+        Args:
+            after: Transactions that end up to here were captured.
+            upto: Where to end; the last transaction may go beyond.
+            most: So many messages, and the rest of their last transaction.
+            wanted: By table the columns of its key; others are passed over.
+        """
+        types = type_names(self._connection)
+        rows = self._connection.each(
+            "SELECT data FROM pg_logical_slot_peek_binary_changes(%s, %s, %s, 'proto_version', '1', 'publication_names', %s)",
+            (self.name, lsn(upto), most, self._connection.quoted(self.name)),
+        )
+        count, end = 0, after
+
+        def counted() -> Iterator[bytes]:
+            nonlocal count
+            for (data,) in rows:
+                count += 1
+                yield bytes(data)
+
+        for told in _told(counted(), after, types, wanted):
+            end = told.number if isinstance(told, End) else end
+            yield told
+        # Without a bound on the messages all was read that begins before ``upto``.
+        if count < most and end < upto:
+            yield End(position=lsn(upto), number=upto)
+
+    def release(self, upto: int) -> None:
+        """Let the server forget the log up to a place."""
+        self._connection.rows(
+            "SELECT pg_replication_slot_advance(slot_name, %s) FROM pg_replication_slots "
+            "WHERE slot_name = %s AND confirmed_flush_lsn < %s",
+            (lsn(upto), self.name, lsn(upto)),
+        )
+
+
+def lsn(number: int) -> str:
+    """Return a place in the log as PostgreSQL writes it."""
+    return f"{number >> 32:X}/{number & 0xFFFFFFFF:X}"
+
+
+def _told(
+    messages: Iterator[bytes], after: int, types: Mapping[int, str], wanted: Mapping[str, Collection[str]]
+) -> Iterator[Told]:
+    relations: dict[int, Relation] = {}
+    within, old = 0, False
+    for data in messages:
+        match decode(data):
+            case Begin(final, millis):
+                # The commit's record ends behind its beginning: what ends up to ``after`` begins before it.
+                within, old = 0, final < after
+                if not old:
+                    yield Transaction(number=final, millis=millis)
+            case Commit(end) if not old:
+                yield End(position=lsn(end), number=end)
+            case Relation() as relation:
+                relations[relation.id] = relation
+                name = f"{relation.schema}.{relation.name}"
+                if not old and name in wanted:
+                    yield Shape(table=name, columns=tuple(column for column, _, _ in relation.columns))
+            case Row() as row:
+                within += 1
+                relation = relations[row.relation]
+                name = f"{relation.schema}.{relation.name}"
+                if not old and name in wanted:
+                    yield from _changes(name, relation, row, within, types, wanted[name])
+            case Truncate(ids) if not old:
+                names = (f"{relations[one].schema}.{relations[one].name}" for one in ids)
+                yield from (Emptied(table=name) for name in names if name in wanted)
+            case _:
+                pass
+
+
+def _changes(
+    table: str, relation: Relation, row: Row, within: int, types: Mapping[int, str], key: Collection[str]
+) -> Iterator[Change]:
+    old = _values(relation, row.old, types) if row.old is not None else {}
+    if row.new is None:
+        yield Change(table=table, row={name: old.get(name) for name in key}, deleted=True, within=within)
+        return
+    new = _values(relation, row.new, types)
+    if row.old is not None:
+        # What was logged of the old row has what the new one leaves out.
+        known = key if row.old_is_key else old
+        new = {name: old[name] if value is UNCHANGED and name in known else value for name, value in new.items()}
+    left_out = tuple(name for name, value in new.items() if value is UNCHANGED)
+    there = {name: value for name, value in new.items() if value is not UNCHANGED}
+    moved = bool(old) and any(old.get(name) != new[name] for name in key)
+    if moved:
+        yield Change(table=table, row={name: old.get(name) for name in key}, deleted=True, within=within)
+    said = f"its key was changed, and the log leaves out {', '.join(left_out)} as unchanged" if moved and left_out else ""
+    yield Change(table=table, row=there, within=within, left_out=left_out, error=said)
+
+
+def _values(relation: Relation, values: tuple[Value, ...], types: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        name: value if isinstance(value, type(UNCHANGED)) else as_json(types.get(kind, ""), value)
+        for (name, kind, _), value in zip(relation.columns, values, strict=True)
+    }
+
+
+def _lost(name: str, why: str) -> FreshetError:
+    return StateError(
+        "LOG_LOST",
+        f"the replication slot {name} {why}: changes since the last capture may be missing.",
+        _STAYS,
+        "Copy the tables anew: name another slot and another folder in the ingest's file, and read them with "
+        "`freshet run NAME --full-refresh`.",
+        slot=name,
+    )
