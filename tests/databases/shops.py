@@ -26,11 +26,16 @@ class Shop:
     schema = ""
     big = "text"
 
-    def __init__(self, server: Address, name: str) -> None:
+    def __init__(self, server: Address, name: str, *, stands: bool = False) -> None:
         self.name, self.address = name, replace(server, database=name)
         self._server = server
-        self._on_server(f"create database {name}")
+        if not stands:
+            self._on_server(f"create database {name}")
         self._open = self.connect()
+
+    def again(self) -> Shop:
+        """Return it with a connection of its own, as after the server's restart."""
+        return type(self)(self._server, self.name, stands=True)
 
     def connect(self) -> Any:
         """Return a connection of one's own, which commits by itself."""

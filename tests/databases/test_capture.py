@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import pytest
 
+from freshet.databases.address import read_address
 from freshet.databases.source import open_source
+from freshet.dev.databases.mariadb import MariaDb
+from freshet.dev.databases.postgres import Postgres
 from freshet.errors import FreshetError, RetryableError, StateError
 from freshet.ingest.capture import Bounds, Captured, Wanted, capture
 from freshet.ingest.landing import Landing
-from tests.databases.shops import PostgresShop, Shop
-from tests.kit.databases import events_of, replayed
+from tests.databases.shops import MariaDbShop, PostgresShop, Shop
+from tests.kit.databases import events_of, replayed, started
 
+SERVERS: dict[str, tuple[type[Postgres | MariaDb], type[Shop]]] = {
+    "postgres": (Postgres, PostgresShop),
+    "mariadb": (MariaDb, MariaDbShop),
+}
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Bounds(rows=7, messages=20)
 
@@ -215,6 +226,17 @@ def test_only_one_captures_at_a_time(tmp_path: Path) -> None:
     assert error.value.code == "INGEST_BUSY"
 
 
+def _purged(shop: Shop) -> None:
+    """Delete what MariaDB has of its log before the last file, once it sees that nobody reads it any more."""
+    last = shop.rows("show master status")[0][0]
+    while len(shop.rows("show binary logs")) > 1:
+        for row in shop.rows("select id from information_schema.processlist where command = 'Binlog Dump'"):
+            with suppress(pymysql.err.MySQLError):
+                shop.run(f"kill {row[0]}")
+        shop.run(f"purge binary logs to '{last}'")
+        time.sleep(0.05)
+
+
 def test_a_log_that_is_lost_is_no_silence(shop: Shop, tmp_path: Path) -> None:
     filled(shop, 3)
     captured(shop, tmp_path)
@@ -223,8 +245,7 @@ def test_a_log_that_is_lost_is_no_silence(shop: Shop, tmp_path: Path) -> None:
         shop.run(f"select pg_replication_slot_advance('{shop.name}', pg_current_wal_lsn())")
     else:
         shop.run("flush binary logs", "insert into orders values (51, 'a', 'b')", "flush binary logs")
-        last = shop.rows("show master status")[0][0]
-        shop.run(f"purge binary logs to '{last}'")
+        _purged(shop)
     with pytest.raises(StateError) as error:
         captured(shop, tmp_path)
     assert error.value.code == "LOG_LOST"
@@ -292,3 +313,56 @@ def test_large_values_that_stay_are_told_of(shop: Shop, tmp_path: Path) -> None:
     found = [event for event in events_of(tmp_path, "public.orders") if not event["_event"]["error_exception"]]
     expected = {str(row[0]): row for row in shop.rows("select id, status, note from orders")}
     assert {key: (row["id"], row["status"], row["note"]) for key, row in replayed(found, groups).items()} == expected
+
+
+def test_a_user_needs_no_more_rights_than_the_guide_says(shop: Shop, tmp_path: Path) -> None:
+    filled(shop, 5)
+    user = f"u_{shop.name}"
+    if shop.kind == "postgresql":
+        shop.run(f"create role {user} login replication", f"grant select on orders to {user}")
+        shop.run(f"create publication {shop.name} for table orders")
+    else:
+        shop.run(f"create user {user}", f"grant replication slave on *.* to {user}", f"grant select on {shop.name}.* to {user}")
+    shop.address = replace(shop.address, user=user)
+    try:
+        captured(shop, tmp_path)
+        shop.run("update orders set status = 'x' where id = 1")
+        assert captured(shop, tmp_path).changed == {f"{shop.schema}.orders": 1}
+        if shop.kind == "postgresql":
+            shop.run(f"alter publication {shop.name} set (publish = 'insert')")
+            with pytest.raises(FreshetError) as error:
+                captured(shop, tmp_path)
+            assert error.value.code == "DATABASE_UNFIT"
+    finally:
+        if shop.kind == "postgresql":
+            shop.run(f"drop owned by {user}", f"drop role {user}")
+        else:
+            shop.run(f"drop user {user}")
+
+
+@pytest.mark.waits
+@pytest.mark.parametrize("kind", SERVERS)
+def test_a_restart_and_a_kill_of_the_server(tmp_path: Path, kind: str) -> None:
+    """The slot and the log outlive the server; who captures meanwhile says so, and goes on afterwards."""
+    server_kind, shop_kind = SERVERS[kind]
+    if server_kind(tmp_path).binary() is None:
+        pytest.skip(f"{kind} is not installed")
+    with started(server_kind) as (server, found):
+        shop = shop_kind(read_address(found.url), "shop")
+        filled(shop, 20)
+        captured(shop, tmp_path)
+        shop.run("update orders set status = 'a'")
+        os.kill(found.pid, signal.SIGKILL)
+        while server.look().state == "up":
+            time.sleep(0.05)
+        with pytest.raises(RetryableError) as error:
+            captured(shop, tmp_path)
+        assert error.value.code == "DATABASE_UNREACHABLE"
+        for _ in range(2):
+            server.up(None, 120, lambda words: None)
+            again = shop.again()
+            again.run("update orders set note = 'after' where id < 3", "delete from orders where id = 9")
+            captured(again, tmp_path)
+            assert rows_of(again, tmp_path, "orders", "id", "status", "note") == expected(again, "orders", "id", "status", "note")
+            again.run("insert into orders values (9, 'b', 'c')")
+            server.down(False, lambda words: None)

@@ -10,12 +10,12 @@ from importlib import resources
 from pathlib import Path
 
 import click
-from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from freshet.cli.init_files import CONFIG, Config, config_of, need, read_config, root_of, stands_in, write_files
 from freshet.cli.init_source import EXAMPLE, beginning_of
-from freshet.cli.init_steps import land_sample, next_steps, sample_files, told_of
+from freshet.cli.init_steps import from_options, land_sample, next_steps, sample_files, told_of
 from freshet.cli.init_texts import in_sql, marks_of
+from freshet.cli.options import size_of
 from freshet.cli.output import Output, reporting
 from freshet.cli.patterns import PATTERNS, contents_of, steps_of
 from freshet.cli.sample_data import order_files
@@ -25,7 +25,6 @@ from freshet.problems import Problems
 from freshet.project.shape.json_schema import json_schema
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
 # Of what a new pipeline writes.
 _TARGETS = "derived"
 _IGNORED = ".gitignore"
@@ -73,17 +72,7 @@ _PIPELINE = {
     help="Write pipelines that work, with sample data, checks, cases and reasons; repeatable. Into the project in "
     "FOLDER, or a new one.",
 )
-@click.option(
-    "--from",
-    "address",
-    default=None,
-    metavar="ADDRESS",
-    help="Write the files by which a database is captured: postgresql:// or mysql://USER@HOST:PORT/DATABASE, without a "
-    "password. Into the project in FOLDER, or a new one.",
-)
-@click.option("--include", multiple=True, metavar="PATTERN", help="--from: tables, schema.table with * and ?; repeatable.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="--from: and those of them that are not; repeatable.")
-@click.option("--password-env", default="", metavar="NAME", help="--from: the environment variable that has the password.")
+@from_options
 @reporting
 def init(
     output: Output,
@@ -209,7 +198,11 @@ def _database(
     contents = {} if standing else {path: _template(file) for path, file in _PROJECT.items()}
     need(("raw",), config_of(folder) if standing else _new_config())
     found = files_of(address, password_env, include, exclude, "raw", buckets_for(size_of(size)))
+    if _IGNORED in contents:
+        contents[_IGNORED] += "changes/\n"
     told = [*_write(folder, {**contents, **found.contents}), *found.told]
+    if standing:
+        told.append(f"{folder / _IGNORED} should have the line changes/")
     steps = [
         *([] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]),
         "freshet validate",
@@ -240,20 +233,6 @@ def _write(folder: Path, contents: dict[str, str]) -> list[str]:
     if kept:
         told.append(f"left {folder / _IGNORED} as it is: it should have the lines {', '.join(lines)}")
     return told
-
-
-def size_of(text: str) -> ByteSize:
-    """Return a size such as 500MB or 2GB in bytes.
-
-    Raises:
-        click.BadParameter: It is none.
-    """
-    try:
-        # Whatever comes after a size Pydantic overlooks.
-        return TypeAdapter(ByteSize).validate_python(text if _SIZE.fullmatch(text) else "")
-    except ValidationError as error:
-        said = f"{text!r} is not a size: write one such as 500MB or 2GB."
-        raise click.BadParameter(said, param_hint="--partition-size") from error
 
 
 def _new_config() -> Config:

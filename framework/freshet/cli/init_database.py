@@ -1,4 +1,4 @@
-"""``freshet init --from``: the files by which a database is captured, of what its catalogue says; to be read before they count."""
+"""``freshet init --from ADDRESS``: the files by which a database is captured, of what its catalogue says; to be read before they count."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _ingest(
     address: Address, name: str, password_env: str, include: Sequence[str], exclude: Sequence[str], pipelines: dict[str, str]
 ) -> str:
     lines = [
-        "# Written by `freshet init --from`. Read it, and commit it; `freshet ingest " + name + "` captures what it names.",
+        "# Written by `freshet init --from ADDRESS`. Read it, and commit it; `freshet ingest " + name + "` captures what it names.",
         f"database: {json.dumps(str(address).replace('mariadb://', 'mysql://'))}",
         *([f'password: "{{{{ env.{password_env} }}}}"'] if password_env else []),
         "# A folder of this machine, kept as long as its pipelines may be computed anew.",

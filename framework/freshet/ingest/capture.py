@@ -101,6 +101,8 @@ def capture(
         source.release(_at(record))
         if record.number == before:
             break
+    # Also what an earlier command captured that was killed before this.
+    source.release(_at(record))
     done.position = record.position
     done.stopped = {name: one.stopped for name, one in record.tables.items() if one.stopped}
     done.columns = {name: one.columns for name, one in record.tables.items()}

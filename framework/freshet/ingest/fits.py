@@ -47,7 +47,7 @@ def check_pipelines(spec: IngestSpec, pipelines: Mapping[str, PipelineSpec], tab
             "INGEST_UNFIT",
             f"{spec.file}: {'; '.join(wrong)}.",
             _UNTOUCHED,
-            "Correct the files; `freshet init --from` writes new ones beside them, in another folder, to compare.",
+            "Correct the files; `freshet init --from ADDRESS` writes new ones beside them, in another folder, to compare.",
             problems=wrong,
         )
 

@@ -20,7 +20,7 @@ TYPES = {23: "int4", 25: "text", 1700: "numeric", 17: "bytea", 1184: "timestampt
 def test_what_was_recorded() -> None:
     found = [decode(one) for one in RECORDED]
     assert [type(one).__name__ for one in found].count("Begin") == 5
-    assert found[0] == Begin(0x1571148, 1795756380016)
+    assert found[0] == Begin(0x1571148, 1795756399020)
     assert found[2] == Commit(0x1571178)
     relation = found[1]
     assert isinstance(relation, Relation)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -31,7 +32,11 @@ ME = Owner(prefix=(), name="me")
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Postgres]:
     """Return a PostgreSQL that is a shell script, which says each time how it was called."""
     binary = tmp_path / "postgres"
-    binary.write_text('#!/bin/sh\ntrap "exit 0" INT\necho "$0 $*"\ntouch data/postmaster.opts\nwhile true; do sleep 0.02; done\n')
+    # No shell: one that was started with SIGINT ignored, as in the background, cannot take it.
+    binary.write_text(
+        f"#!{sys.executable}\nimport pathlib, signal, sys\nsignal.signal(signal.SIGINT, lambda *words: sys.exit())\n"
+        "print(*sys.argv, flush=True)\npathlib.Path('data/postmaster.opts').touch()\nsignal.pause()\n"
+    )
     (tmp_path / "initdb").write_text('#!/bin/sh\necho "$0 $*"\n')
     for program in ("postgres", "initdb"):
         (tmp_path / program).chmod(0o755)

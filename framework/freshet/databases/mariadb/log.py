@@ -63,7 +63,7 @@ class Binlog:
         stream = self._open(after, events, rows)
         try:
             with failing(self._address):
-                yield from _Reading(self._address.database, wanted, kinds, after).told(stream, upto, most, events, rows)
+                yield from _Reading(self._address, wanted, kinds, after).told(stream, upto, most, events, rows)
         finally:
             stream.close()
 
@@ -75,12 +75,7 @@ class Binlog:
             opened += 1
             if opened > 2:
                 # It would begin again for ever, with a connection of its own for the log and one for questions.
-                raise RetryableError(
-                    "DATABASE_UNREACHABLE",
-                    f"MariaDB at {self._address} ended the connection while its log was read.",
-                    "What was captured before stays.",
-                    "Check that the server runs, and run the same command again.",
-                )
+                raise _ended(self._address)
             return driver("pymysql").connect(**settings)
 
         # With blocking=False the server may end a long log before its end.
@@ -103,10 +98,10 @@ class Binlog:
 
 class _Reading:
     def __init__(
-        self, schema: str, wanted: Mapping[str, Collection[str]], kinds: Mapping[str, Mapping[str, Kind]], after: Base
+        self, address: Address, wanted: Mapping[str, Collection[str]], kinds: Mapping[str, Mapping[str, Kind]], after: Base
     ) -> None:
-        self._schema, self._wanted, self._kinds = schema, wanted, kinds
-        self._tables = {name.removeprefix(f"{schema}."): name for name in wanted}
+        self._address, self._schema, self._wanted, self._kinds = address, address.database, wanted, kinds
+        self._tables = {name.removeprefix(f"{self._schema}."): name for name in wanted}
         self._shapes: dict[str, tuple[str, ...]] = {}
         self._domain = after.position.split("-")[0]
         self._last, self._within = after.number, 0
@@ -136,6 +131,7 @@ class _Reading:
                 yield End(position=gtid, number=self._last)
                 if self._last >= upto.number or seen >= most:
                     return
+        raise _ended(self._address)
 
     def _begin(self, event: Any) -> None:
         if str(event.domain_id) != self._domain:
@@ -189,6 +185,15 @@ class _Reading:
                 value = ""
             found[name] = as_json(kinds.get(name, Kind(name="")), value)
         return found
+
+
+def _ended(address: Address) -> FreshetError:
+    return RetryableError(
+        "DATABASE_UNREACHABLE",
+        f"MariaDB at {address} ended the connection while its log was read.",
+        "What was captured before stays.",
+        "Check that the server runs, and run the same command again.",
+    )
 
 
 def _unfit(why: str) -> FreshetError:

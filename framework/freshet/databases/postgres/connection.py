@@ -58,7 +58,7 @@ class Connection:
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows; none for one that has none."""
         with self._failing(), self._open.cursor() as cursor:
-            cursor.execute(sql, values)
+            cursor.execute(sql, values or None)
             return list(cursor.fetchall()) if cursor.description else []
 
     def each(self, sql: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:

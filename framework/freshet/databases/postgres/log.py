@@ -74,6 +74,7 @@ class Slot:
         away = sorted(set(tables) - self._published())
         if away:
             raise _lost(self.name, f"is of a publication that does not have {'.'.join(away[0])} any more")
+        self._refuse_parts()
 
     def make(self, tables: Collection[tuple[str, str]], wait_seconds: float) -> Base:
         """Make publication and slot; the log is kept from here on.
@@ -101,6 +102,24 @@ class Slot:
             self._connection.rows(f"CREATE PUBLICATION {quoted(self.name)}" + (f" FOR TABLE {missing}" if missing else ""))
         elif missing:
             self._connection.rows(f"ALTER PUBLICATION {quoted(self.name)} ADD TABLE {missing}")
+        self._refuse_parts()
+
+    def _refuse_parts(self) -> None:
+        """Refuse a publication, such as one that somebody else made, that leaves out changes, rows or columns."""
+        whole = self._connection.rows(
+            # Of rows and columns only PostgreSQL 15 knows.
+            "SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT EXISTS (SELECT 1 FROM pg_publication_rel r "
+            "WHERE r.prpubid = p.oid AND (to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' IS NOT NULL)) "
+            "FROM pg_publication p WHERE pubname = %s",
+            (self.name,),
+        )
+        if whole != [(True,)]:
+            raise FreshetError(
+                "DATABASE_UNFIT",
+                f"the publication {self.name} leaves out some changes, rows or columns.",
+                _STAYS,
+                "Drop it, and let it be made anew; or make it for whole tables, without WHERE, columns and publish =.",
+            )
 
     def _published(self) -> set[tuple[str, str]]:
         sql = "SELECT schemaname::text, tablename::text FROM pg_publication_tables WHERE pubname = %s"

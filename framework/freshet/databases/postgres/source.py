@@ -86,11 +86,16 @@ class PostgresSource:
         # With the table's name: alone, a name would be that of the text that is selected, and texts have another order.
         key = ", ".join(f"t.{quoted(name)}" for name in table.key)
         # By the function that the log writes values with, too: a cast to text cuts blanks, and adds to addresses.
-        values = ", ".join(f"CASE WHEN {one} IS NOT NULL THEN format('%%s', {one}) END" for one in map(quoted, names))
+        values = ", ".join(f"CASE WHEN {one} IS NOT NULL THEN format(chr(37) || 's', {one}) END" for one in map(quoted, names))
         # The parameters are texts, of which PostgreSQL makes the columns' own types.
+        # Where there are parameters a percent sign of a name is written twice.
+        here, key, values = (
+            text.replace("%", "%%") if after is not None else text
+            for text in (quoted(table.schema, table.name), key, values)
+        )
         behind = f" WHERE ({key}) > ({', '.join(['%s'] * len(table.key))})" if after is not None else ""
-        sql = f"SELECT {values} FROM {quoted(table.schema, table.name)} t{behind} ORDER BY {key} LIMIT {int(most)}"
-        found = self._connection.rows(sql if after else sql.replace('%%', '%'), tuple(after or ()))
+        sql = f"SELECT {values} FROM {here} t{behind} ORDER BY {key} LIMIT {int(most)}"
+        found = self._connection.rows(sql, tuple(after or ()))
         rows = [
             {name: as_json(self._types.get(kinds[name], ""), text) for name, text in zip(names, row, strict=True)}
             for row in found
