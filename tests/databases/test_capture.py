@@ -262,18 +262,21 @@ def test_a_server_that_is_gone_is_no_hang(shop: Shop, tmp_path: Path) -> None:
 
 TYPES = {
     "postgresql": (
-        "a smallint, b int, c bigint, d numeric(12,3), e numeric, f real, g double precision, h boolean, i text, j varchar(9), "
-        "k char(4), l bytea, m date, n timestamp, o timestamptz, p time, q interval, r json, s jsonb, t uuid, u int[], v text[], "
-        "w mood, x inet, y positive, z int4range",
+        "a smallint, b int, c bigint, d numeric(12,3), e numeric, f real, g double precision, h boolean, i text, "
+        "j varchar(9), k char(4), l bytea, m date, n timestamp, o timestamptz, p time, q interval, r json, s jsonb, "
+        "t uuid, u int[], v text[], w mood, x inet, y positive, z int4range",
         "-3, 2147483647, -9223372036854775808, 123456789.125, 1e30, 0.1, 0.1, true, 'ä', 'x', 'ab', '\\x00ff', '2026-02-03', "
-        "'2026-02-03 04:05:06.789', '2026-02-03 04:05:06.789+02', '04:05:06.7', '1 day 2 hours', '{\"a\": [1]}', '{\"a\": [1]}', "
+        "'2026-02-03 04:05:06.789', '2026-02-03 04:05:06.789+02', '04:05:06.7', '1 day 2 hours', "
+        "'{\"a\": [1]}', '{\"a\": [1]}', "
         "'6f9619ff-8b86-d011-b42d-00cf4fc964ff', '{1,null,3}', '{\"a,b\",\"c\"}', 'sad', '10.0.0.1', 5, '[1,5)'",
     ),
     "mariadb": (
         "a tinyint, b smallint unsigned, c mediumint, d int unsigned, e bigint, f bigint unsigned, g decimal(12,3), h float, "
         "i double, j bit(1), k bit(10), l char(4), m varchar(9), n longtext, o enum('x','y'), p set('p','q','r'), q binary(4), "
-        "r varbinary(4), s blob, t date, u datetime(3), v timestamp(6) null, w time, x year, y json, z varchar(9) charset latin1",
-        "-3, 65535, -8388608, 4294967295, -9223372036854775808, 18446744073709551615, 123456789.125, 0.1, 0.1, b'1', b'1000000001', "
+        "r varbinary(4), s blob, t date, u datetime(3), v timestamp(6) null, w time, x year, y json, "
+        "z varchar(9) charset latin1",
+        "-3, 65535, -8388608, 4294967295, -9223372036854775808, 18446744073709551615, 123456789.125, 0.1, 0.1, b'1', "
+        "b'1000000001', "
         "'ab', 'ä€', '😀', 'y', 'r,p', x'ff00', x'00ff', x'0001', '2026-02-03', '2026-02-03 04:05:06.789', "
         "'2026-02-03 04:05:06.789123', '-14:05:06', 2026, '{\"a\": [1]}', 'ä'",
     ),
@@ -308,7 +311,11 @@ def test_large_values_that_stay_are_told_of(shop: Shop, tmp_path: Path) -> None:
     *_, one, two, gone, moved = (event["_event"] for event in events_of(tmp_path, "public.orders"))
     assert [part["name"] for part in one["changelog_columns"]] == [part["name"] for part in two["changelog_columns"]] == ["row"]
     assert (gone["is_deleted"], moved["error_exception"] is None) == (True, False)
-    shop.run("alter table orders replica identity full", "update orders set status = 'sent'", "update orders set id = 11 where id = 10")
+    shop.run(
+        "alter table orders replica identity full",
+        "update orders set status = 'sent'",
+        "update orders set id = 11 where id = 10",
+    )
     captured(shop, tmp_path, groups=groups)
     found = [event for event in events_of(tmp_path, "public.orders") if not event["_event"]["error_exception"]]
     expected = {str(row[0]): row for row in shop.rows("select id, status, note from orders")}
@@ -363,6 +370,8 @@ def test_a_restart_and_a_kill_of_the_server(tmp_path: Path, kind: str) -> None:
             again = shop.again()
             again.run("update orders set note = 'after' where id < 3", "delete from orders where id = 9")
             captured(again, tmp_path)
-            assert rows_of(again, tmp_path, "orders", "id", "status", "note") == expected(again, "orders", "id", "status", "note")
+            assert rows_of(again, tmp_path, "orders", "id", "status", "note") == expected(
+                again, "orders", "id", "status", "note"
+            )
             again.run("insert into orders values (9, 'b', 'c')")
             server.down(False, lambda words: None)

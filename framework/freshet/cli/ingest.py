@@ -51,7 +51,8 @@ def ingest(
     began. What was captured is in files before the database is told so: after a kill the same command goes on, and no change
     is lost or in the files twice. Each table is a commit of its own, and one that fails harms no other.
 
-    A table or a column that the database has and no file names is told, and not guessed: `freshet init --from ADDRESS` writes its files.
+    A table or a column that the database has and no file names is told, and not guessed: `freshet init --from ADDRESS` writes
+    its files.
 
     \b
     Examples:
@@ -99,7 +100,9 @@ def _told(spec: IngestSpec, found: Ingested) -> list[str]:
         if why:
             lines.append(f"{table} is not captured, and cannot be: {why}")
         else:
-            lines.append(f"{table} is in the database, and no pipeline reads it: name it under 'tables:' or 'exclude:' of {spec.file}")
+            lines.append(
+                f"{table} is in the database, and no pipeline reads it: name it under 'tables:' or 'exclude:' of {spec.file}"
+            )
     return lines
 
 

@@ -1,4 +1,4 @@
-"""``freshet init --from ADDRESS``: the files by which a database is captured, of what its catalogue says; to be read before they count."""
+"""``freshet init --from ADDRESS``: the files by which a database is captured, of what its catalogue says."""
 
 from __future__ import annotations
 
@@ -81,17 +81,19 @@ def files_of(
         large = [column.name for column in one.columns if column.large and column.name not in one.key]
         if large and not one.whole_rows:
             told.append(
-                f"{one.full_name}: of an update the log may leave out {', '.join(large)}, where a value is large and stays; such a "
-                f"change goes aside. So that it has them: ALTER TABLE {one.full_name} REPLICA IDENTITY FULL"
+                f"{one.full_name}: of an update the log may leave out {', '.join(large)}, where a value is large and stays; "
+                f"such a change goes aside. So that it has them: ALTER TABLE {one.full_name} REPLICA IDENTITY FULL"
             )
     return Written(name=name, contents=contents, told=tuple(told))
 
 
 def _odd(table: DbTable) -> str:
     names = [column.name for column in table.columns]
-    bad = [one for one in names if not PLAIN_NAME.fullmatch(one) or one.startswith("_hoodie") or one.startswith("_event")]
+    bad = [one for one in names if not PLAIN_NAME.fullmatch(one) or one.startswith(("_hoodie", "_event"))]
     if bad:
         return f"the lake takes no column named {bad[0]!r}"
+    if len(names) == len(table.key):
+        return "it has no column beside its key"
     twice = len({one.lower() for one in names}) < len(names)
     return "two of its columns have one name but for its case" if twice else ""
 
@@ -110,7 +112,9 @@ def _ingest(
     address: Address, name: str, password_env: str, include: Sequence[str], exclude: Sequence[str], pipelines: dict[str, str]
 ) -> str:
     lines = [
-        "# Written by `freshet init --from ADDRESS`. Read it, and commit it; `freshet ingest " + name + "` captures what it names.",
+        "# Written by `freshet init --from ADDRESS`. Read it, and commit it; `freshet ingest "
+        + name
+        + "` captures what it names.",
         f"database: {json.dumps(str(address).replace('mariadb://', 'mysql://'))}",
         *([f'password: "{{{{ env.{password_env} }}}}"'] if password_env else []),
         "# A folder of this machine, kept as long as its pipelines may be computed anew.",

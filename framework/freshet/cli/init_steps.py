@@ -79,10 +79,10 @@ def from_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--include", multiple=True, metavar="PATTERN", help="--from: tables, schema.table with * and ?; repeatable."
         ),
+        click.option("--exclude", multiple=True, metavar="PATTERN", help="--from: and those of them that are not; repeatable."),
         click.option(
-            "--exclude", multiple=True, metavar="PATTERN", help="--from: and those of them that are not; repeatable."
+            "--password-env", default="", metavar="NAME", help="--from: the environment variable that has the password."
         ),
-        click.option("--password-env", default="", metavar="NAME", help="--from: the environment variable that has the password."),
     )
     for option in reversed(options):
         command = option(command)

@@ -81,5 +81,5 @@ def _bad(why: str) -> FreshetError:
         "BAD_ADDRESS",
         f"the address of the database cannot be used: {why}.",
         _EFFECT,
-        "Write postgresql://USER@HOST:5432/DATABASE or mysql://USER@HOST:3306/DATABASE, and the password into an environment variable.",
+        "Write postgresql://USER@HOST:5432/DATABASE or mysql://USER@HOST:3306/DATABASE, and the password into the environment.",
     )

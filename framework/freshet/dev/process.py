@@ -54,9 +54,7 @@ def _mark_by_ps(pid: int) -> str | None:
     return None if not state or state[0] in "ZX" else " ".join(started.split())
 
 
-def end_process(
-    pid: int, mark: str, term_seconds: float = TERM_SECONDS, by: signal.Signals = signal.SIGTERM
-) -> Ended:
+def end_process(pid: int, mark: str, term_seconds: float = TERM_SECONDS, by: signal.Signals = signal.SIGTERM) -> Ended:
     """End a process, by SIGTERM and then by SIGKILL, unless its id belongs to another one by now.
 
     Args:

@@ -150,7 +150,7 @@ def _decode_streamer(text: str, is_v1: bool, of: str, name: str) -> Position:
         shown = without_credentials(text[:2000])[:200]
         raise StateError(
             "CHECKPOINT_UNREADABLE",
-            f"{of}HoodieStreamer's checkpoint {shown!r} is neither of a Hudi table nor of a topic.",
+            f"{of}HoodieStreamer's checkpoint {shown!r} is none of a Hudi table, a topic or files.",
             "Nothing was read or written.",
             f"Set one of the new source: freshet checkpoint set {name} INSTANT",
             text=shown,

@@ -1,8 +1,8 @@
 """Capture a database into a folder: a copy of each table, then its log from where the copy began.
 
-A copy is made in pieces, each a query of its own, while the database is written to. That is right because the log has every change
-since before the first piece, and a copy's rows count as older than all of these: what changed since is in the log, and wins. So a
-copy needs no snapshot that is held open, and goes on where it was when it was ended.
+A copy is made in pieces, each a query of its own, while the database is written to. That is right because the log has every
+change since before the first piece, and a copy's rows count as older than all of these: what changed since is in the log, and
+wins. So a copy needs no snapshot that is held open, and goes on where it was when it was ended.
 """
 
 from __future__ import annotations
@@ -75,7 +75,11 @@ class Bounds:
 
 
 def capture(
-    source: DatabaseSource, landing: Landing, wanted: Sequence[Wanted], tell: Tell, bounds: Bounds = Bounds()  # noqa: B008
+    source: DatabaseSource,
+    landing: Landing,
+    wanted: Sequence[Wanted],
+    tell: Tell,
+    bounds: Bounds = Bounds(),
 ) -> Captured:
     """Capture what is new; to be called by whoever holds the folder.
 

@@ -1,8 +1,9 @@
 """Where changes land: a folder for each table, files that appear whole, and a record of how far the database was captured.
 
-A batch of files is one step. They are written under hidden names and made durable; then the record is replaced, which names them
-and the new position; then they get their names. A kill before the record leaves files that nobody ever sees, and the same changes
-are captured again; a kill after it leaves names to be given, which the next start does. So a change is in the folder once.
+A batch of files is one step. They are written under hidden names and made durable; then the record is replaced, which names
+them and the new position; then they get their names. A kill before the record leaves files that nobody ever sees, and the same
+changes are captured again; a kill after it leaves names to be given, which the next start does. So a change is in the folder
+once.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ from freshet.project.load.loader import Loader
 from freshet.project.model.paths import normal_path
 from freshet.project.shape.strategies import Duration, Model, Name, OneOrMore, refused, seconds_of
 from freshet.project.syntax.files import Place, ProjectFiles
+from freshet.project.syntax.template import TemplateContext
 from freshet.project.syntax.yaml_nodes import MapNode
+from freshet.secrets import REDACTOR
 
 FOLDER = "configs/ingest"
 #: What PostgreSQL takes as the name of a slot.
@@ -31,8 +33,8 @@ _SLOT = re.compile(r"[a-z0-9_]{1,63}")
 class IngestFile(Model):
     """The shape of the file."""
 
-    database: Name = Field(description="Address of the database, without a password: postgresql:// or mysql://user@host/name.")
-    password: str = Field("", description="The user's password: \"{{ env.NAME }}\".")
+    database: Name = Field(description="Address of the database without a password: postgresql:// or mysql://")
+    password: str = Field("", description='The user\'s password: "{{ env.NAME }}".')
     into: Name = Field(description="Folder of this machine where changes land, one below it for each table.")
     slot: Name | None = Field(None, description="Name of the replication slot and publication. [default: freshet_NAME]")
     include: OneOrMore = Field(default_factory=lambda: ["*"], description="Tables that are looked at: schema.table, * and ?.")
@@ -51,7 +53,7 @@ class IngestFile(Model):
     @classmethod
     def _is_not_there(cls, value: object) -> object:
         raise refused(
-            "tables are published one by one, each in a commit of its own, so that a transaction over several may be half seen.",
+            "tables are published one by one, each in a commit of its own: a transaction over several may be half seen.",
             "Remove it; each table by itself is never half a transaction.",
             "NOT_SUPPORTED",
         )
@@ -130,7 +132,8 @@ def load_ingest(root: Path, name: str, env: str | None, overrides: Sequence[str]
     _, configs = loader.configs(env)
     base = loader.draft("", "configs/base.yml", layers.merge(*configs, layers.override_layer(overrides, problems)), problems)
     tree = loader.tree(file, problems)
-    rendered = layers.render_node(tree, base.context, problems) if tree is not None else None
+    context = TemplateContext(var=base.context.var, env=os.environ, on_secret=REDACTOR.register)
+    rendered = layers.render_node(tree, context, problems) if tree is not None else None
     if problems.found or not isinstance(rendered, MapNode):
         raise SpecError(problems.found)
     shape = _shape(rendered, file, problems)
@@ -165,11 +168,15 @@ def _shape(tree: MapNode, file: str, problems: Problems) -> IngestFile | None:
                 hint = did_you_mean(path[-1], list(IngestFile.model_fields))
                 problems.add(at.file, at.line, "UNKNOWN_KEY", f"Unknown key '{key[:80]}'.", hint)
             elif found["type"] == "missing":
-                problems.add(at.file, at.line, "MISSING_KEY", f"The key '{key}' is missing.", "docs/guides/databases.md has it.")
+                problems.add(
+                    at.file, at.line, "MISSING_KEY", f"The key '{key}' is missing.", "docs/guides/databases.md has it."
+                )
             elif "hint" in context:
                 problems.add(at.file, at.line, found["type"], f"{key}: {found['msg']}", context["hint"])
             else:
-                problems.add(at.file, at.line, "WRONG_TYPE", f"{key}: {found['msg']}.", "docs/guides/databases.md has its form.")
+                problems.add(
+                    at.file, at.line, "WRONG_TYPE", f"{key}: {found['msg']}.", "docs/guides/databases.md has its form."
+                )
         return None
 
 
@@ -185,10 +192,21 @@ def _check(shape: IngestFile, slot: str, tree: MapNode, file: str, problems: Pro
         add("NOT_SUPPORTED", said, "Name a folder, or one of a file system that is mounted.", "into")
     node = tree.entries.get("password")
     if shape.password and not (node is not None and "env." in str(getattr(node, "template", ""))):
-        add("SECRET_IN_FILE", "A password stands in the file.", 'Write "{{ env.NAME }}", and let the environment have it.', "password")
+        add(
+            "SECRET_IN_FILE",
+            "A password stands in the file.",
+            'Write "{{ env.NAME }}", and let the environment have it.',
+            "password",
+        )
     for table, pipeline in shape.tables.items():
         if "." not in table:
-            add("BAD_NAME", f"'{table[:80]}' is not written as schema.table.", "Of MariaDB write database.table.", "tables", table)
+            add(
+                "BAD_NAME",
+                f"'{table[:80]}' is not written as schema.table.",
+                "Of MariaDB write database.table.",
+                "tables",
+                table,
+            )
         elif not is_chosen(table, shape.include, shape.exclude):
             said = f"'{table[:80]}' is captured, and include and exclude leave it out."
             add("CONFLICTING_SETTING", said, "Let include have it, or remove it from 'tables:'.", "tables", table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from freshet.metrics.http import host_of, send
@@ -20,9 +21,9 @@ def ways_of(out: LineageOut) -> tuple[Way, ...]:
     Args:
         out: What the environment declares.
     """
-    to_file: Way = lambda event: _append(out.file, event)  # noqa: E731
-    to_url: Way = lambda event: _post(out, event)  # noqa: E731
-    return tuple(way for way, wanted in ((to_file, out.file), (to_url, out.url)) if wanted)
+    to_file: tuple[Way, ...] = (partial(_append, out.file),) if out.file else ()
+    to_url: tuple[Way, ...] = (partial(_post, out),) if out.url else ()
+    return (*to_file, *to_url)
 
 
 def _append(file: str, event: Mapping[str, Any]) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from freshet.databases.model import Change, Emptied, End, Shape, Transaction
-from freshet.databases.postgres.log import _told
 from freshet.databases.postgres.pgoutput import UNCHANGED, Begin, Commit, Relation, Row, Truncate, decode
+from freshet.databases.postgres.told import told_by
 
 RECORDED = [bytes.fromhex(one) for one in json.loads((Path(__file__).parent / "pgoutput.json").read_text())]
 TYPES = {23: "int4", 25: "text", 1700: "numeric", 17: "bytea", 1184: "timestamptz", 16: "bool", 701: "float8", 1007: "_int4"}
@@ -52,7 +52,7 @@ def test_what_nobody_knows_is_no_change() -> None:
 
 
 def told(after: int = 0, key: tuple[str, ...] = ("id",)) -> list[Any]:
-    return list(_told(iter(RECORDED), after, TYPES, {"public.t": key}))
+    return list(told_by(iter(RECORDED), after, TYPES, {"public.t": key}))
 
 
 def test_changes_have_their_place_and_a_new_key_is_two() -> None:
@@ -82,4 +82,4 @@ def test_what_was_captured_is_passed_over_and_tables_are_known_all_the_same() ->
     later = told(after=ends[2])
     assert [one.number for one in later if isinstance(one, End)] == ends[3:]
     assert [one.row["id"] for one in later if isinstance(one, Change)] == [5, 6, 7, 5]
-    assert not [one for one in _told(iter(RECORDED), 0, TYPES, {"public.other": ("id",)}) if isinstance(one, Change)]
+    assert not [one for one in told_by(iter(RECORDED), 0, TYPES, {"public.other": ("id",)}) if isinstance(one, Change)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,9 @@ def test_a_record_is_read_as_it_was_kept(tmp_path: Path) -> None:
     assert landing.record() == record
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"version": 2}', '{"version": 1}', '{"version": 1, "tables": {"a": {"b": 1}}}', "[]"])
+@pytest.mark.parametrize(
+    "text", ["", "{}", '{"version": 2}', '{"version": 1}', '{"version": 1, "tables": {"a": {"b": 1}}}', "[]"]
+)
 def test_a_record_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / ".freshet-ingest.json").write_text(text)
     with pytest.raises(FreshetError) as error:
@@ -62,10 +65,8 @@ def test_a_kill_at_any_step_leaves_all_or_nothing(tmp_path: Path, monkeypatch: p
 
     real = os.replace
     monkeypatch.setattr(module.os, "replace", replace)
-    try:
+    with suppress(Ended):
         landing.publish(Record(identity="x", position="b", number=2), a_step(landing))
-    except Ended:
-        pass
     monkeypatch.setattr(module.os, "replace", real)
     record = landing.record()
     assert record is not None

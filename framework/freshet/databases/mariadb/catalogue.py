@@ -32,7 +32,9 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
     for table, name, data_type, column_type, precision, scale, nullable, generated in connection.rows(_COLUMNS):
         found, note = lake_type(data_type, column_type, precision, scale)
         if found is None:
-            refused.setdefault(table, f"its column {name} is of the type {column_type}, which the log and a query give differently")
+            refused.setdefault(
+                table, f"its column {name} is of the type {column_type}, which the log and a query give differently"
+            )
         if generated != "NEVER":
             refused.setdefault(table, f"its column {name} is computed by the database, which was not tried")
         columns.setdefault(table, []).append(

@@ -58,10 +58,13 @@ def _in_words(address: Address, error: Exception) -> FreshetError:
             "LOG_LOST",
             f"{where} does not have the log from where the last capture ended: {said}",
             _EFFECT,
-            "Copy the tables anew: name another folder in the ingest's file, and read them with `freshet run NAME --full-refresh`.",
+            "Copy the tables anew: name another folder in the ingest's file, and read them with "
+            "`freshet run NAME --full-refresh`.",
         )
     if code in _DENIED:
-        return FreshetError("DATABASE_DENIED", f"{where} refuses: {said}", _EFFECT, "Correct the user, its rights, or password.")
+        return FreshetError(
+            "DATABASE_DENIED", f"{where} refuses: {said}", _EFFECT, "Correct the user, its rights, or password."
+        )
     if code >= 2000 or code in _LATER or isinstance(error, OSError):
         remedy = "Check the address and that the server runs, and run the same command again."
         return RetryableError("DATABASE_UNREACHABLE", f"{where} does not answer: {said}", _EFFECT, remedy)

@@ -29,8 +29,14 @@ def number_of(position: str) -> int:
     """
     parts = [one.strip() for one in position.split(",") if one.strip()]
     if len(parts) != 1:
-        why = "nothing was written to its log yet" if not parts else f"its log has {len(parts)} domains ({position}), whose order no number tells"
-        raise FreshetError("DATABASE_UNFIT", f"{why}.", "Nothing was captured.", "Let one domain write: gtid_domain_id; and write a row.")
+        why = (
+            "nothing was written to its log yet"
+            if not parts
+            else f"its log has {len(parts)} domains ({position}), whose order no number tells"
+        )
+        raise FreshetError(
+            "DATABASE_UNFIT", f"{why}.", "Nothing was captured.", "Let one domain write: gtid_domain_id; and write a row."
+        )
     return int(parts[0].split("-")[2])
 
 
@@ -135,7 +141,9 @@ class _Reading:
 
     def _begin(self, event: Any) -> None:
         if str(event.domain_id) != self._domain:
-            raise _unfit(f"its log has a transaction of the domain {event.domain_id}, and those of {self._domain} were captured")
+            raise _unfit(
+                f"its log has a transaction of the domain {event.domain_id}, and those of {self._domain} were captured"
+            )
         if event.flags & _PREPARED:
             raise _unfit("its log has a transaction of XA, which is prepared here and committed elsewhere")
         if event.gtid_seq_no <= self._last:

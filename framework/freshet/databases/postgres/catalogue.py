@@ -9,7 +9,8 @@ from freshet.types.columns import Atomic
 
 _TABLES = """
 SELECT c.oid, n.nspname, c.relname, c.relreplident, c.relkind, c.relpersistence,
-  (SELECT array_agg(a.attname ORDER BY k.place) FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(number, place), pg_attribute a
+  (SELECT array_agg(a.attname ORDER BY k.place)
+   FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(number, place), pg_attribute a
    WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.number)::text[],
   (SELECT array_agg(a.attname) FROM pg_index i, unnest(i.indkey) AS k(number), pg_attribute a
    WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.number)::text[]
@@ -42,9 +43,7 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
     computed: set[tuple[int, str]] = set()
     for oid, name, declared, base, kind, modifier, not_null, large, generated in connection.rows(_COLUMNS, (list(columns),)):
         type_, note = lake_type(base if kind == "b" else "", modifier)
-        columns[oid].append(
-            DbColumn(name=name, declared=declared, type=type_, note=note, nullable=not not_null, large=large)
-        )
+        columns[oid].append(DbColumn(name=name, declared=declared, type=type_, note=note, nullable=not not_null, large=large))
         if generated:
             computed.add((oid, name))
     return tuple(

@@ -94,8 +94,12 @@ class Connection:
         code, said = str(error.pgcode or ""), foreign_text(error)
         where, effect = f"PostgreSQL at {self._address}", "What was captured before stays."
         if code.startswith(_DENIED) or (not code and _DENIED_WORDS.search(said)):
-            return FreshetError("DATABASE_DENIED", f"{where} refuses: {said}", effect, "Correct the user, its rights, or password.")
+            return FreshetError(
+                "DATABASE_DENIED", f"{where} refuses: {said}", effect, "Correct the user, its rights, or password."
+            )
         if not code or code.startswith(("08", "57", "53")):
             remedy = "Check the address and that the server runs, and run the same command again."
             return RetryableError("DATABASE_UNREACHABLE", f"{where} does not answer: {said}", effect, remedy)
-        return FreshetError("DATABASE_FAILED", f"{where} says: {said}", effect, "Mend what it says, and run the same command.", sqlstate=code)
+        return FreshetError(
+            "DATABASE_FAILED", f"{where} says: {said}", effect, "Mend what it says, and run the same command.", sqlstate=code
+        )

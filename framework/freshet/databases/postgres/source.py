@@ -90,8 +90,7 @@ class PostgresSource:
         # The parameters are texts, of which PostgreSQL makes the columns' own types.
         # Where there are parameters a percent sign of a name is written twice.
         here, key, values = (
-            text.replace("%", "%%") if after is not None else text
-            for text in (quoted(table.schema, table.name), key, values)
+            text.replace("%", "%%") if after is not None else text for text in (quoted(table.schema, table.name), key, values)
         )
         behind = f" WHERE ({key}) > ({', '.join(['%s'] * len(table.key))})" if after is not None else ""
         sql = f"SELECT {values} FROM {here} t{behind} ORDER BY {key} LIMIT {int(most)}"

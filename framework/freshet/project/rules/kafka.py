@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import get_args
 
 from freshet.hudi.keys import options
 from freshet.hudi.keys.kafka_client import without_jvm
 from freshet.hudi.keys.kafka_keys import ACTED_UPON, CLIENT_KEYS, GROUP, OFFSET_RESET, SECRET_KEYS, SERVERS
 from freshet.problems import Problems
-from freshet.project.model.kafka import DEFAULT_MAX_EVENTS, KafkaSpec, Reset, place_of_topics
+from freshet.project.model.kafka import DEFAULT_MAX_EVENTS, Format, KafkaSpec, Reset, place_of_topics
 from freshet.project.model.pipeline import TableRef
 from freshet.project.shape.source import NOT_SAID, Source
 from freshet.project.syntax.ddl import Setting
@@ -101,7 +102,7 @@ def read_topics(
         fail_on_data_loss=_flag(settings.get(options.KAFKA_FAIL_ON_LOSS), True),
         min_partitions=_number(settings.get(options.KAFKA_MIN_PARTITIONS), 0),
         # Of a changelog the records are read as they are: what they say is the adapter's matter.
-        format="bytes" if kind in ("changelog", "csv", "parquet", "orc") else kind,
+        format=next((one for one in get_args(Format) if one == kind), "bytes"),
         is_strict=declared.mode == "strict",
         tombstones="row" if declared.format == "changelog" else declared.tombstones or "",
     )

@@ -158,7 +158,7 @@ class FilesSource:
         """Raise FILES_HAVE_NO_KEYS: rows are found by their files alone."""
         raise StateError(
             "FILES_HAVE_NO_KEYS",
-            f"{self.spec.name}: the input {one.name} drives rows of the main source, and rows of files cannot be found by a key.",
+            f"{self.spec.name}: the input {one.name} drives rows of the main source, and rows of files are found by no key.",
             "Nothing was read or written.",
             "Land the files in a raw table by a pipeline of its own, and let that be the main source.",
         )
@@ -174,8 +174,8 @@ class FilesSource:
             "FILES_HAVE_NO_VERSIONS",
             f"{self.spec.name}: files have no earlier version of themselves.",
             "Nothing was read or written.",
-            f"To read files again: freshet checkpoint set {self.spec.name} with the time after which they were modified; or land "
-            "them in a raw table, and let that be the main source.",
+            f"To read files again: freshet checkpoint set {self.spec.name} with the time after which they were modified; or "
+            "land them in a raw table, and let that be the main source.",
         )
 
 

@@ -49,11 +49,13 @@ class Late:
         number: How many there are at least.
         named: Those of which it is known which they are.
         days: The days in which they were modified, in days since 1970.
+        doubtful: Days of which files are gone since they were counted: one that came late to those is not told from them.
     """
 
-    number: int
-    named: tuple[File, ...]
-    days: tuple[int, ...]
+    number: int = 0
+    named: tuple[File, ...] = ()
+    days: tuple[int, ...] = ()
+    doubtful: tuple[int, ...] = ()
 
 
 def entry_of(file: File) -> bytes:
@@ -88,34 +90,35 @@ def sort_out(files: Iterable[File], position: FilesPosition) -> Sorted:
     return Sorted(new=in_order(new), rewritten=in_order(rewritten), older=in_order(older))
 
 
-def late_among(older: Iterable[File], position: FilesPosition) -> Late | None:
-    """Return what of the files from before the horizon was never seen; None where nothing was.
-
-    Where files of a day are gone since it was counted, others of the same day that came late are not told from those.
+def late_among(older: Iterable[File], position: FilesPosition) -> Late:
+    """Return what of the files from before the horizon was never seen.
 
     Args:
         older: Those that there are now.
         position: What counted them.
     """
     if position.days is None:
-        return None
+        return Late()
     by_day: dict[int, list[File]] = defaultdict(list)
     keys = sorted(position.days)
     for file in older:
         day = file.modified // DAY
         by_day[next((key for key in keys if key >= day), day)].append(file)
-    number, named, days = 0, list[File](), set[int]()
+    number, named, days, doubtful = 0, list[File](), set[int](), set[int]()
     for key, files in sorted(by_day.items()):
         known, total = position.days.get(key, (0, 0))
         now = sum_of(files)
-        if len(files) < known or (len(files), now) == (known, total):
+        if (len(files), now) == (known, total):
+            continue
+        if len(files) < known:
+            doubtful |= {file.modified // DAY for file in files}
             continue
         number += max(1, len(files) - known)
         one = ((now - total) % _MODULUS).to_bytes(ENTRY, "big") if len(files) == known + 1 else b""
         found = [file for file in files if not known or entry_of(file) == one]
         named += found
         days |= {file.modified // DAY for file in found or files}
-    return Late(number=number, named=tuple(named), days=tuple(sorted(days))) if number else None
+    return Late(number=number, named=tuple(named), days=tuple(sorted(days)), doubtful=tuple(sorted(doubtful)))
 
 
 def sum_of(files: Iterable[File]) -> int:
@@ -127,7 +130,7 @@ def position_after(
     position: FilesPosition,
     *,
     read: Iterable[File],
-    ignored: Iterable[File],
+    rewritten: Iterable[File],
     unread: Iterable[File],
     standing: Iterable[File],
     late_ms: int,
@@ -137,7 +140,7 @@ def position_after(
     Args:
         position: The one from which it read.
         read: What it has read.
-        ignored: What counts as read though it was not.
+        rewritten: Files in the place of others that were read, which count as read, too.
         unread: What is there, and will be read later.
         standing: All files that can be read.
         late_ms: How much older than the newest file one may be that comes later.
@@ -145,8 +148,11 @@ def position_after(
     read, unread = tuple(read), tuple(unread)
     mark = max([position.mark, *(file.modified for file in read)])
     minutes: dict[int, set[bytes]] = {at: set(_split(found)) for at, found in position.minutes.items()}
-    for file in (*read, *ignored):
-        minutes.setdefault(file.modified // MINUTE, set()).add(entry_of(file))
+    again = {*rewritten}
+    for file in (*read, *again):
+        # One that was rewritten is remembered for as long as what stood in its place.
+        at = (mark if file in again else file.modified) // MINUTE
+        minutes.setdefault(at, set()).add(entry_of(file))
     # What is there and was not read must not be taken for one of those that were.
     first = min((file.modified for file in unread), default=mark + 1)
     horizon = max(position.horizon, min(mark - late_ms, first))

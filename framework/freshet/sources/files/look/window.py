@@ -25,7 +25,7 @@ class Choice:
         read: The files, in order.
         later: Those that are left for the next run, in order.
         ignored: Those that were read before, were rewritten, and stay as they were read.
-        late: Those from before the files that are remembered; None where there are none.
+        late: Those from before the files that are remembered.
         after: The position behind it.
         words: What else is to be said; empty for nothing.
     """
@@ -33,7 +33,7 @@ class Choice:
     read: tuple[File, ...]
     later: tuple[File, ...]
     ignored: tuple[File, ...]
-    late: Late | None
+    late: Late
     after: FilesPosition
     words: str
 
@@ -57,7 +57,7 @@ def choose(name: str, spec: FilesSpec, ready: Ready, position: FilesPosition | N
     if found.rewritten and spec.rewritten == "fail":
         raise _rewritten(name, found.rewritten)
     late = late_among(found.older, before)
-    if late is not None and spec.too_late == "fail":
+    if late.number and spec.too_late == "fail":
         raise _late(name, spec, late)
     waiting = in_order((*found.new, *found.rewritten)) if spec.rewritten == "read" else found.new
     read, later = (waiting, ()) if is_whole else _bounded(waiting, spec)
@@ -65,13 +65,15 @@ def choose(name: str, spec: FilesSpec, ready: Ready, position: FilesPosition | N
     after = position_after(
         before,
         read=read,
-        ignored=ignored,
+        rewritten=ignored or tuple(file for file in found.rewritten if file in set(read)),
         unread=(*later, *ready.held),
         standing=ready.files,
         late_ms=1000 * spec.late_seconds,
     )
     said = [f"{ready.words}, left alone"] if ready.words else []
     said += [f"{counted(len(ignored), 'file')} rewritten and not read again: {_named(ignored)}"] if ignored else []
+    if late.doubtful:
+        said.append(f"files modified on {_days(late.doubtful)} are gone since: one that came late to those would not be seen")
     return Choice(read=read, later=later, ignored=ignored, late=late, after=after, words="; ".join(said))
 
 
@@ -83,7 +85,7 @@ def window_of(choice: Choice, position: FilesPosition | None) -> Window:
         position: Where the pipeline stands; None for the beginning.
     """
     since = "since the checkpoint" if position is not None else "from the beginning: no checkpoint yet"
-    late = late_in_words(choice.late) if choice.late is not None else ""
+    late = late_in_words(choice.late) if choice.late.number else ""
     said = "".join(f"; {words}" for words in (choice.words, late) if words)
     if not choice.read:
         return Window(kind="idle", end_inclusive=choice.after.text, reason=f"no file {since}{said}", warning=late)
@@ -101,9 +103,8 @@ def window_of(choice: Choice, position: FilesPosition | None) -> Window:
 def late_in_words(late: Late) -> str:
     """Return what came too late, in words."""
     named = f" ({_named(late.named)})" if late.named else ""
-    more = f" and {len(late.days) - _SHOWN} more" if len(late.days) > _SHOWN else ""
-    days = ", ".join(iso_of(day * DAY)[:10] for day in late.days[:_SHOWN])
-    return f"at least {counted(late.number, 'file')}{named} came later than the files that were read, modified on {days}{more}"
+    days = _days(late.days)
+    return f"at least {counted(late.number, 'file')}{named} came later than the files that were read, modified on {days}"
 
 
 def _bounded(waiting: Sequence[File], spec: FilesSpec) -> tuple[tuple[File, ...], tuple[File, ...]]:
@@ -138,6 +139,11 @@ def _late(name: str, spec: FilesSpec, late: Late) -> StateError:
         "source: {files: {too_late: warn}}; to wait longer for others: late",
         files=[file.path for file in late.named[:_SHOWN]],
     )
+
+
+def _days(days: Sequence[int]) -> str:
+    more = f" and {len(days) - _SHOWN} more" if len(days) > _SHOWN else ""
+    return ", ".join(iso_of(day * DAY)[:10] for day in days[:_SHOWN]) + more
 
 
 def _named(files: Iterable[File]) -> str:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from freshet.errors import foreign_text
 from freshet.sources.files.reads import File
 
-# Of what is within a file. A store that fails, or a file that is gone, says something else, and is no reason to leave a file out.
+# Of what is within a file: of a store that fails, or a file that is gone, no file is left out.
 _DAMAGED = re.compile(
     r"is not a Parquet file|ParquetDecodingException|CorruptFooter|\w*Corrupt\w*Exception|[Cc]orrupt|EOFException|"
     r"Unexpected end of (?:input stream|ZLIB)|ZipException|incorrect (?:header|data) check|invalid (?:stored block|block type|"
@@ -48,7 +48,7 @@ def damaged_among(files: Sequence[File], rows: Callable[[Sequence[File]], DataFr
         if not is_damage(error):
             raise
         if len(files) == 1:
-            return {files[0]: f"it is damaged: {foreign_text(str(error))[:_MOST_WORDS]}"}
+            return {files[0]: f"it is damaged: {foreign_text(error)[:_MOST_WORDS]}"}
         half = len(files) // 2
         return {**damaged_among(files[:half], rows), **damaged_among(files[half:], rows)}
     return {}

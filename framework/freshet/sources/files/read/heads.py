@@ -163,7 +163,7 @@ def names_of(head: bytes, whole: bool, stage: ReadFiles) -> tuple[str, ...]:
     sep, quote = options.get("sep", ","), options.get("quote", '"')
     if len(sep) == 1:
         quoted = {"quotechar": quote} if len(quote) == 1 else {"quoting": csv.QUOTE_NONE}
-        names = next(csv.reader([lines[0].rstrip("\r\n")], delimiter=sep, **quoted))  # type: ignore[arg-type]
+        names = next(csv.reader([lines[0].rstrip("\r\n")], delimiter=sep, **quoted))
     else:
         names = lines[0].rstrip("\r\n").split(sep)
     names = [name.strip() for name in names]

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from freshet.errors import DataError
+from freshet.errors import DataError, foreign_text
 from freshet.project.model.files import ORIGIN
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.quality.kept import keep_rows
@@ -39,7 +39,7 @@ class FilesReader:
         Where it does not, a file that cannot be read is an error, and such a row fails the job that reads any column of it.
 
         Raises:
-            DataError: FILE_UNREADABLE.
+            DataError: FILES_UNREADABLE.
         """
         if not isinstance(stage, ReadFiles):
             raise TypeError("a plan of files reads files")
@@ -88,7 +88,7 @@ def _rows(spark: SparkSession, stage: ReadFiles, files: Sequence[File]) -> tuple
         except Py4JJavaError as error:
             if not is_damage(error):
                 raise
-            bad |= dict.fromkeys(of, f"Spark cannot read it: {str(error.java_exception)[: _SHOWN * 60]}")
+            bad |= dict.fromkeys(of, f"Spark cannot read it: {foreign_text(error)}")
     return reduce(DataFrame.unionByName, found) if found else no_rows(spark, stage), bad
 
 
@@ -124,7 +124,7 @@ def _unreadable(stage: ReadFiles, bad: Mapping[File, str]) -> DataError:
     shown = [f"{file.path} ({counted(file.size, 'byte')}): {why}" for file, why in list(bad.items())[:_SHOWN]]
     more = f"; and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
     return DataError(
-        "FILE_UNREADABLE",
+        "FILES_UNREADABLE",
         f"{counted(len(bad), 'file')} below {stage.table.name} cannot be read: {'; '.join(shown)}{more}.",
         "Nothing was written, and the checkpoint stays.",
         "Mend it, or take it away; to send such files to the quarantine, and go on: checks: [{name: readable, malformed: true, "

@@ -10,8 +10,8 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from freshet.errors import StateError
-from freshet.project.model.files import ORIGIN
+from freshet.errors import StateError, foreign_text
+from freshet.project.model.files import ORIGIN, ORIGIN_TYPE
 from freshet.project.model.kafka import ORIGIN as MESSAGE
 from freshet.project.model.kafka import ORIGIN_TYPE as MESSAGE_TYPE
 from freshet.quality.contract import ORIGINAL
@@ -69,8 +69,6 @@ def no_rows(spark: SparkSession, stage: ReadFiles) -> DataFrame:
 
 
 def _columns(stage: ReadFiles) -> tuple[Column, ...]:
-    from freshet.project.model.files import ORIGIN_TYPE
-
     if stage.as_messages:
         return (Column(name="value", type=type_from_spark("binary")), Column(name=MESSAGE, type=MESSAGE_TYPE))
     return (*stage.columns, Column(name=ORIGIN, type=ORIGIN_TYPE))
@@ -104,21 +102,16 @@ def _of_csv(spark: SparkSession, stage: ReadFiles, names: Sequence[str], paths: 
     places = [f"__freshet_{number}" for number in range(len(found))]
     schema = ", ".join(f"`{name}` string" for name in (*places, corrupt))
     options = {**stage.csv, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": corrupt, "enforceSchema": "true"}
-    formats = {name: options.pop(name) for name in ("dateFormat", "timestampFormat") if name in options}
+    formats: dict[str, str] = {name: options.pop(name) for name in ("dateFormat", "timestampFormat") if name in options}
     read = spark.read.schema(schema).options(**_OPTIONS, **options).csv(list(paths))
     raw = _placed(stage, read, *places, corrupt)
     placed = {column.name: places[found[column.name.lower()]] for column in stage.columns if column.name.lower() in found}
     values, wrong = csv_values(stage.columns, placed, formats)
     broken = F.when(F.col(corrupt).isNotNull(), "it has more or fewer values than there are columns")
     no_text = F.when(F.concat_ws("", *places).contains("\ufffd"), "it is no text in the encoding that is declared")
-    told = [F.col(place).alias(name) for place, name in zip(places, names or stage_names(stage), strict=True)]
+    told = [F.col(place).alias(name) for place, name in zip(places, names or wanted, strict=True)]
     original = F.to_json(F.struct(F.col(_PATH).alias("path"), F.struct(*told).alias("row"), F.col(corrupt).alias("line")))
     return raw.select(*values, _origin(), F.coalesce(broken, no_text, *wrong).alias(WHY), original.alias(ORIGINAL))
-
-
-def stage_names(stage: ReadFiles) -> list[str]:
-    """Return the names of the columns."""
-    return [column.name for column in stage.columns]
 
 
 def _of_schema(spark: SparkSession, stage: ReadFiles, paths: Sequence[str]) -> DataFrame:
@@ -134,7 +127,7 @@ def _of_schema(spark: SparkSession, stage: ReadFiles, paths: Sequence[str]) -> D
         rows.schema  # noqa: B018 - analysed here, so that what it says is of these files
     except AnalysisException as error:
         if _NO_AVRO not in str(error):
-            raise ValueError(f"Spark cannot read it: {str(error).splitlines()[0][:300]}") from error
+            raise ValueError(f"Spark cannot read it: {foreign_text(error)}") from error
         raise StateError(
             "AVRO_JARS_MISSING",
             "Spark runs without the jar that it decodes Avro with: it was started for pipelines that read none, or by somebody "
