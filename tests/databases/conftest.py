@@ -16,7 +16,7 @@ from tests.databases.shops import MariaDbShop, PostgresShop, Shop
 from tests.kit.databases import started
 
 #: What `make test` tries on a real server: the rest is for `make nightly`.
-SMOKE = ("test_a_copy_and_the_log_make_the_table[postgres]",)
+SMOKE = ("test_a_copy_and_the_log_make_the_table[postgres]", "test_a_copy_and_the_log_make_the_table[mariadb]")
 
 
 # Before the queue leaves out what is marked.

@@ -22,7 +22,7 @@ ORDER BY n.nspname, c.relname
 _COLUMNS = """
 SELECT a.attrelid, a.attname, format_type(a.atttypid, a.atttypmod), b.typname, b.typtype,
   CASE WHEN t.typtype = 'd' AND a.atttypmod = -1 THEN t.typtypmod ELSE a.atttypmod END,
-  a.attnotnull, a.attlen = -1 AND a.attstorage <> 'p', a.attgenerated <> ''
+  a.attnotnull, a.attstorage IN ('x', 'e'), a.attgenerated <> ''
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ANY(%s)
