@@ -73,3 +73,17 @@ def test_a_database_is_in_the_lake(shop: Shop, spark: SparkSession, tmp_path: Pa
     freshet(folder, "ingest", name)
     equal()
     assert (1, "Oslo") in lake_rows(spark, folder, f"{name}_orders", "id", "city")
+    # A table that was emptied is stopped, until all is copied anew into another folder.
+    shop.run("truncate table orders", "insert into orders (id, city) values (1, 'Bern'), (77, 'Rom')")
+    stopped = freshet(folder, "ingest", name, code=5)
+    assert stopped["blocked"][f"{name}_orders"]["code"] == "TABLE_STOPPED"
+    own = folder / f"configs/ingest/{name}.yml"
+    for file in (own, *(folder / f"pipelines/{name}_{table}.yml" for table in ("orders", "items"))):
+        file.write_text(file.read_text().replace(f"changes/{name}", f"changes/{name}_2"))
+    own.write_text(f"{own.read_text()}slot: {name}_2\n")
+    freshet(folder, "ingest", name, "--capture-only")
+    freshet(folder, "run", f"{name}_orders", f"{name}_items", "--full-refresh")
+    equal()
+    shop.run("update orders set city = 'Wien' where id = 77")
+    freshet(folder, "ingest", name)
+    assert (77, "Wien") in lake_rows(spark, folder, f"{name}_orders", "id", "city")

@@ -99,6 +99,14 @@ def capture(
     for name, one in by_name.items():
         record = _copy(source, landing, record, one, done, tell, bounds) if name in record.tables else record
     upto = source.now()
+    if upto.number < record.number:
+        raise StateError(
+            "LOG_LOST",
+            f"the log of {record.identity} ends at {upto.position}, before {record.position}, up to which it was captured: it "
+            "was begun anew.",
+            "What was captured before stays.",
+            "Copy the tables anew: docs/guides/databases.md, 'Copy a table anew'.",
+        )
     while record.number < upto.number:
         before = record.number
         record = _read_log(source, landing, record, upto, by_name, done, bounds)

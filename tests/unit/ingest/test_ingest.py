@@ -283,3 +283,12 @@ def test_an_ingest_that_is_not_there_names_those_that_are(data: Data, tmp_path: 
     initialised(tmp_path)
     error = json.loads(freshet("ingest", "shp", "-C", str(tmp_path), "--output", "json", code=1).stdout)["error"]
     assert (error["code"], "shop" in error["next"]) == ("UNKNOWN_INGEST", True)
+
+
+def test_a_log_that_was_begun_anew_is_no_silence(data: Data, tmp_path: Path) -> None:
+    initialised(tmp_path)
+    data.commit(9, Change(table="public.orders", row={"id": 1}, within=1))
+    ingested(tmp_path)
+    data.log.clear()
+    error = ingested(tmp_path, code=5)["error"]
+    assert error["code"] == "LOG_LOST"

@@ -56,6 +56,11 @@ class MariaDbSource:
 
     def begin(self, tables: Collection[DbTable], again: bool) -> Base:
         """See ``databases.source``."""
+        self._refuse_parts()
+        return self.add(tables)
+
+    def _refuse_parts(self) -> None:
+        """Refuse a server whose log does not have whole rows with their names."""
         for name, value in _NEEDED.items():
             if (found := self._connection.variable(name)) != value:
                 raise FreshetError(
@@ -64,7 +69,6 @@ class MariaDbSource:
                     "Nothing was captured.",
                     f"Set {name.replace('_', '-')}={value} in the server's settings.",
                 )
-        return self.add(tables)
 
     def add(self, tables: Collection[DbTable]) -> Base:
         """See ``databases.source``: the place that a consistent snapshot names, whose transactions everybody sees.
@@ -86,7 +90,8 @@ class MariaDbSource:
         return Base(position=str(position or ""), number=number_of(str(position or "")))
 
     def check(self, position: Base, tables: Collection[DbTable]) -> None:
-        """See ``databases.source``: the server says so itself, when its log is read."""
+        """See ``databases.source``: that its log is gone the server says itself, when it is read."""
+        self._refuse_parts()
 
     def now(self) -> Base:
         """See ``databases.source``."""

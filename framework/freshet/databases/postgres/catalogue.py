@@ -11,7 +11,7 @@ _TABLES = """
 SELECT c.oid, n.nspname, c.relname, c.relreplident, c.relkind, c.relpersistence,
   (SELECT array_agg(a.attname ORDER BY k.place)
    FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(number, place), pg_attribute a
-   WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.number)::text[],
+   WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate AND a.attrelid = c.oid AND a.attnum = k.number)::text[],
   (SELECT array_agg(a.attname) FROM pg_index i, unnest(i.indkey) AS k(number), pg_attribute a
    WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.number)::text[]
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -73,7 +73,7 @@ def _refused(
     if persistence != "p":
         return "it is temporary or unlogged: the log does not have its changes"
     if not key:
-        return "it has no primary key, by which a change would find its row"
+        return "it has no primary key that is checked at once, by which a change would find its row"
     if identity == "n" or (identity == "i" and set(of_identity or ()) != set(key)):
         return "its replica identity does not have the primary key: ALTER TABLE ... REPLICA IDENTITY DEFAULT, or FULL"
     types = {one.name: one.type for one in columns}

@@ -66,6 +66,9 @@ class Connection:
         with self._failing():
             self._open.autocommit = False
             try:
+                with self._open.cursor() as cursor:
+                    # A long log takes as long as it takes until its first row comes.
+                    cursor.execute("SET LOCAL statement_timeout = 0")
                 with self._open.cursor(name="freshet") as cursor:
                     cursor.itersize = _AT_A_TIME
                     cursor.execute(sql, values)
