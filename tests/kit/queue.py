@@ -31,7 +31,7 @@ TYPES = ("cow", "mor", "COPY_ON_WRITE", "MERGE_ON_READ")
 def group_of(nodeid: str) -> str:
     """Return the name of what a test belongs to: its module, one server, or the tables of one type."""
     module = nodeid.partition("::")[0]
-    for server in ("tests/hbase", "tests/kafka"):
+    for server in ("tests/databases", "tests/hbase", "tests/kafka"):
         if module.startswith(f"{server}/"):
             return server
     cell = re.search(rf"::(?:test_publishing\[\w+-|test_increments_are_differences\[)({'|'.join(TYPES)})\b", nodeid)

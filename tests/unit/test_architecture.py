@@ -30,7 +30,7 @@ LAYERS = (
     # Airflow's part is installed without what freshet needs.
     ("errors", "secrets", "credentials", "cache", "types", "airflow"),
     ("problems", "events"),
-    ("hudi.keys", "changelog", "registry"),
+    ("hudi.keys", "changelog", "registry", "databases"),
     ("project",),
     ("storage",),
     ("sources.position",),
@@ -59,7 +59,7 @@ LAYERS = (
     ("lineage",),
     ("backfill",),
     ("landing",),
-    ("migration", "cases", "dev"),
+    ("migration", "cases", "dev", "ingest"),
     ("audit",),
     ("site",),
     ("serve",),
@@ -70,7 +70,7 @@ TOOLS = ("__main__", "jvm.submitted.main", "hudi.keys.generate", "jvm.class_data
 # Work on an index is a run, and a run keeps dropped rows apart, which is a run itself.
 SIBLINGS = {("index.ops", "run"), ("run", "quarantine"), ("quarantine", "run")}
 #: Imported by their names alone, where a pipeline has what they are for.
-APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "site", "serve")
+APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "site", "serve", "databases", "ingest")
 NO_SPARK = (
     "errors",
     "secrets",
@@ -129,7 +129,9 @@ NO_SPARK = (
     "site",
     "api",
     "cli",
+    "databases",
     "dev",
+    "ingest",
     "audit.bounds",
     "audit.causes",
     "audit.kept",

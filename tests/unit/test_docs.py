@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from freshet.cli.main import main
+from freshet.ingest.spec import IngestFile
 from freshet.project.rules.hoodie import problem_of
 from freshet.project.shape.files import ConfigFile, PipelineFile
 from tests.kit.project import a_project
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(path for folder in ("tutorials", "guides", "concepts") for path in (DOCS / folder).glob("*.md"))
+#: What files are that are no pipelines, by how they begin.
+KINDS: dict[str, type[BaseModel]] = {"# configs/ingest/": IngestFile, "# configs/": ConfigFile}
 #: What a pipeline must say, and a part of one leaves out.
 REST = {"ddl": "ddl/x.sql", "transform": "transformers/x.sql"}
 
@@ -37,7 +40,8 @@ def faults_of(text: str) -> list[str]:
     tree = yaml.safe_load(text)
     # As freshet reads a scalar there: by its text.
     tree |= {key: {name: str(value) for name, value in tree[key].items()} for key in ("hoodie", "spark") if key in tree}
-    model, whole = (ConfigFile, tree) if text.startswith("# configs/") else (PipelineFile, REST | tree)
+    model = next((one for head, one in KINDS.items() if text.startswith(head)), PipelineFile)
+    whole = REST | tree if model is PipelineFile else tree
     try:
         model.model_validate(whole)
     except ValidationError as error:

@@ -34,6 +34,7 @@ _COMMANDS = {
     "explain": "freshet.cli.explain",
     "plan": "freshet.cli.plan",
     "run": "freshet.cli.run",
+    "ingest": "freshet.cli.ingest",
     "serve": "freshet.cli.serve",
     "backfill": "freshet.cli.backfill",
     "checks": "freshet.cli.checks",
