@@ -62,19 +62,21 @@ def test_latency_and_windows_of_a_batch(spark: SparkSession) -> None:
     ago = [1, 2, 3, 4, *(5 for _ in range(95)), 400 * HOUR]
     found = counted(checked(spark, [*((str(n), one, 1) for n, one in enumerate(ago)), ("none", None, 1)]))
     assert (found.events, found.untimed, found.future, found.earlier, found.beyond) == (100, 1, 0, 1, 0)
-    assert [found.lags_ms[name] // 1000 for name in LAGS] == [1, 5, 5, 5, 400 * HOUR]
+    # From the first to the others; how long after the rows were made they were counted, no test knows.
+    assert [(found.lags_ms[name] - found.lags_ms["min"]) // 1000 for name in LAGS] == [0, 4, 4, 4, 400 * HOUR - 1]
+    assert found.lags_ms["min"] >= 1000
     assert sum(found.windows.values()) == 99
     assert set(found.windows) <= {found.at_ms // 1000 // HOUR * HOUR - n * HOUR for n in (0, 1)}
     assert found.first == found.at_ms // 1000 // HOUR * HOUR - (MOST_WINDOWS - 1) * HOUR
 
 
 def test_events_from_the_future_are_counted_and_have_no_latency(spark: SparkSession) -> None:
-    found = counted(checked(spark, [("a", 10, 1), ("b", -30, 1), ("c", -5 * HOUR, 1)]))
-    assert (found.events, found.future, found.ahead_ms) == (1, 2, 5 * HOUR * 1000)
-    assert set(found.lags_ms.values()) == {10_000}
-    assert found.beyond in (1, 2), "of windows that have not begun; half a minute may be in this one"
-    assert sum(found.windows.values()) + found.beyond == 3
-    alone = counted(checked(spark, [("a", -30, 1)]))
+    found = counted(checked(spark, [("a", 10, 1), ("b", -2 * HOUR, 1), ("c", -5 * HOUR, 1)]))
+    assert (found.events, found.future, found.beyond, sum(found.windows.values())) == (1, 2, 2, 1)
+    assert 4 * HOUR * 1000 < found.ahead_ms <= 5 * HOUR * 1000
+    assert len(set(found.lags_ms.values())) == 1
+    assert found.lags_ms["min"] >= 10_000
+    alone = counted(checked(spark, [("a", -2 * HOUR, 1)]))
     assert (alone.events, alone.lags_ms) == (0, {})
 
 
@@ -119,7 +121,7 @@ def test_groups_within_windows_add_up(spark: SparkSession) -> None:
         told = counted_of(found, window)
         assert told is not None
         assert (told.events, told.untimed, sum(told.windows.values())) == (2, 0, 2 if window else 0)
-        assert 5000 <= told.lags_ms["min"] < 60_000
+        assert told.lags_ms["min"] >= 5000
 
 
 DECLARED = "event_times: {column: at}\nslo: {completeness: 99.9%}\n"

@@ -33,6 +33,8 @@ NIGHTLY = frozenset(
         "test_a_table_of_events_gets_a_successor_that_goes_on_where_it_stood",
         "test_a_run_that_dies_around_its_commit_leaves_each_event_in_one_place[newest]",
         "test_a_process_over_a_changelog_that_is_killed_as_it_writes",
+        # Seven runs: what is counted, test_event_times.py has on frames, and that a commit keeps it, test_changelog_runs.py.
+        "test_a_run_says_how_late_its_rows_are_and_a_reader_which_windows_it_lacks",
         # A story of a table with two owners: the rounds of partial updates and of joins stay.
         "test_merge_of_two_owners",
         # Keys' types: those of a first load stay.
