@@ -20,6 +20,8 @@ from typing import Any
 import pytest
 
 from freshet.backfill.record import chunk_commits
+from freshet.hudi.timeline import TimelineState
+from freshet.project.model.pipeline import TableRef
 from tests.kit.backfills import BY_DAY, DAYS, OCC
 from tests.kit.commands import ROOT
 from tests.kit.lake import Lake, Row, rows
@@ -135,8 +137,9 @@ def serve(lake: Lake) -> Iterator[Callable[..., Served]]:
 
 def holds(lake: Lake, table: str, expected: list[Row]) -> bool:
     """Say whether a target holds these rows; False where it is not there yet."""
-    place = Path(lake.path(table), ".hoodie")
-    return place.exists() and bool(lake.state(table).commits) and lake.rows(table) == sorted(expected, key=str)
+    # The folder is there before it is a table.
+    state = TimelineState().table(TableRef(table, lake.path(table)))
+    return state is not None and bool(state.commits) and lake.rows(table) == sorted(expected, key=str)
 
 
 @pytest.mark.timeout(900 + 60 * (_SOAK + 30))
