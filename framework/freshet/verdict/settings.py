@@ -36,9 +36,9 @@ def of_settings(question: Question) -> Iterable[Finding]:
     if files is not None and (files.rewritten != "fail" or files.too_late != "fail"):
         yield at_settings(
             "NOT_RECOMPUTABLE",
-            "The target keeps what a file had before it was written over, and lacks those that came too late: a recompute of the "
-            "files that are there does neither.",
-            "Use 'rewritten: fail' and 'too_late: fail'; or accept it where a file that is written over has all rows of before.",
+            "The target keeps what a file had before it was written over, and lacks those that came too late: a recompute of "
+            "the files that are there does neither.",
+            "Use 'rewritten: fail' and 'too_late: fail'; or accept it where a file that is written over keeps its rows.",
         )
     if spec.operation == "delete":
         yield at_settings(
