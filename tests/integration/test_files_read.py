@@ -33,7 +33,7 @@ from freshet.types.from_sql import parse_type
 
 COLUMNS = {"id": "string", "n": "int", "amount": "decimal(10,2)", "at": "timestamp"}
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int32()), ("amount", pa.decimal128(10, 2)), ("at", pa.timestamp("us"))])
-OF_CSV = {"header": "true", "sep": ";"}
+OF_CSV = {"header": "true", "sep": ";", "escape": '"'}
 Rows = list[tuple[str, int]]
 
 
