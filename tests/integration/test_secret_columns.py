@@ -7,7 +7,7 @@ import json
 import pytest
 
 from freshet.secrets import REDACTOR
-from tests.kit.lake import BASE, Lake, rows
+from tests.kit.lake import Lake, rows
 
 SECRET = "violetkumquat77"
 STEP = """from pyspark.sql import functions as F
@@ -23,8 +23,8 @@ def test_nothing_is_written_and_the_name_is_not_said(lake: Lake, monkeypatch: py
     monkeypatch.setenv("S", SECRET)
     for name, empty in (("_names", {}), ("_forms", {}), ("_parts", {}), ("_pattern", None), ("_strict", None)):
         monkeypatch.setattr(REDACTOR, name, empty)
-    base = (BASE % lake.root).replace("vars: {", 'vars: {stage: sandbox, s: "{{ env.S }}", ', 1)
-    lake.write_file("configs/base.yml", base)
+    base = (lake.project_root / "configs/base.yml").read_text("utf-8")
+    lake.write_file("configs/base.yml", base.replace("vars: {", 'vars: {stage: sandbox, s: "{{ env.S }}", ', 1))
     lake.write_file("transformers/step.py", STEP.format(name="s"))
     lake.pipeline(transform="[transformers/copy.sql, transformers/step.py]", top="schema_contract: add_columns\n")
     lake.land(rows(("a", 1, "1")))
