@@ -26,9 +26,10 @@ NIGHTLY = frozenset(
         "test_a_thousand_histories_of_exact_pipelines",
         "test_the_example_of_an_inexact_pipeline_makes_a_difference",
         "test_thousands_of_histories_of_exact_pipelines",
-        # Changelogs: intervals on frames, a run of MERGE_ON_READ and one that dies stay; tables of events have frames, too.
+        # Changelogs: intervals on frames, a run and one that dies stay; tables of events have frames, too.
         "test_the_history_in_a_table_of_hudi",
-        "test_each_version_of_a_row_stands_with_its_interval_whenever_it_came[cow]",
+        "test_versions_that_are_read_again_or_anew_are_the_same",
+        "test_events_of_avro_become_a_table_of_events_and_that_the_history_of_rows",
         "test_each_event_stands_once_and_a_table_of_them_is_a_source",
         "test_a_table_of_events_gets_a_successor_that_goes_on_where_it_stood",
         "test_a_run_that_dies_around_its_commit_leaves_each_event_in_one_place[newest]",
