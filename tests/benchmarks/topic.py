@@ -1,6 +1,6 @@
 """A topic of Debezium's changes in Avro into an upserted table: freshet, and Structured Streaming with foreachBatch by hand.
 
-And decoding alone, in MiB/s, and a tick that finds nothing new. HoodieStreamer is not among them: the bundle of Hudi's
+And decoding alone, in MiB/s, and a tick that finds nothing new. HoodieStreamer is not among them: the bundle of its
 utilities was not to be had where this was made.
 """
 
