@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from freshet.errors import foreign_text
 from freshet.sources.files.reads import File, ReadFiles
 from freshet.storage.failures import failure_of
 from freshet.storage.files import Storage, asks_at_once, is_local, storage_for
@@ -19,6 +20,7 @@ _AT_ONCE = 8
 _HEAD_BYTES = 1 << 16
 _GZIP, _BZIP, _ZSTD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
 _PACKED = {_GZIP: ".gz", _BZIP: ".bz2", _ZSTD: ".zst"}
+_MOST_WORDS = 300
 _BOM = "\ufeff"
 
 
@@ -38,6 +40,8 @@ class PartFile(io.RawIOBase):
     def __init__(self, storage: Storage, path: str, size: int) -> None:
         super().__init__()
         self._storage, self._path, self._size, self._at = storage, path, size, 0
+        #: What the store raised: whoever reads a file may take that for a fault of the file.
+        self.failed: Exception | None = None
 
     def readable(self) -> bool:
         """Return True."""
@@ -60,7 +64,11 @@ class PartFile(io.RawIOBase):
         """Return so many bytes, or all that are left."""
         left = max(0, self._size - self._at)
         wanted = left if size is None or size < 0 else min(size, left)
-        found = self._storage.read_part(self._path, self._at, wanted) if wanted else b""
+        try:
+            found = self._storage.read_part(self._path, self._at, wanted) if wanted else b""
+        except Exception as error:  # a client of a store raises what it likes
+            self.failed = error
+            raise
         self._at += len(found)
         return found
 
@@ -174,38 +182,40 @@ def names_of(head: bytes, whole: bool, stage: ReadFiles) -> tuple[str, ...]:
 
 
 def _parquet(stage: ReadFiles, storage: Storage, file: File) -> tuple[str, ...]:
-    from pyarrow import ArrowException
     from pyarrow.parquet import read_schema
 
-    try:
-        return (str(read_schema(PartFile(storage, place_of(stage, file), file.size)).remove_metadata()),)
-    except (ArrowException, ValueError) as error:
-        raise Unreadable(f"it is no Parquet: {_short(error)}") from error
+    return _schema_of(stage, storage, file, "Parquet", b"PAR1", lambda part: str(read_schema(part).remove_metadata()))
 
 
 def _orc(stage: ReadFiles, storage: Storage, file: File) -> tuple[str, ...]:
-    from pyarrow import ArrowException
     from pyarrow.orc import ORCFile
 
-    try:
-        return (str(ORCFile(PartFile(storage, place_of(stage, file), file.size)).schema.remove_metadata()),)
-    except FileNotFoundError:
-        raise
-    except (ArrowException, ValueError, OSError) as error:
-        # Of what is no ORC its reader says the same as of a store that fails: the first bytes tell the two apart.
-        if storage.read_part(place_of(stage, file), 0, 3) == b"ORC" and not isinstance(error, ArrowException):
-            raise Unreadable(f"it is damaged: {_short(error)}") from error
-        raise Unreadable(f"it is no ORC: {_short(error)}") from error
+    return _schema_of(stage, storage, file, "ORC", b"ORC", lambda part: str(ORCFile(part).schema.remove_metadata()))
 
 
 def _avro(stage: ReadFiles, storage: Storage, file: File) -> tuple[str, ...]:
     import fastavro
 
+    def schema(part: PartFile) -> str:
+        return str(fastavro.reader(io.BufferedReader(part, _HEAD_BYTES)).metadata["avro.schema"])
+
+    return _schema_of(stage, storage, file, "Avro", b"Obj\x01", schema)
+
+
+def _schema_of(
+    stage: ReadFiles, storage: Storage, file: File, name: str, magic: bytes, read: Callable[[PartFile], str]
+) -> tuple[str, ...]:
+    # Some readers look at the end alone, and would take a file with something in front of it for one.
+    part = PartFile(storage, place_of(stage, file), file.size)
+    if part.read(len(magic)) != magic:
+        raise Unreadable(f"it is no {name}: it does not begin as one")
+    part.seek(0)
     try:
-        found = fastavro.reader(io.BufferedReader(PartFile(storage, place_of(stage, file), file.size), _HEAD_BYTES))
-        return (str(found.metadata["avro.schema"]),)
-    except (ValueError, KeyError, EOFError, IndexError, TypeError, fastavro.schema.SchemaParseException) as error:
-        raise Unreadable(f"it is no Avro: {_short(error)}") from error
+        return (read(part),)
+    except Exception as error:  # of whatever is in a file a reader raises what it likes
+        if part.failed is not None:
+            raise part.failed from None
+        raise Unreadable(f"it is no {name}: {foreign_text(error)[:_MOST_WORDS]}") from error
 
 
 def _refuse_misnamed(file: File, head: bytes) -> None:
@@ -216,10 +226,6 @@ def _refuse_misnamed(file: File, head: bytes) -> None:
             raise Unreadable(
                 f"its name ends in {end}, and it is not" if name.endswith(end) else f"it is {end[1:]} by its bytes"
             )
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
 
 
 _HEADS: dict[str, Callable[[ReadFiles, Storage, File], tuple[str, ...]]] = {
