@@ -191,7 +191,7 @@ def test_values_of_csv_that_do_not_fit_go_aside(spark: SparkSession, tmp_path: P
     assert rows == [("a", 1, Decimal("0.25")), ("b", None, None), ('c;"d', 2, Decimal("1.00"))]
     assert {"other names.csv", "twice.csv"} <= aside.keys()
     assert len(aside) == len(bad) + 2
-    assert list(land.read("id", is_strict=True)[1]) == ["a.csv", "other names.csv", "twice.csv"]
+    assert set(land.read("id", is_strict=True)[1]) == {"a.csv", "other names.csv", "twice.csv"}
 
 
 def test_csv_without_names_is_read_in_the_order_of_the_columns_and_by_the_formats_that_are_declared(

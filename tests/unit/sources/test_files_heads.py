@@ -90,6 +90,13 @@ def test_files_of_one_schema_are_read_together_and_what_has_none_is_told(tmp_pat
     assert all(why.startswith("it is no ") for why in bad.values()), bad
 
 
+def test_avro_that_is_cut_off_in_a_block_is_none_though_javas_reader_would_read_the_rest(tmp_path: Path) -> None:
+    whole = an_avro()
+    groups, bad = looked(tmp_path, "avro", a=whole, cut=whole[:-1], more=whole + b"x")
+    assert list(groups.values()) == [["a"]]
+    assert bad.keys() == {"cut", "more"}
+
+
 @pytest.mark.parametrize("kind", ["json", "csv"])
 def test_a_name_must_say_how_a_file_is_packed(tmp_path: Path, kind: FileFormat) -> None:
     packed = gzip.compress(b"{}\n")

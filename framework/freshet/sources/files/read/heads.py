@@ -197,7 +197,13 @@ def _avro(stage: ReadFiles, storage: Storage, file: File) -> tuple[str, ...]:
     import fastavro
 
     def schema(part: PartFile) -> str:
-        return str(fastavro.reader(io.BufferedReader(part, _HEAD_BYTES)).metadata["avro.schema"])
+        found: Any = fastavro.reader(io.BufferedReader(part, _HEAD_BYTES))
+        # Java's reader takes a block that is cut off for the end, and says nothing; a whole one ends with this mark.
+        mark = found._header["sync"]
+        part.seek(-len(mark), io.SEEK_END)
+        if part.read() != mark:
+            raise ValueError("its last block is cut off")
+        return str(found.metadata["avro.schema"])
 
     return _schema_of(stage, storage, file, "Avro", b"Obj\x01", schema)
 
