@@ -47,6 +47,7 @@ class Changes:
     topic: str
     _rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     _lsn: int = 1000
+    _logged_at: int = 0
     _more: tuple[str, ...] = ()
     _known: dict[tuple[str, tuple[str, ...]], tuple[int, Any]] = field(default_factory=dict)
 
@@ -54,12 +55,14 @@ class Changes:
         """Give the table a column, which the messages have from now on, and the lake's table lacks."""
         self._more = (*self._more, name)
 
-    def since(self, rows: list[Row]) -> Iterator[Record]:
+    def since(self, rows: list[Row], moment: datetime) -> Iterator[Record]:
         """Yield the records of what has changed: key and value.
 
         Args:
             rows: The table's rows now.
+            moment: When the database's log says that they changed.
         """
+        self._logged_at = _micros(moment)
         now = {row.trip_id: {name: _written(row[name]) for name in _FIELDS} for row in rows}
         for key in sorted(now.keys() | self._rows.keys()):
             before, after = self._rows.get(key), now.get(key)
@@ -84,7 +87,11 @@ class Changes:
             "type": "record",
             "name": "Source",
             "namespace": "io.debezium.connector.postgresql",
-            "fields": [{"name": "connector", "type": "string"}, {"name": "lsn", "type": ["null", "long"]}],
+            "fields": [
+                {"name": "connector", "type": "string"},
+                {"name": "lsn", "type": ["null", "long"]},
+                {"name": "ts_us", "type": ["null", "long"]},
+            ],
         }
         schema = {
             "type": "record",
@@ -101,7 +108,7 @@ class Changes:
         told = {
             "before": {**before, **more} if before else None,
             "after": {**after, **more} if after else None,
-            "source": {"connector": "postgresql", "lsn": self._lsn},
+            "source": {"connector": "postgresql", "lsn": self._lsn, "ts_us": self._logged_at},
             "op": op,
         }
         return self._framed("value", schema, told)
@@ -117,7 +124,9 @@ class Changes:
 
 
 def _written(value: object) -> object:
-    if not isinstance(value, datetime):
-        return value
-    since = value.astimezone(timezone.utc) - _EPOCH
+    return _micros(value) if isinstance(value, datetime) else value
+
+
+def _micros(moment: datetime) -> int:
+    since = moment.astimezone(timezone.utc) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds

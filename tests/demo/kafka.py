@@ -39,23 +39,23 @@ CREATE TABLE raw.trips (
   duration_s   INT,
   fare_amount  DECIMAL(10,2),
   toll_amount  DECIMAL(10,2),
-  updated_at   TIMESTAMP,
-  lsn          BIGINT NOT NULL COMMENT 'where the change stands in the log of the database',
+  updated_at   TIMESTAMP NOT NULL COMMENT 'of a delete, when that was',
   _hoodie_is_deleted BOOLEAN,
   datestr      STRING NOT NULL
 )
 USING hudi
 PARTITIONED BY (datestr)
-TBLPROPERTIES (type = 'mor', primaryKey = 'trip_id', preCombineField = 'lsn', 'hoodie.table.cdc.enabled' = 'true')
+TBLPROPERTIES (type = 'mor', primaryKey = 'trip_id', preCombineField = 'updated_at', 'hoodie.table.cdc.enabled' = 'true')
 """,
     "transformers/trips.sql": """\
--- Of a delete the row as it was tells the partition; the message behind it is for Kafka alone.
+-- Of a delete the row as it was tells the partition, and the log when it was; the message behind it is for Kafka alone.
 SELECT _key.trip_id, trip.driver_id, trip.rider_id, trip.city_id, trip.status,
        timestamp_micros(trip.requested_at) AS requested_at, trip.distance_m, trip.duration_s,
-       trip.fare_amount, trip.toll_amount, timestamp_micros(trip.updated_at) AS updated_at,
-       lsn, is_deleted AS _hoodie_is_deleted, trip.datestr
+       trip.fare_amount, trip.toll_amount,
+       timestamp_micros(CASE WHEN is_deleted THEN logged_at ELSE trip.updated_at END) AS updated_at,
+       is_deleted AS _hoodie_is_deleted, trip.datestr
 FROM (
-  SELECT _key, coalesce(after, before) AS trip, source.lsn AS lsn, op = 'd' AS is_deleted
+  SELECT _key, coalesce(after, before) AS trip, source.ts_us AS logged_at, op = 'd' AS is_deleted
   FROM <SRC> WHERE NOT _kafka.tombstone
 )
 """,
@@ -72,7 +72,7 @@ source:
     op: string
     before: {row}
     after: {row}
-    source: struct<lsn:bigint>
+    source: struct<ts_us:bigint>
   schema: {{registry: "{registry}", compatibility: check}}
   key: {{format: avro, columns: {{trip_id: string}}}}
 checks:
@@ -162,7 +162,7 @@ class _Story:
 
     def _flow(self) -> None:
         """Let the database tell what has changed, and run the pipelines."""
-        records = list(self.changes.since(self.feed.trips.read(self.place.spark).collect()))
+        records = list(self.changes.since(self.feed.trips.read(self.place.spark).collect(), self.feed.now))
         for key, value in records:
             self.producer.produce(self.topic, value=value, key=key)
             self.producer.poll(0)
