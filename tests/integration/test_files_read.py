@@ -33,7 +33,7 @@ from freshet.types.from_sql import parse_type
 
 COLUMNS = {"id": "string", "n": "int", "amount": "decimal(10,2)", "at": "timestamp"}
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int32()), ("amount", pa.decimal128(10, 2)), ("at", pa.timestamp("us"))])
-OF_CSV = {"header": "true", "sep": ";"}
+OF_CSV = {"header": "true", "sep": ";", "escape": '"'}
 Rows = list[tuple[str, int]]
 
 
@@ -135,7 +135,6 @@ WRITERS: dict[str, Callable[[Rows], bytes]] = {
     "orc": _orc,
     "avro": _avro,
 }
-OF_CSV = "  hoodie.streamer.csv.header: true\n  hoodie.streamer.csv.sep: ';'\n"
 
 
 @pytest.mark.parametrize("kind", ["json", "csv", "parquet", "orc", "avro"])
@@ -143,7 +142,7 @@ def test_rows_are_those_that_were_written_and_a_file_that_is_none_goes_aside_who
     spark: SparkSession, tmp_path: Path, kind: FileFormat
 ) -> None:
     land = Folder(spark, tmp_path, kind)
-    land.write("day=1/a%20 b", [("a", 1), ("b", 2)])
+    land.write("day=1/a%20 b+c é", [("a", 1), ("b", 2)])
     whole = land.write("whole", [(f"w{n}", n) for n in range(2000)])
     packed = kind in ("json", "csv")
     if packed:
@@ -161,8 +160,8 @@ def test_rows_are_those_that_were_written_and_a_file_that_is_none_goes_aside_who
     assert set(aside) == {"broken", "cut.gz"}
     assert all(why.startswith("the file: ") for why in aside.values())
     assert len(rows) == (2003 if packed else 2002)
-    size = (land.root / "day=1/a%20 b").stat().st_size
-    assert rows[0] == ("a", 1, Decimal("0.25"), "2023-11-14 22:13:20", "day=1/a%20 b", size)
+    size = (land.root / "day=1/a%20 b+c é").stat().st_size
+    assert rows[0] == ("a", 1, Decimal("0.25"), "2023-11-14 22:13:20", "day=1/a%20 b+c é", size)
     with pytest.raises(DataError) as refused:
         land.read(rule="")
     assert refused.value.code == "FILES_UNREADABLE"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.paths import same_place
 from freshet.project.model.records import RecordsSpec
 from freshet.verdict.facts import Question
@@ -30,6 +31,14 @@ def of_settings(question: Question) -> Iterable[Finding]:
             f"Use {'auto.offset.reset: earliest' if begins_late else 'READ_UPTO_LATEST_COMMIT'}; or accept it where the older "
             "rows are not wanted.",
             Example(table=SHOWN, change="insert", recompute="holds the rows of before", target="does not hold them"),
+        )
+    files = spec.source if isinstance(spec.source, FilesSpec) else None
+    if files is not None and (files.rewritten != "fail" or files.too_late != "fail"):
+        yield at_settings(
+            "NOT_RECOMPUTABLE",
+            "The target keeps what a file had before it was written over, and lacks those that came too late: a recompute of "
+            "the files that are there does neither.",
+            "Use 'rewritten: fail' and 'too_late: fail'; or accept it where a file that is written over keeps its rows.",
         )
     if spec.operation == "delete":
         yield at_settings(

@@ -164,8 +164,8 @@ def _fitted(stage: ReadFiles, have: Mapping[str, Any]) -> tuple[list[SparkColumn
 def _placed(stage: ReadFiles, read: DataFrame, *names: str) -> DataFrame:
     """Return what was read with where it comes from; only the reading itself knows that."""
     root = f"{split_uri(stage.table.path)[2].rstrip('/')}/"
-    path = F.col("_metadata.file_path")
-    # Hadoop writes the scheme in more than one way.
+    # Spark gives a URI, in which '+' stands for itself; and Hadoop writes the scheme in more than one way.
+    path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
     begin = F.locate(root, path)
     below = F.when(begin > 0, path.substr(begin + len(root), F.length(path))).otherwise(path)
     told = (below, F.col("_metadata.file_modification_time"), F.col("_metadata.file_size"))
