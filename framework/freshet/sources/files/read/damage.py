@@ -19,7 +19,7 @@ _DAMAGED = re.compile(
     r"code lengths|distance|literal)|not in (?:GZIP|gzip) format|not a gzip file|AvroRuntimeException|Invalid sync|"
     r"Malformed ORC|Malformed data|InvalidProtocolBufferException|FileFormatException|Snappy\w*Exception|"
     r"could not decompress|FAILED_TO_UNCOMPRESS|could not (?:decode|read page)|[Cc]an ?not read class org.apache.parquet|"
-    r"ZstdException|LZ4Exception|Decompression error|TextParsingException|Failed to decompress|Stream is not|Can not read value",
+    r"ZstdException|LZ4Exception|Decompression error|TextParsingException|Failed to decompress|Can not read value",
 )
 _AWAY = re.compile(r"FileNotFoundException|ConnectException|SocketTimeout|UnknownHost|Connection (?:refused|reset)|OutOfMemory")
 _MOST_WORDS = 300
