@@ -32,7 +32,7 @@ NIGHTLY = frozenset(
         "test_events_of_avro_become_a_table_of_events_and_that_the_history_of_rows",
         "test_each_event_stands_once_and_a_table_of_them_is_a_source",
         "test_a_table_of_events_gets_a_successor_that_goes_on_where_it_stood",
-        "test_a_run_that_dies_around_its_commit_leaves_each_event_in_one_place[newest]",
+        "test_a_run_that_dies_around_its_commit_leaves_each_event_in_one_place",
         "test_a_process_over_a_changelog_that_is_killed_as_it_writes",
         # Seven runs: what is counted, test_event_times.py has on frames, and that a commit keeps it, test_changelog_runs.py.
         "test_a_run_says_how_late_its_rows_are_and_a_reader_which_windows_it_lacks",
