@@ -15,6 +15,7 @@ from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import EventTimes
 from freshet.secrets import redact
+from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.reads import counted
 
 _BY_INDEX = "by the topics' time index, which is of the records' own times"
@@ -39,6 +40,8 @@ def completeness_of(spec: PipelineSpec, state: StateReader, now: float) -> Compl
         published = count_target(target, spec.name, times.window_seconds, since, PIPELINE_KEY) if target is not None else {}
         if isinstance(spec.source, KafkaSpec):
             return _of_topics(spec, state, found, steps, dict(published), times, now)
+        if spec.source.kind != HUDI:
+            return Completeness(**{**vars(found), "error": f"windows of a source of kind {spec.source.kind} are not counted"})
         source = state.table(spec.source.table)
         if source is None:
             return Completeness(**{**vars(found), "error": f"there is no table {redact(spec.source.table.path)}"})

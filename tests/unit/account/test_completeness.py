@@ -17,6 +17,7 @@ from freshet.hudi.table import CommitInfo, Instant, MemoryState, TableState
 from freshet.project.model.promises import EventTimes
 from freshet.sources.kafka.look.facts import Extent, Facts, Part
 from freshet.sources.kafka.position import KafkaPosition
+from tests.kit.files import a_files_spec
 from tests.kit.memory import SOURCE, Loaded, a_checkpoint, a_commit, a_spec, a_table_state, a_target
 from tests.unit.metrics.kit import BEGIN
 
@@ -108,6 +109,12 @@ def test_without_a_run_nothing_is_taken_and_without_windows_nothing_is_told() ->
     assert short(told(source)) == [(FIRST, 3, 0, "short")]
     assert completeness_of(a_spec(event_times=EventTimes(column="updated_at")), MemoryState({}), BEGIN) is None
     assert told(a_target()).error == f"there is no table {SOURCE.path}"
+
+
+def test_of_a_source_whose_windows_nobody_counts_that_is_said() -> None:
+    found = completeness_of(a_spec(inputs=(), source=a_files_spec(), event_times=TIMES), MemoryState({}), BEGIN)
+    assert found is not None
+    assert found.error == "windows of a source of kind files are not counted"
 
 
 PART = ("orders", 0)
