@@ -12,6 +12,7 @@ from tests.kit.cluster import spark_cluster
 from tests.kit.lake import Lake
 from tests.kit.session import tests_session
 from tests.kit.spared import CODEGEN, NO_CODEGEN, follow, pytest_collection_modifyitems, pytest_runtest_setup
+from tests.kit.whole import WHOLE
 
 pytest_plugins = ["tests.kit.queue", "tests.kit.waits"]
 # Hooks, which pytest finds by their names.
@@ -61,6 +62,6 @@ def lake(spark: SparkSession, tmp_path: Path) -> Lake:
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a Spark standalone cluster of two workers; gives its address."""
-    with spark_cluster(tmp_path_factory.mktemp("cluster")) as address:
+    """Start a Spark standalone cluster; gives its address. One worker is one to which all has to be shipped; at night two."""
+    with spark_cluster(tmp_path_factory.mktemp("cluster"), workers=2 if WHOLE else 1) as address:
         yield address

@@ -113,7 +113,9 @@ class Redactor:
                 return tree
 
     def whole_tree(self, tree: Any) -> Any:
-        """Return a copy of a JSON-able tree with the whole secrets of its texts replaced."""
+        """Return a JSON-able tree with the whole secrets of its texts replaced."""
+        if not self._forms:
+            return tree
         match tree:
             case str():
                 return self.redact_whole(tree)

@@ -79,6 +79,18 @@ def test_each_chunk_is_a_commit_that_says_so_and_the_checkpoint_stays(days: Lake
     assert (run.rows["inserts"], done.rows["written"], done.more["chunks"]) == (6, 6, 3)
 
 
+def test_one_that_is_stopped_between_chunks_is_gone_on_with(days: Lake) -> None:
+    days.pipeline(sql=TENFOLD, top=BY_DAY % "upsert", hoodie=OCC)
+    asked: list[str] = []
+    result = backfill(days, may_go_on=lambda chunk: asked.append(chunk.label) or len(asked) < 2)  # type: ignore[func-returns-value]
+    assert asked == ["2026-01-05 to 2026-01-06", "2026-01-06 to 2026-01-07"]
+    assert (result.error, result.chunks, result.done, len(result.commits)) == (None, 3, 1, 1)
+    assert chunks(days) == [(DAYS[0], "done")]
+    assert read_history(days.spec(), TimelineState(), 1)[0][0].outcome == "done"
+    rest = backfill(days)
+    assert (rest.done, rest.skipped, len(rest.commits)) == (3, 1, 2)
+
+
 def test_a_chunk_whose_data_is_bad_is_recorded_and_the_others_are_done(days: Lake) -> None:
     too_much = "CASE WHEN day = '2026-01-06' THEN 9000000000 ELSE 10 END"
     days.pipeline(sql=f"SELECT id, ts, amount * {too_much} AS amount, day FROM <SRC>", top=BY_DAY % "upsert", hoodie=OCC)

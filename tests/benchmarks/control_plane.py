@@ -13,11 +13,13 @@ from freshet.jvm.session import start_session
 from tests.benchmarks import configuration
 from tests.benchmarks.timing import freshet, show, spread, timed
 from tests.feeds.landing import RawTable
-from tests.kit.project import a_project
+from tests.kit.project import PIPELINE, a_project
 
 PIPELINES = (10, 100, 1000)
 TIMELINES = (10, 1_000, 10_000)
 COMMITS = 10
+# The tests' own project accepts all that there is, which would be most of its text.
+ACCEPTS = "accepts: [{code: DELETES_STAY, why: a row of this source is never deleted}]\n"
 REPETITIONS = 5
 BOUNDS = {
     "idle tick of 100 pipelines": 0.5,
@@ -78,8 +80,12 @@ def _grow(project: Path, count: int) -> None:
     for number in range(count):
         name = f"p{number}"
         if not (project / f"pipelines/{name}.yml").exists():
-            a_project(project, name, source="events")
+            _pipeline(project, name)
             shutil.copytree(project / "data/derived/p0", project / f"data/derived/{name}")
+
+
+def _pipeline(project: Path, name: str) -> Path:
+    return a_project(project, name, files={f"pipelines/{name}.yml": PIPELINE.format(name=name, source="events") + ACCEPTS})
 
 
 def _lengthen(table: Path, commits: int) -> None:
@@ -95,7 +101,7 @@ def _lengthen(table: Path, commits: int) -> None:
 
 
 def _project(folder: Path) -> Path:
-    project = a_project(folder / "project", "p0", source="events")
+    project = _pipeline(folder / "project", "p0")
     spark = start_session({"spark.master": "local[2]"})
     rows = spark.sql("SELECT 'a' AS id, cast(1 AS decimal(10,2)) AS amount, timestamp'2026-01-05 10:00:00' AS updated_at")
     source = RawTable(str(project / "data/raw/events"), ("id",), "updated_at")

@@ -191,7 +191,8 @@ def test_nothing_is_lost(lake: Lake, table_type: str) -> None:
     ]
     lake.pipeline("copy", SQL, source="raw.odd", top=RULES)
     lake.write_file("ddl/copy.sql", DDL.format(type=table_type))
-    frame = lake.spark.createDataFrame(keyed, SCHEMA)
+    # Else two processes of Python make the rows again for each of six queries.
+    frame = lake.spark.createDataFrame(keyed, SCHEMA).persist()
     # The same rows come a second time, so that they are merged with those that stand.
     for times, operation in ((1, "bulk_insert"), (2, "upsert")):
         frame.write.format("hudi").options(
@@ -214,6 +215,7 @@ def test_nothing_is_lost(lake: Lake, table_type: str) -> None:
         assert min(len(good), len(bad)) > len(keyed) // 50
         assert differences(published, frame, SAME) == []
         assert differences(waits, frame, KEPT) == []
+    frame.unpersist()
     reasons = dict(waits.select("n", "_quarantine_reason").collect())
     for number, name in enumerate(SURE):
         if name in PUBLISHED:

@@ -13,6 +13,7 @@ import pytest
 from freshet.cli.main import main
 from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
+from freshet.quarantine.peek import peek
 from freshet.quarantine.table import hidden_runs
 from freshet.run import executor
 from freshet.run.result import RunResult
@@ -27,6 +28,11 @@ NEGATIVE = "checks: [{name: negative, where: amount < 0, severity: drop%s}]\n"
 def waiting(lake: Lake) -> list[Row]:
     """Return id, rule and amount of the rows that a plain reader finds in the quarantine."""
     return lake.rows("derived.copy_quarantine", "id", "_quarantine_rule", "amount")
+
+
+def peeked(lake: Lake) -> list[str]:
+    """Return the ids of the rows that wait as they are found without Spark."""
+    return sorted(json.loads(one.row)["id"] for one in peek(lake.spec(), TimelineState(), 10).rows)
 
 
 def replay(lake: Lake, where: str = "", *repairs: tuple[str, str]) -> RunResult:
@@ -78,7 +84,7 @@ def test_repaired_rows_go_through_the_pipeline_again(lake: Lake) -> None:
     assert result.error is None, result.error
     assert result.inserts == 1
     assert lake.rows("derived.copy", "id", "amount") == [("a", Decimal("1.00")), ("d", Decimal("4.00"))]
-    assert [row[0] for row in waiting(lake)] == ["b", "c"]
+    assert [row[0] for row in waiting(lake)] == peeked(lake) == ["b", "c"]
     assert (lake.position(), lake.run_ok().outcome) == (before, "idle")
 
     # A newer row of the key that came meanwhile stays.
@@ -86,7 +92,7 @@ def test_repaired_rows_go_through_the_pipeline_again(lake: Lake) -> None:
     lake.run_ok()
     assert replay(lake, "", ("amount", "abs(amount)")).error is None
     assert lake.rows("derived.copy", "id", "amount")[1:3] == [("b", Decimal("70.00")), ("c", Decimal("3.00"))]
-    assert waiting(lake) == []
+    assert (waiting(lake), peeked(lake)) == ([], [])
     assert replay(lake).outcome == "failed"
 
 
@@ -141,11 +147,12 @@ def test_killed_between_the_quarantine_and_the_target(lake: Lake, monkeypatch: p
     assert [row[0] for row in lake.rows()] == ["b"]
     assert [row[0] for row in waiting(lake)] == ["a", "c"], "written first, so that it cannot be lost"
     assert len(hidden_runs(lake.spec(), TimelineState())) == 1, "and it does not count yet"
+    assert peeked(lake) == ["a"]
     # What was bad is good by now, and another row is bad: the run is repeated from the same checkpoint.
     lake.land(rows(("c", 2, "3.00"), ("e", 1, "-5.00"), day=DAY))
     assert lake.run_ok().quarantined == 1
     assert [row[0] for row in lake.rows()] == ["b", "c", "d"]
-    assert [row[0] for row in waiting(lake)] == ["a", "e"]
+    assert [row[0] for row in waiting(lake)] == peeked(lake) == ["a", "e"]
     assert hidden_runs(lake.spec(), TimelineState()) == ()
 
     with monkeypatch.context() as patched:

@@ -26,7 +26,6 @@ SMOKE = (
     "test_a_delete_takes_the_entry_and_the_key_may_come_back[cow]",
     "test_a_first_load_and_what_comes_after_it[cow-HBASE]",
     "test_an_index_that_is_gone_or_replaced_is_refused_until_it_is_rebuilt",
-    "test_a_lost_index_is_made_anew_from_the_rows[mor]",
 )
 
 

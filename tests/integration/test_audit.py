@@ -53,6 +53,12 @@ def damage(
     lake.land(told, operation, "derived.copy", f"{SCHEMA}, _hoodie_is_deleted boolean" if marked else SCHEMA, **kind, **hoodie)
 
 
+def damaging(table_type: str, index: str) -> dict[str, Any]:
+    """Return how ``damage`` writes to a table of this type and index; a writer that does not say so drops the index."""
+    keeps = {**GLOBAL, "hoodie.metadata.record.index.enable": "true"} if index == "RECORD_INDEX" else {}
+    return {"mor": table_type == "mor", **keeps}
+
+
 def test_damage_is_found_told_and_mended(lake: Lake) -> None:
     """Of COPY_ON_WRITE with a bucket index: a row changed in one column, one that should not be there, one that is missing."""
     lake.pipeline()
@@ -85,7 +91,7 @@ FULL = [
 @pytest.mark.parametrize(("table_type", "index", "columns"), FULL, ids=["-".join(x[:2]) + "-marked" * bool(x[2]) for x in FULL])
 def test_every_damage_on_every_table(lake: Lake, table_type: str, index: str, columns: str) -> None:
     """A row missing, surplus, changed in one column, and in another partition; the table is written on afterwards."""
-    mark, mor = bool(columns), table_type == "mor"
+    mark = bool(columns)
     hoodie = GLOBAL if index == "RECORD_INDEX" else {}
     lake.pipeline(sql=MARKED if mark else QUERY, columns=columns, table_type=table_type, hoodie=hoodie)
     lake.land([*rows(*((f"a{n}", 1, "1") for n in range(20))), *rows(*((f"b{n}", 1, "2") for n in range(20)), day=DAYS[1])])
@@ -95,9 +101,7 @@ def test_every_damage_on_every_table(lake: Lake, table_type: str, index: str, co
     assert counts(audited(lake)) == (40, 0, 0, 0)
     right, position = lake.rows("derived.copy", "id", "ts", "amount", "day"), lake.position()
 
-    # A writer that does not say so drops the index.
-    keeps = {"hoodie.metadata.record.index.enable": "true"} if hoodie else {}
-    how: dict[str, Any] = {"mor": mor, "marked": mark, **hoodie, **keeps}
+    how = {"marked": mark, **damaging(table_type, index)}
     damage(lake, [*rows(("a1", 1, "9"), ("x", 1, "7")), *rows(("a2", 1, "1"), day=DAYS[1])], **how)
     # By a global index the row has moved; by the other it would stand twice.
     gone = ("a3",) if index == "RECORD_INDEX" else ("a2", "a3")
@@ -163,9 +167,17 @@ def test_a_sample_is_drawn_alike_of_all_its_tables_as_of_their_positions(lake: L
     assert audited(lake).unequal == 40 - drawn[0].checked, "the others are left as they are"
 
 
-def test_rows_that_checks_keep_out_wait_in_the_quarantine(lake: Lake) -> None:
+TABLES = pytest.mark.parametrize(
+    ("table_type", "index"), [("cow", "BUCKET"), ("mor", "BUCKET"), ("cow", "RECORD_INDEX"), ("mor", "RECORD_INDEX")]
+)
+
+
+@TABLES
+def test_rows_that_checks_keep_out_wait_in_the_quarantine(lake: Lake, table_type: str, index: str) -> None:
     """Of one an older row stands, of one nothing; one was repaired by hand; then the quarantine loses them."""
-    lake.pipeline(top="checks:\n  - {name: negative, where: amount < 0, severity: drop}\n")
+    how = damaging(table_type, index)
+    checks = "checks:\n  - {name: negative, where: amount < 0, severity: drop}\n"
+    lake.pipeline(top=checks, table_type=table_type, hoodie=GLOBAL if index == "RECORD_INDEX" else {})
     lake.land(rows(("older", 1, "1"), ("good", 1, "2")))
     lake.run_ok()
     lake.land(rows(("older", 2, "-1"), ("never", 2, "-1"), ("mended", 2, "-1")))
@@ -173,7 +185,7 @@ def test_rows_that_checks_keep_out_wait_in_the_quarantine(lake: Lake) -> None:
     freshet(lake, "quarantine", "replay", "copy", "--where", "id = 'mended'", "--repair", "amount=3")
     found = audited(lake)
     assert (counts(found), found.kept_out, found.lost, found.outcome) == ((1, 0, 0, 0), 3, 0, "equal")
-    damage(lake, rows(("good", 1, "9")))
+    damage(lake, rows(("good", 1, "9")), **how)
     assert audited(lake, replace(ALL, repair=True)).outcome == "repaired"
     assert counts(audited(lake)) == (1, 0, 0, 0)
     freshet(lake, "quarantine", "drop", "copy", "--yes")
@@ -181,9 +193,11 @@ def test_rows_that_checks_keep_out_wait_in_the_quarantine(lake: Lake) -> None:
     assert (found.kept_out, found.lost, found.dropped_by_hand, found.outcome) == (3, 1, True, "equal")
 
 
-def test_beside_the_live_writer(lake: Lake) -> None:
+@TABLES
+def test_beside_the_live_writer(lake: Lake, table_type: str, index: str) -> None:
     """It commits while an audit looks, which sees neither; and between an audit's look and its repair, which looks again."""
-    lake.pipeline(columns=DELETES, sql=MARKED)
+    how = damaging(table_type, index)
+    lake.pipeline(columns=DELETES, sql=MARKED, table_type=table_type, hoodie=GLOBAL if index == "RECORD_INDEX" else {})
     lake.land(rows(("a", 1, "1"), ("b", 1, "2")))
     lake.run_ok()
 
@@ -194,7 +208,7 @@ def test_beside_the_live_writer(lake: Lake) -> None:
     found = audited(lake, listen=at_phase("comparing with", lambda: goes_on(2), lake))
     assert counts(found) == (2, 0, 0, 0)
     assert counts(audited(lake)) == (3, 0, 0, 0)
-    damage(lake, rows(("b", 1, "9")), marked=True)
+    damage(lake, rows(("b", 1, "9")), marked=True, **how)
     done = audited(lake, replace(ALL, repair=True), listen=at_phase("comparing with", lambda: goes_on(3), lake))
     assert "AUDIT_REPEATED" in {event.code for event in lake.events}
     assert (done.outcome, done.unequal, counts(audited(lake))) == ("repaired", 1, (4, 0, 0, 0))

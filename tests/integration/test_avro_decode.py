@@ -17,7 +17,6 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import Row, SparkSession
 
 from freshet.errors import StateError
-from freshet.project.model.kafka import row_columns
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.registry.address import Address
@@ -152,7 +151,7 @@ def test_records_of_several_schemas_become_rows_of_the_ddl_and_no_other_value_do
     for words, row in zip(bad, rows[len(good) :], strict=True):
         assert words in (row[WHY] or ""), (words, row[WHY])
     assert {f.name: f.dataType.simpleString() for f in decoded.drop(WHY).schema.fields} == {
-        c.name: str(c.type) for c in row_columns(a_topic_spec(format="avro", columns=of_columns(COLUMNS)))
+        c.name: str(c.type) for c in a_topic_spec(format="avro", columns=of_columns(COLUMNS)).row_columns
     }
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from freshet.project.model.kafka import KeySpec, row_columns
+from freshet.project.model.kafka import KeySpec
 from freshet.project.model.pipeline import TableRef
 from freshet.registry.address import Address
 from freshet.registry.client import Schema
@@ -107,7 +107,7 @@ def test_a_key_becomes_a_struct_and_tells_which_row_a_tombstone_deletes(spark: S
     assert bytes(rows[0]["_kafka"]["key"]) == keys[0]
     spec = a_topic_spec(format="text", tombstones="delete", key=KeySpec(columns=one.key_columns, registry=REGISTRY), columns=())
     found = decode(raw(spark, "v"), one, key_schemas=schemas).drop(WHY).schema.fields
-    assert {f.name: f.dataType.simpleString() for f in found} == {c.name: str(c.type) for c in row_columns(spec)}
+    assert {f.name: f.dataType.simpleString() for f in found} == {c.name: str(c.type) for c in spec.row_columns}
 
 
 def test_a_key_that_is_no_record_is_the_one_field(spark: SparkSession) -> None:

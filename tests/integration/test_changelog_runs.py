@@ -7,85 +7,27 @@ publishes says what became of each event, and that what is refused leaves the ta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from datetime import datetime, timezone
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
-from freshet.changelog.fields import event_type
-from freshet.hudi.checkpoint import EVENTS_KEY
-from freshet.project.model.kafka import ORIGIN_TYPE
+from freshet.event_times.counted import counted_in
+from freshet.hudi.checkpoint import TIMES_KEY
 from tests.kit.commands import freshet, refused
-from tests.kit.lake import RECORD_INDEX, UPTO_LATEST, Lake
-from tests.kit.project import ACCEPTS
-
-DDL = """\
-CREATE TABLE derived.trips (id STRING NOT NULL, amount DECIMAL(10,2), tip INT)
-USING hudi TBLPROPERTIES (primaryKey = 'id', type = '{type}')
-"""
-YML = """\
-ddl: ddl/trips.sql
-source:
-  format: changelog
-  changelog: {{{changelog}}}
-checks:
-  {checks}
-hoodie:
-  hoodie.streamer.source.hoodieincr.path: "{source}"
-  hoodie.streamer.source.hoodieincr.missing.checkpoint.strategy: {missing}
-"""
-CONFORMS = "- {name: conforms, severity: drop, malformed: true}"
-TYPED = f"event string, seq bigint, id string, amount decimal(10,2), tip int, _event {event_type()}"
-MESSAGES = f"event string, seq bigint, value binary, _kafka {ORIGIN_TYPE}"
-KEYED = {
-    "hoodie.datasource.write.recordkey.field": "event",
-    "hoodie.datasource.write.precombine.field": "seq",
-    "hoodie.datasource.write.partitionpath.field": "",
-}
-DEBEZIUM = "adapter: debezium, reference_key: {kind: lsn}"
-SHOWN = ("id", "amount", "tip", "_event_deleted")
-
-
-def pipeline(lake: Lake, changelog: str, *, checks: str = CONFORMS, kind: str = "mor", source: str = "raw.log") -> None:
-    text = YML.format(changelog=changelog, checks=checks, source=lake.path(source), missing=UPTO_LATEST)
-    lake.write_file("pipelines/trips.yml", text + ACCEPTS)
-    lake.write_file("ddl/trips.sql", DDL.format(type=kind))
-
-
-def an_event(
-    number: int,
-    key: str | None,
-    ref_key: int,
-    amount: str | None = None,
-    tip: int | None = None,
-    *,
-    deleted: bool = False,
-    forced: bool = False,
-    groups: Iterable[str] = (),
-) -> tuple[Any, ...]:
-    changed = [(group, None, None) for group in groups] or None
-    told = (key, str(ref_key), changed, "mysql", 1000 + number, deleted, None, None, forced, None)
-    return (f"e{number}", number, key, None if amount is None else Decimal(amount), tip, told)
-
-
-def a_message(number: int, value: Any, key: Any = None) -> tuple[Any, ...]:
-    moment = datetime(2026, 1, 5, tzinfo=timezone.utc)
-    told = ("trips", 0, number, moment, "CreateTime", None if key is None else json.dumps(key).encode(), None, value is None)
-    body = value if isinstance(value, bytes) or value is None else json.dumps(value).encode()
-    return (f"m{number}", number, body, told)
-
-
-def a_change(op: str, lsn: int, before: Any = None, after: Any = None) -> dict[str, Any]:
-    source = {"connector": "postgresql", "ts_ms": lsn, "snapshot": "false", "lsn": lsn, "sequence": f'["{lsn}","{lsn}"]'}
-    return {"op": op, "before": before, "after": after, "source": source}
-
-
-def counted(lake: Lake) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(lake.state("derived.trips").latest_extra(EVENTS_KEY) or "{}")
-    assert found["in"] == found["published"] + found["older"] + found["aside"] + found["skipped"]
-    return found
+from tests.kit.event_lake import (
+    DDL,
+    DEBEZIUM,
+    KEYED,
+    MESSAGES,
+    SHOWN,
+    TYPED,
+    a_change,
+    a_message,
+    an_event,
+    counted,
+    pipeline,
+)
+from tests.kit.lake import RECORD_INDEX, Lake
 
 
 @pytest.mark.parametrize("kind", ["mor", "cow"])
@@ -102,6 +44,9 @@ def test_a_table_of_events_is_merged_run_by_run_and_each_event_is_counted(lake: 
     assert lake.rows("derived.trips", *SHOWN) == [("a", Decimal("1.00"), 1, False), ("b", None, None, True)]
     found = counted(lake)
     assert (found["in"], found["published"], found["older"], found["rows"]) == (4, 2, 2, 2)
+    times = counted_in(lake.state("derived.trips").latest_extra(TIMES_KEY))
+    assert times is not None, "the events say when they were made"
+    assert (times.events, times.at_ms - times.lags_ms["min"], times.windows) == (4, 1004, {})
     # A partial change sets its group alone, one that is older than the delete changes nothing, and one that came before either.
     again = ("e8", 8, *an_event(1, "a", 2, "1.00", 1)[2:])
     second = [an_event(6, "a", 3, "7.00", 7, groups=["tips"]), an_event(7, "b", 1, "2.00")]

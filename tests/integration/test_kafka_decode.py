@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
-from freshet.project.model.kafka import KafkaSpec, row_columns
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.sinks.failures import in_words
@@ -80,7 +80,7 @@ def test_the_rows_have_the_columns_that_the_plan_says(spark: SparkSession) -> No
         spec: KafkaSpec = a_topic_spec(columns=stage().columns, **changes)
         found = decode(raw(spark, "{}"), stage(**changes)).drop(WHY)
         assert {f.name: f.dataType.simpleString() for f in found.schema.fields} == {
-            c.name: str(c.type) for c in row_columns(spec)
+            c.name: str(c.type) for c in spec.row_columns
         }
 
 

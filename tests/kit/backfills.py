@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from freshet.backfill.chunks import BackfillRequest
-from freshet.backfill.plan import BackfillPlan, plan_backfill
+from freshet.backfill.plan import BackfillPlan, PlannedChunk, plan_backfill
 from freshet.backfill.record import chunk_commits
 from freshet.backfill.run import BackfillResult, run_backfill, window_of
 from freshet.events.event import Event
@@ -40,10 +40,13 @@ def backfill(
     *,
     max_conflicts: int = 20,
     listen: Callable[[Event], None] | None = None,
+    may_go_on: Callable[[PlannedChunk], bool] = lambda chunk: True,
     **request: Any,
 ) -> BackfillResult:
     wanted = asked(start, end, **request)
-    return run_backfill(loading(lake), wanted, TimelineState(), listen or lake.events.append, max_conflicts)
+    return run_backfill(
+        loading(lake), wanted, TimelineState(), listen or lake.events.append, max_conflicts, may_go_on=may_go_on
+    )
 
 
 def planned(lake: Lake, start: str = DAYS[0], end: str = "2026-01-08") -> BackfillPlan:

@@ -68,13 +68,13 @@ def meaning(sizes: Mapping[str, int], equal: str, events: Iterable[Event]) -> di
     found: dict[int, dict[str, tuple[list[Change], list[Change]]]] = {}
     for event in events:
         row = found.setdefault(event.key, {group: ([], []) for group in sizes})
-        for group, change in _changes(sizes, event).items():
+        for group, change in changes(sizes, event).items():
             row[group][event.force_update].append(change)
     return {
         key: {
             group: _register(
                 sizes[group],
-                max(ordinary, key=lambda one: _order(equal, one), default=None),
+                max(ordinary, key=lambda one: order_of(equal, one), default=None),
                 max(forced, key=lambda one: _forced_order(equal, one), default=None),
             )
             for group, (ordinary, forced) in row.items()
@@ -95,7 +95,7 @@ def merge(sizes: Mapping[str, int], equal: str, stands: Mapping[int, Row], event
     table = dict(stands)
     for event in events:
         row = dict(table.get(event.key, {group: Register(None, None, (None,) * size, True) for group, size in sizes.items()}))
-        for group, change in _changes(sizes, event).items():
+        for group, change in changes(sizes, event).items():
             kept = row[group]
             # Of the ordinary change the table has no values but those that it shows.
             ordinary = Change(*kept.ordinary, kept.shown) if kept.ordinary else None
@@ -103,13 +103,14 @@ def merge(sizes: Mapping[str, int], equal: str, stands: Mapping[int, Row], event
             if event.force_update:
                 forced = change if forced is None else max(forced, change, key=lambda one: _forced_order(equal, one))
             else:
-                ordinary = change if ordinary is None else max(ordinary, change, key=lambda one: _order(equal, one))
+                ordinary = change if ordinary is None else max(ordinary, change, key=lambda one: order_of(equal, one))
             row[group] = _register(sizes[group], ordinary, forced)
         table[event.key] = row
     return table
 
 
-def _changes(sizes: Mapping[str, int], event: Event) -> dict[str, Change]:
+def changes(sizes: Mapping[str, int], event: Event) -> dict[str, Change]:
+    """Return what an event does to each group."""
     if event.is_deleted:
         nothing = {group: (None,) * size for group, size in sizes.items()}
         return {
@@ -134,7 +135,8 @@ def _register(size: int, ordinary: Change | None, forced: Change | None) -> Regi
     )
 
 
-def _order(equal: str, change: Change) -> tuple[Any, ...]:
+def order_of(equal: str, change: Change) -> tuple[Any, ...]:
+    """Return by what two ordinary changes of a group compare."""
     return change.ref_key, change.is_deleted is (equal == "deleted"), change.timestamp, _content(change)
 
 

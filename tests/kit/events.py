@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from freshet.changelog.adapter import Source
 from freshet.changelog.declared import Changelog
-from freshet.changelog.layout import Layout, reserved_columns
+from freshet.changelog.layout import Keeps, Layout, reserved_columns, stored_key
 from freshet.changelog.reference import Given
 from freshet.project.model.pipeline import PipelineSpec, SourceSpec
-from freshet.project.model.steps import WriteSpec
+from freshet.project.model.steps import WriteSpec, WriteStrategy
 from tests.kit.memory import COLUMNS, a_source_spec, a_spec, a_table_spec
+
+_STRATEGY: Mapping[Keeps, WriteStrategy] = {"newest": "reference_key", "history": "history", "events": "append"}
 
 
 def a_changelog(**changes: Any) -> Changelog:
@@ -29,9 +32,9 @@ def an_event_spec(source: SourceSpec | None = None, log: Changelog | None = None
     columns = (*log.layout.columns, *reserved_columns(log.layout))
     return a_spec(
         source=replace(source or a_source_spec(), changelog=log),
-        target=a_table_spec(columns=columns, partition_by=(), ordering_field="_event_order"),
+        target=a_table_spec(columns=columns, partition_by=(), ordering_field="_event_order", record_key=stored_key(log.layout)),
         inputs=(),
         transform=(),
-        write=WriteSpec(strategy="reference_key", columns=tuple(c.name for c in columns)),
+        write=WriteSpec(strategy=_STRATEGY[log.layout.keeps], columns=tuple(c.name for c in columns)),
         **changes,
     )

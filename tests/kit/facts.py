@@ -13,6 +13,7 @@ from freshet.site.detail_facts import (
     FileText,
     Finding,
     From,
+    KeptOut,
     NextRun,
     OlderCheckpoint,
     Position,
@@ -20,6 +21,7 @@ from freshet.site.detail_facts import (
 )
 from freshet.site.facts import (
     Backfill,
+    FileProblem,
     LogLine,
     PipelineFacts,
     ProjectFacts,
@@ -30,6 +32,7 @@ from freshet.site.facts import (
     Trouble,
     Waits,
 )
+from freshet.site.live_facts import InGap, LastLook, Live, ServedNow
 from tests.kit.memory import at
 
 #: The tests' one minute begins here; ``at(0)`` in seconds since 1970.
@@ -90,6 +93,7 @@ def hostile(value: Any) -> Any:
 
 def full(name: str = "payments", **changes: Any) -> PipelineFacts:
     """Return a pipeline of which everything is known that a page can show."""
+    kept_out = KeptOut(rule="c", reason="too small", run_id="r", position="p", row='{"id": "a row"}')
     details = Details(
         plan=NextRun(window="w", before="b", after="a", changes=("c",), notices=(("CODE", "n"),), stages=("read", "commit")),
         verdict="inexact: X",
@@ -106,7 +110,9 @@ def full(name: str = "payments", **changes: Any) -> PipelineFacts:
         checkpoints=(OlderCheckpoint(commit=at(15), position=at(10), origin="increment", rows=3, run_id="r"),),
         check_commits=(at(15), at(14)),
         checks=(CheckRow(name="c", severity="drop", rule="where", found=(("dropped", 2), None)),),
-        quarantine=Quarantined(table="derived.q", sent=((at(15), 2),), inserted=2, deleted=1),
+        quarantine=Quarantined(
+            table="derived.q", sent=((at(15), 2),), inserted=2, deleted=1, rows=(kept_out,), is_cut=True, unread="why"
+        ),
         columns=(
             ColumnFacts(
                 name="id",
@@ -145,7 +151,7 @@ def full(name: str = "payments", **changes: Any) -> PipelineFacts:
         ),
         "owner": "pay",
         "description": "Payments.",
-        "schedule": "* * * * *",
+        "due": "* * * * *, UTC",
         "tags": ("a",),
         "path": "/lake/p",
         "table_type": "COPY_ON_WRITE",
@@ -185,3 +191,36 @@ def full(name: str = "payments", **changes: Any) -> PipelineFacts:
         "details": details,
     }
     return a_pipeline(name, **{**own, **changes})
+
+
+def a_live(*slugs: str, **changes: Any) -> Live:
+    """Return a process that serves pipelines, of which everything is known that a page can show."""
+    last = LastLook(what="run", outcome="failed", ended=BEGIN, seconds=2.0, code="OVERFLOW", message="too `large`")
+    states: tuple[dict[str, Any], ...] = (
+        {"kind": "scheduled", "state": "backoff", "tone": "warn", "label": "rests after a failure", "next": BEGIN + 3600},
+        {"kind": "follows", "state": "due", "tone": "work", "label": "due", "after": ("payments",), "waiting_seconds": 3.0},
+        {"kind": "on_call", "state": "resting", "tone": "idle", "label": "at rest"},
+    )
+    served = {
+        slug: ServedNow(name=slug, failures=2, last=last, **states[number % len(states)]) for number, slug in enumerate(slugs)
+    }
+    own = {
+        "now": BEGIN + 70,
+        "started": BEGIN - 3600,
+        "address": "http://127.0.0.1:8340",
+        "takes_calls": True,
+        "stopping": True,
+        "looking": True,
+        "failed": "CODE: the `store` does not answer",
+        "runs": 12,
+        "spark": "Spark is warm.",
+        "refused": (FileProblem(place="pipelines/a.yml:3", code="UNKNOWN_KEY", message="m", hint="h"),),
+        "pipelines": served,
+        "gaps": (
+            InGap(slug=slugs[0], what="backfill", state="waiting", words="a range", step=2, steps=7, waiting_seconds=3.0),
+            InGap(slug=slugs[0], what="service", state="working", words="compact", step=1, steps=2),
+        )
+        if slugs
+        else (),
+    }
+    return Live(**{**own, **changes})

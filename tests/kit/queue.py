@@ -31,20 +31,23 @@ TYPES = ("cow", "mor", "COPY_ON_WRITE", "MERGE_ON_READ")
 def group_of(nodeid: str) -> str:
     """Return the name of what a test belongs to: its module, one server, or the tables of one type."""
     module = nodeid.partition("::")[0]
-    for server in ("tests/hbase", "tests/kafka"):
+    for server in ("tests/databases", "tests/hbase", "tests/kafka"):
         if module.startswith(f"{server}/"):
             return server
     cell = re.search(rf"::(?:test_publishing\[\w+-|test_increments_are_differences\[)({'|'.join(TYPES)})\b", nodeid)
     return f"{module}[{cell.group(1)}]" if cell else module
 
 
-def _for_the_night(items: list[pytest.Item]) -> list[pytest.Item]:
+def for_the_night(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests that only `make nightly` runs."""
     named = [
         item
         for item in items
         if item.get_closest_marker("nightly") or not NIGHTLY.isdisjoint((item.name, getattr(item, "originalname", "")))
     ]
-    return list(dict.fromkeys((*named, *_twins(items))))
+    # Of two of which one is named the other stays.
+    night = set(named)
+    return [*named, *_twins([item for item in items if item not in night])]
 
 
 def _twins(items: list[pytest.Item]) -> list[pytest.Item]:
@@ -53,7 +56,7 @@ def _twins(items: list[pytest.Item]) -> list[pytest.Item]:
     for item in items:
         head, bracket, case = item.nodeid.partition("[")
         parts = case.removesuffix("]").split("-")
-        if bracket and "_publishing" not in head and "_are_differences" not in head:
+        if bracket and not head.endswith(("::test_publishing", "::test_increments_are_differences")):
             kinds = [part for part in parts if part in TYPES]
             if kinds:
                 found.setdefault(f"{head}[{'-'.join(part for part in parts if part not in TYPES)}", []).append(item)
@@ -82,7 +85,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Queue:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only ``make nightly`` runs, and put the groups in order."""
-    nightly = [] if WHOLE else _for_the_night([item for item in items if not item.nodeid.startswith("tests/unit/")])
+    nightly = [] if WHOLE else for_the_night([item for item in items if not item.nodeid.startswith("tests/unit/")])
     config.stash[_LEFT] = len(nightly)
     if nightly:
         config.hook.pytest_deselected(items=nightly)

@@ -18,8 +18,14 @@ SPARK_CONF = {
     "spark.driver.memory": "1200m",
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
-    # And one thread to collect garbage, as a run on two cores has: two of these processes share the machine.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn144m",
+    # And one thread to collect garbage, as a run on two cores has: two of these processes share the machine. To collect took 6%
+    # of the CPU with half as much room for what is young, and with what Spark keeps of a thousand queries for its pages.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn288m",
+    # Tests that count the rows read ask for the stages of one run.
+    "spark.ui.retainedJobs": "300",
+    "spark.ui.retainedStages": "300",
+    "spark.ui.retainedTasks": "1000",
+    "spark.sql.ui.retainedExecutions": "20",
     # For the tests of tests/hbase, which may come in any process; the others notice nothing.
     HBASE_IN_SESSION: "true",
     # And of tests/kafka.

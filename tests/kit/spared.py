@@ -16,8 +16,17 @@ from pyspark.sql import SparkSession
 from tests.kit.whole import WHOLE
 
 #: Of a session whose queries are through before they are compiled. What reads column by column needs it: `compiled`.
-NO_CODEGEN = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-CODEGEN = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+#: And for pages that nobody opens Spark describes each query at some length: 3% of the CPU of a run with checks.
+NO_CODEGEN = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.ui.explainMode": "simple",
+}
+CODEGEN = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.ui.explainMode": "formatted",
+}
 #: A test function with more cases than these is a product.
 _CASES, _EACH = 20, 4
 

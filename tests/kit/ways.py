@@ -49,6 +49,8 @@ OF_TABLE = {
 }
 #: Of these, what is asked of partitions by SQL that Hudi does not cut.
 OF_HUDI = ("single", "decimal", "unchanged", "changed")
+#: How a value is compared is the same on every way: an upsert tells, and test_preview.py. Each costs two queries.
+_OF_VALUES = () if WHOLE else ("literal", "decimal")
 #: Of the batch, by the ordering field, which a batch of every operation holds, or by the rows' age, days and number.
 OF_BATCH = {
     "batch": "sql: \"select count(*) from <TABLE_NAME> where id like 'batch%' and ts > 100\", expect: 0, scope: batch",
@@ -68,6 +70,15 @@ MALFORMED = {"malformed": "malformed: true"}
 KINDS = {**OF_TABLE, **OF_BATCH, **MALFORMED}
 #: None but the one by which text may be a number.
 NO_CHECK = f"checks:\n  - {{name: malformed, {MALFORMED['malformed']}}}\n"
+
+#: Who makes the table of a type and an index, where several ways go on from it: each is an operation of its own, so that
+#: the first batch of each passes its checks.
+MAKERS = {
+    ("cow", "BUCKET"): "insert",
+    ("cow", "RECORD_INDEX"): "insert_overwrite",
+    ("mor", "BUCKET"): "merge",
+    ("mor", "RECORD_INDEX"): "partial_update",
+}
 
 # Of a dozen rows: planning anew between two stages and compiling each query took a quarter of a run's time.
 QUICK = (
@@ -115,9 +126,23 @@ class Way:
         return ""
 
     @property
+    def maker(self) -> Way:
+        """Return the way whose pipeline makes this way's table, and the commits of its history."""
+        if self.verb == "delete":
+            # Nothing can be deleted of no table.
+            return Way("upsert", self.table_type, self.index)
+        return self if self.is_apart else Way(MAKERS[self.table_type, self.index], self.table_type, self.index)
+
+    @property
+    def is_apart(self) -> bool:
+        """Return whether its table begins as no other way's does: with rows to delete, without partitions, with entries."""
+        return WHOLE or self.index == "HBASE" or self.verb in ("delete", "full_outer_join")
+
+    @property
     def of_table(self) -> tuple[str, ...]:
         """Return what a batch of this way can break of the table: a delete makes nothing stand twice."""
-        return tuple(kind for kind in OF_TABLE if self.verb != "delete" or kind != "unique_in_table")
+        kinds = [kind for kind in kinds_of(self.verb) if kind in OF_TABLE]
+        return tuple(kind for kind in kinds if self.verb != "delete" or kind != "unique_in_table")
 
     @property
     def of_batch(self) -> tuple[str, ...]:
@@ -137,7 +162,7 @@ class Way:
     def of_hudi(self) -> tuple[str, ...]:
         """Return what Hudi's validators evaluate: of an upsert to a COPY_ON_WRITE table without an HBASE index."""
         by_validators = self.verb in ("upsert", "merge", "partial_update") and self.table_type == "cow"
-        return OF_HUDI if by_validators and self.index != "HBASE" else ()
+        return tuple(kind for kind in kinds_of(self.verb) if kind in OF_HUDI and by_validators and self.index != "HBASE")
 
     def has(self, step: str) -> bool:
         """Return whether freshet takes this way, and the step can be tried on it."""
@@ -214,7 +239,8 @@ REFUSED = (
 
 def kinds_of(verb: str) -> tuple[str, ...]:
     """Return the kinds of check that a pipeline declares: the batch of a delete has a key, a day and a ts, and no time."""
-    return tuple(kind for kind in KINDS if verb != "delete" or kind != "freshness")
+    left = {"freshness"} if verb == "delete" else set()
+    return tuple(kind for kind in KINDS if kind not in (left if verb == "upsert" else {*left, *_OF_VALUES}))
 
 
 def raw_rows() -> list[list[Row]]:
@@ -275,8 +301,14 @@ def land(lake: Lake) -> Path:
 
 
 def see(lake: Lake, raw: Path, version: int) -> None:
-    """Let the lake's raw tables stand as after the first ``version`` commits."""
-    shutil.copytree(raw / f"{version}", lake.root / "raw", dirs_exist_ok=True)
+    """Let the lake's raw tables stand as after the first ``version`` commits, whatever they held."""
+    put_back(raw / f"{version}", lake.root / "raw")
+
+
+def put_back(kept: Path, place: Path) -> None:
+    """Let a folder be as it was kept."""
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(kept, place)
 
 
 def declare(
@@ -308,7 +340,9 @@ def declare(
     if top is None:
         top = "checks:\n" + "".join(f"  - {{name: {kind}, {KINDS[kind]}}}\n" for kind in kinds_of(verb))
     key = "concat(id, '-new')" if verb == "insert" and "first" not in batches else "id"
-    columns = f"{key} AS id, {_TS} AS ts, {amount} AS amount, day, {at} AS at"
+    # What a strategy does not own.
+    note = "" if verb in STRATEGIES else ", CAST(null AS STRING) AS note"
+    columns = f"{key} AS id, {_TS} AS ts, {amount} AS amount, day, {at} AS at{note}"
     sql = f"SELECT {columns} FROM <SRC> WHERE batch IN ({named}) AND {left}"
     if verb == "insert_overwrite":
         # The whole partitions of what has come, as they are by now.
@@ -325,8 +359,7 @@ def declare(
         top += f"write: {{strategy: {verb}, columns: [amount, at{', day' if verb == 'full_outer_join' else ''}]}}\n"
     top += QUICK
     operation = {} if verb in STRATEGIES else {"hoodie.datasource.write.operation": verb}
-    # Of a strategy, with a column that it does not own.
-    more = ",\n  at TIMESTAMP" + (",\n  note STRING" if verb in STRATEGIES else "")
+    more = ",\n  at TIMESTAMP,\n  note STRING"
     hoodie = {**operation, "hoodie.streamer.source.hoodieincr.num_instants": 50, **index}
     lake.pipeline(sql=sql, source="raw.all", top=top, table_type=table_type, columns=more, hoodie=hoodie)
     if verb == "full_outer_join":

@@ -1,4 +1,4 @@
-"""The same pipelines on a Spark standalone cluster of two workers, jars and project files shipped."""
+"""The same pipelines on a Spark standalone cluster, jars and project files shipped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def shouting(lake: Lake) -> Lake:
     return lake
 
 
-def test_run_on_two_workers(shouting: Lake, master: str) -> None:
+def test_run_on_a_cluster(shouting: Lake, master: str) -> None:
     command = [sys.executable, "-m", "freshet", "run", "copy", "--project", str(shouting.project_root), "--output", "json"]
     done = subprocess.run([*command, *settings(master)], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

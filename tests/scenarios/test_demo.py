@@ -44,6 +44,9 @@ def test_a_killed_run_and_its_repeat_equal_a_full_recompute(rides: Rides) -> Non
     rides.repeated()
     assert rides.place.rows(EARNINGS).count() == before + 20
     rides.proof()
+    for name in ("trip_earnings", "payout_lines"):
+        # Of tables that are right an audit says so.
+        rides.place.freshet("audit", name, "--all")
 
 
 def test_the_proof_can_fail(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Look at pages as a person does, in a real Chromium: run by a Python that has Playwright, it prints what it found as JSON.
 
-``python drive.py FOLDER CHROMIUM [PICTURES]``
+``python drive.py CHROMIUM FOLDER [PICTURES]`` looks at files, ``python drive.py CHROMIUM ADDRESS TOKEN [PICTURES]`` at what a
+process serves, and has the pipeline of the page ``pipelines/payments.html`` paused by the buttons of that page.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def through(page: Page, address: str, most: int = 400) -> list[dict[str, Any]]:
 
 
 def clicked(page: Page, address: str) -> list[str]:
-    """Go from the first page to each that can be reached, by a click on the first link to it; returns their names."""
+    """Go from the first page to each that can be reached, by a click on the first link to it; returns their addresses."""
     seen, waiting = dict[str, None](), [address]
     while waiting:
         here = waiting.pop()
@@ -68,48 +69,138 @@ def clicked(page: Page, address: str) -> list[str]:
             page.locator(f'a[href="{link}"]').first.click()
             assert page.url.partition("#")[0] == there, f"{link} of {here} leads to {page.url}"
             waiting.append(there)
-    return [one.rpartition("/")[2] for one in seen]
+    return list(seen)
 
 
-def main(folder: Path, chromium: str, pictures: Path | None) -> dict[str, Any]:
+def in_every_way(browser: Any, found: dict[str, Any], addresses: dict[str, str], pictures: Path | None) -> None:
+    """Look at pages on a desk and a phone, light and dark, and take pictures of them.
+
+    Args:
+        browser: Chromium.
+        found: Receives what is wrong.
+        addresses: Of the pages, by their names.
+        pictures: Where to; None for nowhere.
+    """
+    for size, (width, height) in SIZES.items():
+        for scheme in ("light", "dark"):
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page = context.new_page()
+            heard(page, found)
+            for name, address in addresses.items():
+                looked_at(page, address, found, f"{name} ({size}, {scheme})", by_rules=(size, scheme) != ("phone", "dark"))
+                if pictures is not None:
+                    page.goto(address)
+                    page.screenshot(path=pictures / f"{Path(name).stem}-{size}-{scheme}.png", full_page=True)
+            context.close()
+
+
+def heard(page: Page, found: dict[str, Any]) -> None:
+    """Note what a page says and asks for."""
+    page.on("console", lambda said: found["console"].append(said.text))
+    page.on("pageerror", lambda error: found["console"].append(str(error)))
+    page.on("request", lambda asked: found["asked"].append(asked.url))
+
+
+def of_files(browser: Any, folder: Path, pictures: Path | None) -> dict[str, Any]:
     """Look at all pages of a folder."""
     found: dict[str, Any] = {"console": [], "axe": [], "wide": [], "asked": []}
     index = (folder / "index.html").as_uri()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for size, (width, height) in SIZES.items():
-            for scheme in ("light", "dark"):
-                context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-                page = context.new_page()
-                page.on("console", lambda said: found["console"].append(said.text))
-                page.on("pageerror", lambda error: found["console"].append(str(error)))
-                page.on("request", lambda asked: found["asked"].append(asked.url))
-                for path in sorted(folder.rglob("*.html")):
-                    name = f"{path.relative_to(folder)} ({size}, {scheme})"
-                    looked_at(page, path.as_uri(), found, name, by_rules=(size, scheme) != ("phone", "dark"))
-                    if pictures is not None:
-                        page.goto(path.as_uri())
-                        page.screenshot(path=pictures / f"{path.stem}-{size}-{scheme}.png", full_page=True)
-                context.close()
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        page = context.new_page()
-        found["clicked"] = clicked(page, index)
-        found["keyboard"] = {path: through(page, (folder / path).as_uri()) for path in ("index.html", "dag.html")}
-        page.goto(index)
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        page.keyboard.press("Tab")
-        found["skipped"] = page.evaluate(_FOCUS)
-        bare = browser.new_context(java_script_enabled=False).new_page()
-        bare.goto(index)
-        found["bare"] = bare.inner_text("main")
-        page.goto(index)
-        if page.locator("#wanted").is_visible():
-            page.fill("#wanted", "second")
-            found["filtered"] = [one.inner_text() for one in page.locator(".pipelines > li:visible h3").all()]
-        browser.close()
+    files = sorted(folder.rglob("*.html"))
+    in_every_way(browser, found, {str(path.relative_to(folder)): path.as_uri() for path in files}, pictures)
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    found["clicked"] = [name_of(one) for one in clicked(page, index)]
+    found["keyboard"] = {path: through(page, (folder / path).as_uri()) for path in ("index.html", "dag.html")}
+    page.goto(index)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    found["skipped"] = page.evaluate(_FOCUS)
+    bare = browser.new_context(java_script_enabled=False).new_page()
+    bare.goto(index)
+    found["bare"] = bare.inner_text("main")
+    page.goto(index)
+    if page.locator("#wanted").is_visible():
+        page.fill("#wanted", "second")
+        found["filtered"] = [one.inner_text() for one in page.locator(".pipelines > li:visible h3").all()]
     return found
 
 
+def of_process(browser: Any, address: str, token: str, pictures: Path | None) -> dict[str, Any]:
+    """Look at all pages that a process serves, and use what they offer."""
+    found: dict[str, Any] = {"console": [], "axe": [], "wide": [], "asked": []}
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    heard(page, found)
+    page.goto(f"{address}/")
+    # Before the tables have been looked at there is a page that asks again.
+    page.wait_for_selector("body[data-live=on]")
+    reached = clicked(page, f"{address}/")
+    found["clicked"] = [one.removeprefix(address) for one in reached]
+    in_every_way(browser, found, {name_of(one) or "overview.html": one for one in reached}, pictures)
+    bare = browser.new_context(java_script_enabled=False).new_page()
+    bare.goto(f"{address}/pipelines/payments.html")
+    found["bare"] = bare.inner_text("main")
+    page.goto(f"{address}/pipelines/payments.html")
+    page.fill("#token", f"{token}x")
+    page.click("button[data-ask=pause]")
+    page.wait_for_function("() => document.getElementById('answer').textContent.includes(':')")
+    page.wait_for_function("() => !document.getElementById('answer').textContent.includes('asked')")
+    found["refused"] = page.inner_text("#answer")
+    page.fill("#token", token)
+    page.locator("details > summary").first.click()
+    page.focus("button[data-ask=pause]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".badge:has-text('paused')")
+    found["answered"] = page.inner_text("#answer")
+    found["stays"] = {
+        "open": page.locator("details").first.evaluate("(one) => one.open"),
+        "focus": page.evaluate("() => document.activeElement.dataset.ask"),
+        "token": page.input_value("#token"),
+    }
+    if pictures is not None:
+        page.screenshot(path=pictures / "paused.png", full_page=True)
+    page.click("button[data-ask=resume]")
+    page.wait_for_selector("main:not(:has(.badge:has-text('paused')))")
+    found["stopped"] = refreshed(browser, f"{address}/pipelines/payments.html")
+    page.goto(f"{address}/index.html")
+    found["kept"] = page.evaluate("() => Object.keys(sessionStorage)")
+    # What is wrong with a call stands in the console, too, by the browser itself.
+    found["console"] = [said for said in found["console"] if "403" not in said]
+    return found
+
+
+def refreshed(browser: Any, address: str) -> dict[str, Any]:
+    """Say whether a page asks for itself, no more when its button has stopped that, and again after a second click."""
+    page = browser.new_context().new_page()
+    page.clock.install()
+    page.goto(address)
+    for _ in range(2):
+        with page.expect_request_finished():
+            page.clock.run_for(60_000)
+    page.click("#auto")
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    for _ in range(5):
+        page.clock.run_for(60_000)
+    stopped = page.inner_text("#auto")
+    page.click("#auto")
+    with page.expect_request_finished():
+        page.clock.run_for(60_000)
+    return {"meanwhile": len(asked) - 1, "stopped": stopped, "then": page.inner_text("#auto")}
+
+
+def name_of(address: str) -> str:
+    """Return the file's name of an address."""
+    return address.rpartition("/")[2]
+
+
 if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]) if sys.argv[3:] else None)))
+    chromium, what, *more = sys.argv[1:]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        if what.startswith("http:"):
+            said = of_process(browser, what, more[0], Path(more[1]) if more[1:] else None)
+        else:
+            said = of_files(browser, Path(what), Path(more[0]) if more else None)
+        browser.close()
+    print(json.dumps(said))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +16,9 @@ import click
 import pytest
 
 from freshet.cli.main import main
+from freshet.project.load.project import load_project
+from tests.kit.project import a_project
+from tests.kit.timeline import a_table, a_target
 
 REPOSITORY = Path(__file__).parents[2]
 FRAMEWORK = REPOSITORY / "framework" / "freshet"
@@ -24,25 +30,25 @@ LAYERS = (
     # Airflow's part is installed without what freshet needs.
     ("errors", "secrets", "credentials", "cache", "types", "airflow"),
     ("problems", "events"),
-    ("hudi.keys", "changelog", "registry"),
+    ("hudi.keys", "changelog", "registry", "databases"),
     ("project",),
     ("storage",),
     ("sources.position",),
-    ("sources.hudi.position", "sources.kafka.position"),
+    ("sources.hudi.position", "sources.kafka.position", "sources.files.position"),
     ("sources.encodings",),
     ("hudi",),
-    ("backfill.record", "sources.hudi.reads"),
-    ("sources.protocol", "sources.kafka.reads"),
-    ("sources.hudi.look", "sources.kafka.look", "quarantine.table"),
+    ("backfill.record", "sources.hudi.reads", "event_times"),
+    ("sources.protocol", "sources.kafka.reads", "sources.files.reads"),
+    ("sources.hudi.look", "sources.kafka.look", "sources.files.look", "quarantine.table"),
     ("quarantine.identity", "sources.kafka.client"),
-    ("sources.hudi.history", "sources.hudi.source", "sources.kafka.source"),
+    ("sources.hudi.history", "sources.hudi.source", "sources.kafka.source", "sources.files.source"),
     ("sources.hudi.input",),
     ("sources.registry",),
     ("verdict",),
     ("plan",),
     ("sources", "transform", "quality", "index.classes", "index.protocol"),
-    ("index.hbase",),
-    ("sources.kafka.read",),
+    ("index.hbase", "sources.unreadable"),
+    ("sources.kafka.read", "sources.files.read"),
     ("sources.readers", "sources.changelog", "sinks", "backfill.read", "quarantine.read"),
     ("quarantine.write",),
     ("jvm",),
@@ -53,10 +59,10 @@ LAYERS = (
     ("lineage",),
     ("backfill",),
     ("landing",),
-    ("migration", "cases", "dev"),
+    ("migration", "cases", "dev", "ingest"),
     ("audit",),
-    ("serve",),
     ("site",),
+    ("serve",),
     ("api", "cli"),
 )
 # Their imports would cross a layer in good order: none is imported by a run.
@@ -64,7 +70,7 @@ TOOLS = ("__main__", "jvm.submitted.main", "hudi.keys.generate", "jvm.class_data
 # Work on an index is a run, and a run keeps dropped rows apart, which is a run itself.
 SIBLINGS = {("index.ops", "run"), ("run", "quarantine"), ("quarantine", "run")}
 #: Imported by their names alone, where a pipeline has what they are for.
-APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "site", "serve")
+APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "site", "serve", "databases", "ingest")
 NO_SPARK = (
     "errors",
     "secrets",
@@ -94,8 +100,13 @@ NO_SPARK = (
     "verdict",
     "storage",
     "hudi",
+    "event_times",
     "sources.encodings",
     "sources.position",
+    "sources.files.look",
+    "sources.files.position",
+    "sources.files.reads",
+    "sources.files.source",
     "sources.protocol",
     "sources.registry",
     "sources.hudi.history",
@@ -118,7 +129,9 @@ NO_SPARK = (
     "site",
     "api",
     "cli",
+    "databases",
     "dev",
+    "ingest",
     "audit.bounds",
     "audit.causes",
     "audit.kept",
@@ -131,6 +144,7 @@ NO_SPARK = (
     "audit.sample",
     "audit.scope",
     "audit.versions",
+    "backfill.alone",
     "backfill.chunks",
     "backfill.made_by",
     "backfill.plan",
@@ -145,6 +159,7 @@ NO_SPARK = (
     "migration.differences",
     "migration.plan",
     "quarantine.identity",
+    "quarantine.peek",
     "quarantine.table",
     "run.checks_history",
     "run.cost",
@@ -155,6 +170,7 @@ NO_SPARK = (
     "run.records",
     "run.result",
     "run.runner",
+    "run.services_due",
     "run.totals",
     "run.write_session",
     "serve",
@@ -170,19 +186,56 @@ PAGES = (
     "docs/concepts/*.md",
 )
 HEAVY = ("pyspark", "py4j", "pandas", "great_expectations")
+#: What a tick that finds nothing new never imports: a scheduler starts one each minute, and most of its time goes into imports.
+NOT_IN_A_TICK = (
+    *HEAVY,
+    *("sqlglot", "jinja2", "rich", "pyarrow", "confluent_kafka", "openlineage", "obstore"),
+    *(
+        f"freshet.{room}"
+        for room in (
+            *APART,
+            "account",
+            "airflow",
+            "api",
+            "backfill.plan",
+            "changelog.frames",
+            "changelog.producers",
+            "cli.plan",
+            "lineage.document",
+            "metrics.measured",
+            "metrics.registry",
+            "plan.describe",
+            "plan.estimate",
+            "quality",
+            "quarantine.read",
+            "quarantine.write",
+            "registry.client",
+            "run.executor",
+            "run.plans",
+            "sinks",
+            "sources.hudi.read",
+            "sources.kafka.client",
+            "sources.kafka.read",
+            "status",
+            "transform",
+            "verdict",
+        )
+    ),
+)
 # Longer ones: grammars (DDL, YAML), the model and the target's rules are one thing each, and are read as a whole.
 MOST_LINES = 250
 LONGER: dict[str, int] = {
     "backfill/plan.py": 300,
-    "backfill/run.py": 305,
+    "backfill/run.py": 308,
     "index/hbase/opening.py": 282,
     "jvm/jars.py": 257,
+    "project/load/pipeline.py": 256,
     "project/syntax/template_sandbox.py": 260,
     "quarantine/table.py": 254,
-    "run/runner.py": 272,
+    "run/runner.py": 273,
     "run/service.py": 254,
-    "secrets.py": 258,
-    "sources/hudi/reads.py": 253,
+    "secrets.py": 260,
+    "sources/hudi/reads.py": 255,
     "sources/protocol.py": 272,
     "verdict/publish.py": 252,
 }
@@ -301,10 +354,45 @@ def test_tests_and_tools_import_modules_that_are_there() -> None:
     assert [one for one in sorted(named) if FRAMEWORK.parent / one[1].replace(".", "/") not in there] == []
 
 
+def test_suites_do_not_import_one_another() -> None:
+    """What two of them need is in ``tests/kit``, which imports none of them."""
+    tests = REPOSITORY / "tests"
+    modules = [(path.relative_to(tests).parts[0], path) for path in tests.rglob("*.py")]
+    suites = {folder for folder, path in modules if path.name.startswith("test_")}
+    assert {"unit", "integration", "checks"} <= suites
+    faults = [
+        f"{path.relative_to(REPOSITORY)} imports tests.{name}"
+        for folder, path in modules
+        for name in re.findall(r"^(?:from|import) tests\.(\w+)", path.read_text("utf-8"), re.MULTILINE)
+        if name in suites - {folder}
+    ]
+    assert faults == []
+
+
 def test_no_spark_where_none_is_needed() -> None:
     jvmless = [path for path in MODULES if _name(path).startswith(NO_SPARK) and _name(path) not in TOOLS]
     loaded = {_name(path): {i.partition(".")[0] for i, at_top in _imports(path) if at_top} & set(HEAVY) for path in jvmless}
     assert {name: heavy for name, heavy in loaded.items() if heavy} == {}
+
+
+def test_a_tick_without_news_imports_what_it_needs(tmp_path: Path) -> None:
+    """And no collection looks through that again, as the one at Python's end would."""
+    project = a_project(tmp_path, "payments")
+    a_table(tmp_path, "raw/events", 10)
+    a_target(tmp_path, (20, 10))
+    # Whoever reads a DDL first parses it.
+    load_project(project, None, (), names=(), tags=(), environ={})
+    told = "atexit.register(lambda: print(json.dumps([gc.get_freeze_count(), *sys.modules]), file=sys.stderr))"
+    code = f"import atexit, gc, json, runpy, sys; {told}; runpy.run_module('freshet', run_name='__main__', alter_sys=True)"
+    words = (sys.executable, "-c", code, "run", "payments", "-C", str(project))
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("payments: nothing to do"), done.stdout
+    frozen, *loaded = json.loads(done.stderr.splitlines()[-1])
+    unneeded = tuple(re.escape(name) for name in NOT_IN_A_TICK)
+    assert [name for name in loaded if re.fullmatch(rf"(?:{'|'.join(unneeded)})(?:\..*)?", name)] == []
+    assert frozen > 10_000
+    gone = [name for name in NOT_IN_A_TICK if name.startswith("freshet.") and _room(name.removeprefix("freshet.")) is None]
+    assert gone == []
 
 
 def test_modules_are_small() -> None:

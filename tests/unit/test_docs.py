@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from freshet.cli.main import main
+from freshet.ingest.spec import IngestFile
 from freshet.project.rules.hoodie import problem_of
 from freshet.project.shape.files import ConfigFile, PipelineFile
 from tests.kit.project import a_project
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(path for folder in ("tutorials", "guides", "concepts") for path in (DOCS / folder).glob("*.md"))
+#: What files are that are no pipelines, by how they begin.
+KINDS: dict[str, type[BaseModel]] = {"# configs/ingest/": IngestFile, "# configs/": ConfigFile}
 #: What a pipeline must say, and a part of one leaves out.
 REST = {"ddl": "ddl/x.sql", "transform": "transformers/x.sql"}
 
@@ -37,7 +40,8 @@ def faults_of(text: str) -> list[str]:
     tree = yaml.safe_load(text)
     # As freshet reads a scalar there: by its text.
     tree |= {key: {name: str(value) for name, value in tree[key].items()} for key in ("hoodie", "spark") if key in tree}
-    model, whole = (ConfigFile, tree) if text.startswith("# configs/") else (PipelineFile, REST | tree)
+    model = next((one for head, one in KINDS.items() if text.startswith(head)), PipelineFile)
+    whole = REST | tree if model is PipelineFile else tree
     try:
         model.model_validate(whole)
     except ValidationError as error:
@@ -74,10 +78,18 @@ def test_a_job_of_hoodiestreamer_after_its_move_is_valid(tmp_path: Path) -> None
 def test_the_pipeline_of_a_changelog_is_valid(tmp_path: Path) -> None:
     text = (DOCS / "guides/changelog.md").read_text("utf-8")
     files = dict(re.findall(r"^`(\S+)`\n\n```\w+\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
-    assert sorted(files) == ["ddl/orders.sql", "pipelines/orders.yml"]
-    project = a_project(tmp_path, files=files)
-    done = CliRunner().invoke(main, ["validate", "orders", "-C", str(project)])
-    assert done.exit_code == 0, done.output
+    assert sorted(files) == [
+        "ddl/order_events.sql",
+        "ddl/orders.sql",
+        "pipelines/order_events.yml",
+        "pipelines/orders.yml",
+        "transformers/order_events.sql",
+    ]
+    (of_versions,) = (block for block in re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S) if "strategy: history" in block)
+    for number, pipeline in enumerate((files["pipelines/orders.yml"], of_versions)):
+        project = a_project(tmp_path / str(number), files={**files, "pipelines/orders.yml": pipeline})
+        done = CliRunner().invoke(main, ["validate", "orders", "order_events", "-C", str(project)])
+        assert done.exit_code == 0, done.output
 
 
 def test_the_notebook_is_a_page() -> None:

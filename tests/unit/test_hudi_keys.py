@@ -122,7 +122,7 @@ def test_hudi_keys_with_an_old_streamer_name_stay_hudi_keys() -> None:
         ("hoodie.streamer.source.hoodieincr.read_latest_on_missing_ckpt", "true", "NOT_SUPPORTED", STRATEGY),
         ("hoodie.streamer.transformer.sql", "select 1", "NOT_SUPPORTED", "transform:"),
         ("hoodie.deltastreamer.schemaprovider.target.schema.file", "a.avsc", "NOT_SUPPORTED", "DDL"),
-        ("hoodie.streamer.csv.header", "true", "NOT_SUPPORTED", streamer_keys.SOURCE_PATH),
+        ("hoodie.streamer.jdbc.url", "jdbc:x", "NOT_SUPPORTED", streamer_keys.SOURCE_PATH),
         ("hoodie.streamer.ingestion.db.t.configFile", "f", "NOT_SUPPORTED", "pipelines/"),
     ],
 )

@@ -57,6 +57,7 @@ class Take:
         batch: Rows that the SQL and the Python made of them; None where no check counted them.
         published: Rows inserted, updated or deleted.
         quarantined: Rows that went to the quarantine.
+        is_by_this_logic: True where the pipeline's files were then what they are now.
         why: What is wrong with it; empty where nothing is.
     """
 
@@ -68,6 +69,7 @@ class Take:
     batch: int | None = None
     published: int = 0
     quarantined: int = 0
+    is_by_this_logic: bool = False
     why: str = ""
 
     @property
@@ -159,6 +161,7 @@ class Account:
         target: Its table.
         edges: Its sources: the main source first, then each input that drives runs.
         takes: The target's commits that took something of the main source, oldest first.
+        leaves_out: Parts of its SQL and Python that can leave rows out, each with its place.
         unclosed: What does not agree with the account of a pipeline upstream, in words.
         error: Why nothing can be told, as ``code: message``; empty where it can.
         zone: Zone by which the target names commits.
@@ -168,6 +171,7 @@ class Account:
     target: str
     edges: tuple[Edge, ...] = ()
     takes: tuple[Take, ...] = ()
+    leaves_out: tuple[str, ...] = ()
     unclosed: tuple[str, ...] = field(default=())
     error: str = ""
     zone: str = UTC_ZONE
@@ -192,6 +196,7 @@ class Account:
             "is_closed": self.is_closed,
             "error": self.error,
             "unclosed": list(self.unclosed),
+            "leaves_out": list(self.leaves_out),
             "sources": [edge.as_json() for edge in self.edges],
             "commits": [take.as_json() for take in self.takes],
         }

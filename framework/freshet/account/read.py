@@ -11,10 +11,11 @@ from freshet.account.of_table import fed_by, repeats
 from freshet.account.of_topics import ranges_by
 from freshet.account.steps import Step, steps_of
 from freshet.errors import FreshetError
-from freshet.hudi.checkpoint import MAIN
+from freshet.hudi.checkpoint import FINGERPRINT_KEY, MAIN
 from freshet.hudi.instants import UTC_ZONE, readable, zone_of
 from freshet.hudi.table import StateReader
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.files import FILES
+from freshet.project.model.kafka import KAFKA
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.secrets import redact
@@ -46,14 +47,18 @@ def _account(spec: PipelineSpec, state: StateReader, since: str) -> Account:
         steps = steps_of(spec, target, since) if target is not None else ()
         edges = tuple(_edges(spec, state, steps, since))
         zone = zone_of(target) if target is not None else UTC_ZONE
-        return Account(pipeline=name, target=table, zone=zone, edges=edges, takes=tuple(_takes(steps, edges)))
+        takes = tuple(_takes(steps, edges, spec.fingerprint))
+        return Account(pipeline=name, target=table, zone=zone, edges=edges, takes=takes, leaves_out=_leaves_out(spec, takes))
     except FreshetError as error:
         return Account(pipeline=name, target=table, error=redact(f"{error.code}: {error.message}"))
 
 
 def _edges(spec: PipelineSpec, state: StateReader, steps: Sequence[Step], since: str) -> Iterator[Edge]:
-    if isinstance(spec.source, KafkaSpec):
+    if spec.source.kind == KAFKA:
         yield Edge(input=MAIN, table=spec.source.table.name, fed=ranges_by(steps, MAIN), unit="range")
+    elif spec.source.kind == FILES:
+        why = "of the files that a run has read its checkpoint keeps no names"
+        yield Edge(input=MAIN, table=spec.source.table.name, why=why)
     else:
         yield _edge(MAIN, spec.source.table, state, steps, since)
     for one in spec.inputs:
@@ -70,7 +75,16 @@ def _edge(name: str, ref: TableRef, state: StateReader, steps: Sequence[Step], s
     return Edge(input=name, table=ref.name, zone=zone_of(source), fed=fed_by(source, steps, name, since))
 
 
-def _takes(steps: Sequence[Step], edges: Sequence[Edge]) -> Iterator[Take]:
+def _leaves_out(spec: PipelineSpec, takes: Sequence[Take]) -> tuple[str, ...]:
+    if not any(take.by_logic for take in takes):
+        return ()
+    # The parser takes a tenth of a second to load.
+    from freshet.account.leaves_out import leaves_out
+
+    return leaves_out(spec)
+
+
+def _takes(steps: Sequence[Step], edges: Sequence[Edge], fingerprint: str) -> Iterator[Take]:
     taken = [_by_commit(edge.fed) for edge in edges]
     repeated = {
         step.instant.completed: f"it read what {earlier.when} had read: its rows were applied twice"
@@ -94,6 +108,7 @@ def _takes(steps: Sequence[Step], edges: Sequence[Edge]) -> Iterator[Take]:
             batch=batch,
             published=step.info.rows,
             quarantined=quarantined,
+            is_by_this_logic=step.info.extra.get(FINGERPRINT_KEY) == fingerprint,
             why=repeated.get(commit, ""),
         )
 

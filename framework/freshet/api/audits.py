@@ -7,22 +7,19 @@ from dataclasses import replace
 from freshet.api.arguments import Usage, at_least
 from freshet.api.aside import cancel_jobs, run_aside
 from freshet.api.failures import as_the_command
+from freshet.api.loading import Loading
 from freshet.api.shown import OnEvent, shown_audit, told_safely
 from freshet.audit.request import DEFAULT_SHARE, AuditRequest, since_of
 from freshet.audit.result import AuditResult
 from freshet.audit.run import run_audit
 from freshet.hudi.timeline import TimelineState
-from freshet.project.model import pipeline as model
 
 
 class Audits:
     """The audits of a project."""
 
-    def _load(self, names: tuple[str, ...], tags: tuple[str, ...] = ()) -> model.Project:
-        raise NotImplementedError
-
     def audit(
-        self,
+        self: Loading,
         name: str,
         share: float = DEFAULT_SHARE,
         *,

@@ -7,27 +7,21 @@ from datetime import date
 from freshet.api.arguments import asked_backfill, at_least
 from freshet.api.aside import cancel_jobs, run_aside
 from freshet.api.failures import ChunksFailed, as_the_command
+from freshet.api.loading import Loading
 from freshet.api.shown import OnEvent, shown_backfill, told_safely
 from freshet.backfill.chunks import Reprocess
 from freshet.backfill.preview import BackfillPreview, preview_backfill
-from freshet.backfill.run import BackfillResult, Load, run_backfill, window_of
+from freshet.backfill.run import BackfillResult, run_backfill, window_of
 from freshet.hudi.timeline import TimelineState
 from freshet.lineage.listener import Lineage
 from freshet.metrics.out import send_after
-from freshet.project.model import pipeline as model
 
 
 class Backfills:
     """The backfills of a project."""
 
-    def _backfill_of(self, name: str) -> Load:
-        raise NotImplementedError
-
-    def _load(self, names: tuple[str, ...], tags: tuple[str, ...] = ()) -> model.Project:
-        raise NotImplementedError
-
     def plan_backfill(
-        self,
+        self: Loading,
         name: str,
         start: date | str,
         end: date | str,
@@ -45,7 +39,7 @@ class Backfills:
             return preview_backfill(self._backfill_of(name), request, TimelineState())
 
     def backfill(
-        self,
+        self: Loading,
         name: str,
         start: date | str,
         end: date | str,

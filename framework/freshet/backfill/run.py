@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from freshet.backfill.alone import goes_alone
 from freshet.backfill.chunks import BackfillRequest
 from freshet.backfill.plan import BackfillPlan, PlannedChunk, compile_chunk, compile_failure, plan_backfill
 from freshet.errors import DataError, FreshetError, RetryableError, SpecError
@@ -109,6 +110,7 @@ def run_backfill(
     state: StateReader,
     listen: Listener,
     max_conflicts: int = 20,
+    may_go_on: Callable[[PlannedChunk], bool] = lambda chunk: True,
 ) -> BackfillResult:
     """Do the chunks of a range that are to be done.
 
@@ -118,6 +120,7 @@ def run_backfill(
         state: Reader of the tables.
         listen: Told what happens.
         max_conflicts: How often one chunk is repeated before the backfill gives up.
+        may_go_on: Asked before each chunk, and may let it wait; the chunks that are left are not begun where it says no.
 
     Returns:
         What was done; ``error`` where the backfill ended early.
@@ -127,7 +130,7 @@ def run_backfill(
     """
     spec = load(window_of(request.start, request.end)).pipelines[0]
     with remembered(spec.target.ref, spec.name, "backfill") as record:
-        result = _under_lease(load, spec, request, state, listen, max_conflicts)
+        result = _under_lease(load, spec, request, state, listen, max_conflicts, may_go_on)
         record.update(
             backfill=result.backfill,
             chunks=result.chunks,
@@ -151,6 +154,7 @@ def _under_lease(
     state: StateReader,
     listen: Listener,
     max_conflicts: int,
+    may_go_on: Callable[[PlannedChunk], bool],
 ) -> BackfillResult:
     started = time.monotonic()
     run_id = tell_started(listen, spec.name, "backfill", new_run_id())
@@ -170,6 +174,8 @@ def _under_lease(
         )
         left: float | None = None
         for number, one in enumerate(wanted, 1):
+            if not may_go_on(one):
+                break
             listen(
                 Phase(
                     pipeline=spec.name,
@@ -279,10 +285,7 @@ def _execute(
 
 @contextmanager
 def _beside_the_run(spec: PipelineSpec, session: WriteSession, listen: Listener) -> Iterator[WriteSession]:
-    # Two cases in which two writers at once lose or double rows, and Hudi does not see it: rows that are joined with the
-    # target as it stands, and a key that is new to both, under a global index.
-    alone = spec.write.strategy != "rows" or bool(spec.co_writers) or spec.index.is_global
-    if not alone:
+    if not goes_alone(spec):
         yield session
         return
     with write_session(spec, listen, new_run_id(), wait_seconds=_ALONE_SECONDS, chunk=True, clears_lock=False) as held:

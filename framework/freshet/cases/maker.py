@@ -17,8 +17,9 @@ from freshet.cases.text import case_lines, table_line, with_case
 from freshet.cases.values import RowSet
 from freshet.errors import DataError, StateError
 from freshet.hudi.table import StateReader, TableState
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.kafka import KAFKA
 from freshet.project.model.pipeline import PipelineSpec, Project
+from freshet.project.model.records import RecordsSpec
 from freshet.project.syntax.files import Place
 from freshet.sources.hudi.read.reader import load_table
 from freshet.sources.hudi.source import HudiSource
@@ -69,10 +70,10 @@ def make_case(
             "Nothing was read or written.",
             f"Look at what the next run would change: freshet preview {spec.name}",
         )
-    if isinstance(spec.source, KafkaSpec):
+    if isinstance(spec.source, RecordsSpec):
         raise StateError(
-            "TOPIC_HAS_NO_KEYS",
-            f"{spec.name}: the rows that belong together are found by their keys, and records of a topic have none.",
+            "TOPIC_HAS_NO_KEYS" if spec.source.kind == KAFKA else "FILES_HAVE_NO_KEYS",
+            f"{spec.name}: the rows that belong together are found by their keys, and records of topics and files have none.",
             "Nothing was read or written.",
             f"Write the case by hand: {file}",
         )

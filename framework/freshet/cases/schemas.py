@@ -15,9 +15,9 @@ from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.options import IS_DELETED
 from freshet.hudi.table import StateReader
 from freshet.project.load.project import load_project
-from freshet.project.model.kafka import KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, Project, TableRef, TableSpec
+from freshet.project.model.records import RecordsSpec
 from freshet.types.columns import Atomic, Column
 
 
@@ -66,7 +66,7 @@ def shapes_of(
     found: dict[str, Shape] = {}
     for name, ref in tables_of(spec).items():
         declared = tables.get(same_place(ref.path))
-        shape = _of_ddl(declared) if declared else told.get(name) or _of_topics(spec, name) or _of_table(ref, state)
+        shape = _of_ddl(declared) if declared else told.get(name) or _of_records(spec, name) or _of_table(ref, state)
         if shape is not None:
             found[name] = shape
     if SOURCE in found and passes_deletes_on(spec):
@@ -76,7 +76,7 @@ def shapes_of(
 
 def passes_deletes_on(spec: PipelineSpec) -> bool:
     """Say whether rows of ``SRC`` carry the mark of deleted rows, as far as the files tell."""
-    if isinstance(spec.source, KafkaSpec):
+    if isinstance(spec.source, RecordsSpec):
         return spec.source.tombstones == "delete"
     if spec.source.incremental_format != "auto":
         return spec.source.incremental_format == "cdc"
@@ -91,13 +91,13 @@ def _of_ddl(table: TableSpec) -> Shape:
     )
 
 
-def _of_topics(spec: PipelineSpec, name: str) -> Shape | None:
-    if name != SOURCE or not isinstance(spec.source, KafkaSpec):
+def _of_records(spec: PipelineSpec, name: str) -> Shape | None:
+    if name != SOURCE or not isinstance(spec.source, RecordsSpec):
         return None
     # A case gives records by the key of the rows that they become.
     names = {column.name for column in spec.source.columns}
     key = spec.target.record_key if names.issuperset(spec.target.record_key) else ()
-    return Shape(columns=row_columns(spec.source), record_key=key)
+    return Shape(columns=spec.source.row_columns, record_key=key)
 
 
 def _of_table(ref: TableRef, state: StateReader) -> Shape | None:

@@ -25,8 +25,8 @@ from freshet.hudi.timeline import TimelineState
 from freshet.jvm.session import use_settings
 from freshet.plan.parts import commit_stage
 from freshet.project.model.checks import ReferenceRule
-from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import IndexSpec, PipelineSpec, Project, SourceSpec, TableRef
+from freshet.project.model.records import RecordsSpec
 from freshet.run.runner import run_pipeline
 from freshet.sinks.commit import write_commit
 from freshet.sources.hudi.position import HudiPosition
@@ -131,7 +131,7 @@ def _moved(spec: PipelineSpec, folder: str) -> PipelineSpec:
 
 
 def _as_table(spec: PipelineSpec, ref: TableRef) -> SourceSpec:
-    if not isinstance(spec.source, KafkaSpec):
+    if not isinstance(spec.source, RecordsSpec):
         return replace(spec.source, table=ref)
     # A case needs no cluster: its records are rows of a table, and one that deletes is a row that was deleted.
     return SourceSpec(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from freshet.changelog.fields import EVENT
 from freshet.changelog.layout import Layout
 from freshet.changelog.sql import first_reason, name, text
+from freshet.changelog.values import FIRST_SECOND, LAST_SECOND
 from freshet.types.columns import Column
 
 #: Column of a row that goes aside: why. The words are stable; those with a colon name a column behind it.
@@ -22,7 +23,7 @@ REASONS = {
     "error_at_source": "the producer says that it could not make the event",
     "null_key": "a key column is null",
     "no_reference": "the change has no place in the order of the declared reference key",
-    "no_timestamp": "the event does not say when it was created",
+    "no_timestamp": "the event does not say when it was created, or names a time that no calendar has",
     "unknown_group": "the event changes a column group that the table does not have, or names one twice",
     "partial_group": "the event changes some columns of a group and not the others",
 }
@@ -40,10 +41,17 @@ def event_reason(layout: Layout) -> str:
         [
             (text("error_at_source"), f"{EVENT}.error_exception IS NOT NULL OR {EVENT}.error_source_data IS NOT NULL"),
             (text("null_key"), " OR ".join(f"{name(key)} IS NULL" for key in layout.key)),
-            (text("no_timestamp"), f"{EVENT}.timestamp IS NULL"),
+            (text("no_timestamp"), _is_timeless(layout)),
             *_groups(layout),
         ]
     )
+
+
+def _is_timeless(layout: Layout) -> str:
+    missing = f"{EVENT}.timestamp IS NULL"
+    if layout.keeps == "newest":
+        return missing
+    return f"{missing} OR NOT {EVENT}.timestamp BETWEEN {FIRST_SECOND * 1000} AND {LAST_SECOND * 1000 + 999}"
 
 
 def value_reasons(columns: Iterable[tuple[Column, str, str]]) -> list[tuple[str, str]]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from freshet.changelog.adapter import SKIPPED
 
 #: What comes in, and where all of it is.
 KINDS = ("in", "published", "older", "aside", "skipped")
+
+#: Why something goes aside that could not be read at all.
+UNREAD = "unreadable"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +28,10 @@ class Read:
     events: int
     reasons: Mapping[str, int] = field(default_factory=dict)
     first: Mapping[str, str] = field(default_factory=dict)
+
+    def with_unread(self, number: int) -> Read:
+        """Return it with what could not be read at all, and goes aside."""
+        return replace(self, events=self.events + number, reasons={**self.reasons, UNREAD: number})
 
     @property
     def skipped(self) -> int:

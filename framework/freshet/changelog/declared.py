@@ -110,6 +110,19 @@ def equal_in_words(layout: Layout) -> str:
     return f"of two with one reference key {wins} wins"
 
 
+def kept_in_words(layout: Layout) -> str:
+    """Return what a table keeps of a changelog, in words."""
+    match layout.keeps:
+        case "newest":
+            return f"{groups_in_words(layout)}; {equal_in_words(layout)}"
+        case "history":
+            return f"each version of a row with its interval; {equal_in_words(layout)}"
+        case "events":
+            return "each event, once"
+        case _:
+            assert_never(layout.keeps)
+
+
 def as_json(declared: Changelog) -> dict[str, Any]:
     """Return a changelog as a JSON-serialisable mapping."""
     source, layout = declared.source, declared.layout
@@ -126,6 +139,8 @@ def as_json(declared: Changelog) -> dict[str, Any]:
         "data_center": source.data_center,
         "is_strict": source.strict,
         "is_typed": declared.is_typed,
+        # What a table of the newest rows never said, it goes on not to say: what is told here is of its logic.
+        **({"keeps": layout.keeps} if layout.keeps != "newest" else {}),
     }
 
 

@@ -15,7 +15,7 @@ from freshet.changelog.adapter import CHANGE, FROM, ORIGIN, PARTS, SKIPPED, Adap
 from freshet.changelog.conform import REASON, event_reason
 from freshet.changelog.fields import EVENT
 from freshet.changelog.layout import Layout
-from freshet.changelog.merge_sql import BATCH, EVENT_ID, EVENTS, PUBLISHED, STANDS, fold, registers, shown
+from freshet.changelog.merge_sql import BATCH, CHANGED, EVENT_ID, EVENTS, PUBLISHED, STANDS, fold, registers, shown
 from freshet.changelog.merge_sql import rows as rows_of
 from freshet.changelog.plain import typed_event
 from freshet.changelog.reference import Given
@@ -103,7 +103,7 @@ def merge_events(layout: Layout, events: DataFrame, stands: DataFrame) -> DataFr
         The whole rows of every key that the events name, reserved columns included. A row that is deleted stays, marked and
         without values: it is what a late change is held against.
     """
-    return counted_merge(layout, events, stands).drop(EVENTS, PUBLISHED)
+    return counted_merge(layout, events, stands).drop(EVENTS, PUBLISHED, CHANGED)
 
 
 def counted_merge(layout: Layout, events: DataFrame, stands: DataFrame) -> DataFrame:
@@ -114,7 +114,8 @@ def counted_merge(layout: Layout, events: DataFrame, stands: DataFrame) -> DataF
 
     Returns:
         As ``merge_events``, with ``EVENTS``, the events of the key, and ``PUBLISHED``, those that are the newest change of a
-        column group; the others are older, or came before. A row of which none is published is as it stands, but for its order.
+        column group; the others are older, or came before. A row of which none is published is as it stands, but for its order,
+        and false in ``CHANGED``.
     """
     key = [F.col(name(one)) for one in layout.key]
     folded = events.withColumn(EVENT_ID, F.monotonically_increasing_id()).groupBy(*key).agg(*_columns(fold(layout)))
@@ -122,7 +123,8 @@ def counted_merge(layout: Layout, events: DataFrame, stands: DataFrame) -> DataF
     joined = folded.alias(BATCH).join(stands.alias(STANDS), found, "left")
     own = [F.col(f"{BATCH}.{name(one)}") for one in layout.key]
     merged = joined.select(*own, *_columns(registers(layout)))
-    return merged.select("*", *_columns(shown(layout))).select(*_columns(rows_of(layout)), EVENTS, PUBLISHED)
+    rows = merged.select("*", *_columns(shown(layout)))
+    return rows.select(*_columns(rows_of(layout)), EVENTS, PUBLISHED, F.expr(f"{PUBLISHED} > 0").alias(CHANGED))
 
 
 def _columns(expressions: Mapping[str, str]) -> Sequence[SparkColumn]:

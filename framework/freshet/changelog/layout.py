@@ -1,4 +1,4 @@
-"""How a table keeps changelogs: its key, its column groups, and the columns that say how new each group is."""
+"""How a table keeps changelogs: what of them, its key, its column groups, and the columns that freshet adds to its own."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from freshet.changelog.fields import EVENT
+from typing_extensions import assert_never
+
+from freshet.changelog.fields import EVENT, event_type
 from freshet.types.columns import Array, Atomic, Column, DataType, Map, Struct
 
 #: The group of all columns that no other group names; it is there only where such columns are.
 ROW = "row"
 #: Reserved columns of the table: how new each group is, whether the row is deleted in its source, and how often it was merged.
 STATE, DELETED, ORDER = "_event_state", "_event_deleted", "_event_order"
-RESERVED = (STATE, DELETED, ORDER)
+#: And of a table that keeps each version of a row: when it was valid, and which one it is.
+VALID_FROM, VALID_TO, CURRENT, VERSION = "valid_from", "valid_to", "current", "_event_version"
+#: And of one that keeps each event: on which day it was created, by UTC, and which one it is.
+DAY, ENTRY = "_event_day", "_event_id"
 _REGISTER = (("ref_key", Atomic("string")), ("timestamp", Atomic("bigint")), ("is_deleted", Atomic("boolean")))
+_ORDER = Column(name=ORDER, type=Atomic("bigint"), comment="How often the row was merged; kept by freshet")
+_DELETED = Column(name=DELETED, type=Atomic("boolean"), comment="True where the source has the row no more; kept by freshet")
 Equal = Literal["deleted", "row"]
+#: What a table keeps: each row as its newest changes make it; each version of a row, and when it was valid; each event.
+Keeps = Literal["newest", "history", "events"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +37,14 @@ class Layout:
         groups: Columns that a partial event changes together, by the name that events give the group.
         equal: Which of two changes with one reference key wins: the one that deletes, or the one that has a row. Between two
             rows the one that was created later wins, and between those the greater one, column by column.
+        keeps: What the table keeps.
     """
 
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     equal: Equal = "deleted"
+    keeps: Keeps = "newest"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be merged.
@@ -55,23 +66,63 @@ class Layout:
 
 
 def reserved_columns(layout: Layout) -> tuple[Column, ...]:
-    """Return the columns that the table has beside its own: the state of each group, the mark of deleted rows, and an order.
+    """Return the columns that the table has beside its own; the last one is Hudi's ordering field.
 
-    Of each group the state holds the reference key and the time of the newest ordinary change, and the newest forced change
-    with its values: a later ordinary change may turn out to be older than that. The order is Hudi's: each merge makes a row
-    that follows the one that stands, whatever its own columns say.
+    Of a table of the newest rows they are the state of each group, the mark of deleted rows, and an order. The state holds of
+    each group the reference key and the time of the newest ordinary change, and the newest forced change with its values: a
+    later ordinary change may turn out to be older than that. The order is Hudi's: each merge makes a row that follows the one
+    that stands, whatever its own columns say.
     """
+    match layout.keeps:
+        case "newest":
+            return (_state(layout), _DELETED, _ORDER)
+        case "history":
+            return _of_versions()
+        case "events":
+            told = "Which event it is, by all that it says; kept by freshet"
+            return (
+                Column(name=EVENT, type=event_type(), comment="The event; kept by freshet"),
+                Column(name=DAY, type=Atomic("string"), nullable=False, comment="When it was created, a day of UTC"),
+                Column(name=ENTRY, type=Atomic("string"), nullable=False, comment=told),
+                Column(name=ORDER, type=Atomic("bigint"), comment="When the event was created, in ms; kept by freshet"),
+            )
+        case _:
+            assert_never(layout.keeps)
+
+
+def stored_key(layout: Layout) -> tuple[str, ...]:
+    """Return the columns by which the table tells its rows apart: Hudi's record key."""
+    return (*layout.key, *{"newest": (), "history": (VERSION,), "events": (DAY, ENTRY)}[layout.keeps])
+
+
+def reserved_names(keeps: Keeps) -> tuple[str, ...]:
+    """Return the names that the columns of a table's own cannot have."""
+    own = {"newest": (), "history": (VALID_FROM, VALID_TO, CURRENT, VERSION), "events": (DAY, ENTRY)}[keeps]
+    return (STATE, DELETED, ORDER, EVENT, "_event_reason", *own)
+
+
+def _state(layout: Layout) -> Column:
     groups = layout.all_groups
     registers = Struct(tuple((group, Struct(_REGISTER)) for group in groups))
     forced = Struct(tuple((group, register_type(columns)) for group, columns in groups.items()))
+    return Column(
+        name=STATE,
+        type=Struct((("groups", registers), ("forced", forced))),
+        comment="How new each column group is; kept by freshet",
+    )
+
+
+def _of_versions() -> tuple[Column, ...]:
+    time, truth, text = Atomic("timestamp"), Atomic("boolean"), Atomic("string")
+    state = Struct((("ref_key", text), ("timestamp", Atomic("bigint")), ("is_forced", truth)))
     return (
-        Column(
-            name=STATE,
-            type=Struct((("groups", registers), ("forced", forced))),
-            comment="How new each column group is; kept by freshet",
-        ),
-        Column(name=DELETED, type=Atomic("boolean"), comment="True where the source has the row no more; kept by freshet"),
-        Column(name=ORDER, type=Atomic("bigint"), comment="How often the row was merged; kept by freshet"),
+        Column(name=VALID_FROM, type=time, comment="When the version began; kept by freshet"),
+        Column(name=VALID_TO, type=time, comment="When the next one began; null while there is none; kept by freshet"),
+        Column(name=CURRENT, type=truth, comment="True for the version of a row that its source has now; kept by freshet"),
+        Column(name=VERSION, type=text, nullable=False, comment="Which change made the version; kept by freshet"),
+        Column(name=STATE, type=state, comment="How new the change is; kept by freshet"),
+        _DELETED,
+        _ORDER,
     )
 
 
@@ -108,9 +159,11 @@ def _faults(layout: Layout) -> list[str]:
         faults.append("a group has columns")
     if ROW in layout.groups:
         faults.append(f"'{ROW}' is the group of all other columns")
-    taken = {*RESERVED, EVENT, "_event_reason"} & {name.lower() for name in names}
+    taken = {*reserved_names(layout.keeps)} & {name.lower() for name in names}
     if taken:
         faults.append(f"freshet keeps {', '.join(sorted(taken))} itself")
+    if layout.keeps == "history" and layout.groups:
+        faults.append("a version is a whole row: of one that keeps each version there are no groups")
     required = [c.name for c in layout.columns if not c.nullable and c.name not in layout.key]
     if required:
         faults.append(f"a deleted row has no values: {', '.join(required)} must not be NOT NULL")

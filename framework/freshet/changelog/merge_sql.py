@@ -8,7 +8,7 @@ and nothing else, so that the order and the number of arrivals make no differenc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from freshet.changelog.fields import EVENT
 from freshet.changelog.layout import DELETED, ORDER, STATE, Equal, Layout, holds_map
@@ -21,8 +21,10 @@ _ORDINARY, _FORCED = "__freshet_ordinary_", "__freshet_forced_"
 _SHOWN = "__freshet_shown_"
 #: Column of the events that tells one from another within its batch; and per key, how many there are and how many count.
 EVENT_ID, EVENTS, PUBLISHED = "__freshet_event_id", "__freshet_events", "__freshet_published"
+#: Whether a row differs from what stands, and is to be written.
+CHANGED = "__freshet_changed"
 _IS_DELETED = f"coalesce({EVENT}.is_deleted, false)"
-_IS_FORCED = f"coalesce({EVENT}.force_update, false)"
+IS_FORCED = f"coalesce({EVENT}.force_update, false)"
 
 
 def fold(layout: Layout) -> dict[str, str]:
@@ -39,10 +41,10 @@ def fold(layout: Layout) -> dict[str, str]:
         change = _change(group, columns)
         touched = _is_touched(group)
         for prefix, forced in ((_ORDINARY, False), (_FORCED, True)):
-            order = _order(layout.equal, columns, _change_parts(group, columns), forced)
+            order = order_of(layout.equal, columns, change_parts(group, columns), forced)
             # Of two events that are alike one wins in every group, so that one counts and the other does not.
             order = struct([("order", order), ("event", EVENT_ID)])
-            taken = f"({touched}) AND {'' if forced else 'NOT '}{_IS_FORCED}"
+            taken = f"({touched}) AND {'' if forced else 'NOT '}{IS_FORCED}"
             told = struct([("change", change), ("event", EVENT_ID)])
             found[f"{prefix}{position}"] = f"max_by(CASE WHEN {taken} THEN {told} END, CASE WHEN {taken} THEN {order} END)"
     return found
@@ -128,7 +130,8 @@ def _entry(group: str) -> str:
     return f"get(filter({EVENT}.changelog_columns, x -> x.name = {text(group)}), 0)"
 
 
-def _change_parts(group: str, columns: Sequence[Column]) -> dict[str, str]:
+def change_parts(group: str, columns: Sequence[Column]) -> dict[str, str]:
+    """Return what an event says of a group: how new its change is, and as ``values.NAME`` the values, as SQL over the event."""
     own = f"coalesce({_entry(group)}.ref_key, {EVENT}.ref_key)"
     return {
         "ref_key": own,
@@ -139,12 +142,20 @@ def _change_parts(group: str, columns: Sequence[Column]) -> dict[str, str]:
 
 
 def _change(group: str, columns: Sequence[Column]) -> str:
-    parts = _change_parts(group, columns)
+    parts = change_parts(group, columns)
     values = struct((c.name, parts[f"values.{c.name}"]) for c in columns)
     return struct([*((part, parts[part]) for part in ("ref_key", "timestamp", "is_deleted")), ("values", values)])
 
 
-def _order(equal: Equal, columns: Sequence[Column], parts: dict[str, str], forced: bool) -> str:
+def order_of(equal: Equal, columns: Sequence[Column], parts: Mapping[str, str], forced: bool) -> str:
+    """Return a struct by which two changes of a group compare, as SQL.
+
+    Args:
+        equal: As ``Layout.equal``.
+        columns: The group's.
+        parts: What the change is, as ``change_parts`` names it.
+        forced: Whether it is forced.
+    """
     wins = {"deleted": "1 ELSE 0", "row": "0 ELSE 1"}[equal]
     rank = ("rank", f"CASE WHEN {parts['is_deleted']} THEN {wins} END")
     reference, time = ("ref_key", parts["ref_key"]), ("timestamp", parts["timestamp"])
@@ -161,6 +172,6 @@ def _is_newer(equal: Equal, columns: Sequence[Column], ours: str, theirs: str, p
     def order(change: str) -> str:
         parts = {part: f"{change}.{part}" for part in ("ref_key", "timestamp", "is_deleted")}
         parts |= {f"values.{c.name}": f"{change}.values.{name(c.name)}" for c in columns}
-        return _order(equal, columns, parts, forced)
+        return order_of(equal, columns, parts, forced)
 
     return f"({ours} IS NOT NULL AND ({present} IS NULL OR {order(ours)} > {order(f'({theirs})')}))"

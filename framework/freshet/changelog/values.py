@@ -23,7 +23,7 @@ _ZONE = "(Z|[+-][0-9]{2}:?[0-9]{2})$"
 _FINER = "[.][0-9]{6}[0-9]*[1-9]"
 _A_DAY = 86_400_000_000
 #: Years 1 to 9999, which every reader of a table knows; in seconds since 1970.
-_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799
 _A_SECOND = {"millis": 1_000, "micros": 1_000_000}
 _TWO_64 = "18446744073709551616BD"
 
@@ -109,7 +109,7 @@ def converted(column: Column, coding: Coding, raw: str) -> str:
         case Atomic("date"):
             if coding.times == "days":
                 days = f"try_cast({raw} AS INT)"
-                first, last = _FIRST_SECOND // 86_400, _LAST_SECOND // 86_400
+                first, last = FIRST_SECOND // 86_400, LAST_SECOND // 86_400
                 return f"CASE WHEN {days} BETWEEN {first} AND {last} THEN date_add(DATE'1970-01-01', {days}) END"
             is_day = f"{raw} RLIKE '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$'"
             return f"CASE WHEN {is_day} THEN try_cast({raw} AS DATE) END" if coding.times == "text" else _never(column)
@@ -143,7 +143,7 @@ def _micros(column: Column, coding: Coding, raw: str) -> str:
     if coding.times not in _A_SECOND:
         return _never(column)
     unit = _A_SECOND[coding.times]
-    inside = f"{number} BETWEEN {_FIRST_SECOND * unit} AND {(_LAST_SECOND + 1) * unit - 1}"
+    inside = f"{number} BETWEEN {FIRST_SECOND * unit} AND {(LAST_SECOND + 1) * unit - 1}"
     return f"CASE WHEN {inside} THEN {number} * {1_000_000 // unit} END"
 
 

@@ -87,6 +87,7 @@ def _lines(one: Account, listed: bool) -> Iterator[str]:
         for fed in edge.fed if listed else edge.faults:
             yield f"    {_fed(fed, edge.zone, one.zone)}"
     yield from (f"  {line}" for line in _sums(one.takes))
+    yield from (f"  {line}" for line in _by_statement(one))
     yield from (f"  APPLIED TWICE  {readable(take.commit, one.zone)}: {take.why}" for take in one.takes if take.why)
     yield from (f"  NOT CLOSED  {words}" for words in one.unclosed)
 
@@ -114,6 +115,21 @@ def _sums(takes: tuple[Take, ...]) -> Iterator[str]:
     quarantined, left = sum(take.quarantined for take in known), sum(take.left_out or 0 for take in known)
     parts = [f"published {published:,}", f"quarantined {quarantined:,}", _left_out(known, left)]
     yield f"rows of {counted(len(known), 'increment')}: in {rows_in:,} = {' + '.join(parts)}"
+
+
+def _by_statement(one: Account) -> Iterator[str]:
+    by_logic = [take for take in one.takes if take.by_logic]
+    if not by_logic:
+        return
+    earlier = "" if all(take.is_by_this_logic for take in by_logic) else ", as the files are now, which have changed since"
+    again = ", and rows that several of its commits changed are read once" if any(take.commits > 1 for take in by_logic) else ""
+    if not one.leaves_out:
+        yield f"left out: nothing in the SQL leaves rows out{again}{earlier}"
+    elif len(one.leaves_out) == 1:
+        yield f"left out: only {one.leaves_out[0]} can leave rows out{again}{earlier}"
+    else:
+        parts = ", ".join(one.leaves_out)
+        yield f"left out: by {parts}; how many by which would take a pass over the batch for each{again}{earlier}"
 
 
 def _left_out(known: list[Take], left: int) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from freshet.cli.dev_databases import mariadb, postgres
 from freshet.cli.dev_kafka import kafka
 from freshet.cli.dev_registry import registry
 from freshet.cli.dev_server import directory_option, in_words, say_stopped, wait_option
@@ -19,7 +20,7 @@ from freshet.errors import Exit
 _directory = directory_option("hbase", "data, log and ports")
 
 
-@click.group(short_help="Start what a developer's machine lacks: a real HBase, a real Kafka, a stub of a schema registry.")
+@click.group(short_help="Start what a developer's machine lacks: a real HBase, Kafka, database; a stub of a schema registry.")
 def dev() -> None:
     """Start what a developer's machine lacks, without Docker.
 
@@ -29,10 +30,13 @@ def dev() -> None:
       freshet dev kafka up
       freshet dev kafka down
       freshet dev registry up
+      freshet dev postgres up
     """
 
 
 dev.add_command(kafka)
+dev.add_command(mariadb)
+dev.add_command(postgres)
 dev.add_command(registry)
 
 

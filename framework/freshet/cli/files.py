@@ -16,7 +16,7 @@ from freshet.cases.verdicts import verdicts_of
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, reporting
 from freshet.cli.progress import progress
-from freshet.cli.validate_more import check_cases, lines_of, unparsed_sql
+from freshet.cli.validate_more import check_cases, lines_of, misspelt_settings, unparsed_sql
 from freshet.errors import Exit, FreshetError, SpecError
 from freshet.events.kinds import Phase
 from freshet.hudi.table import MemoryState
@@ -75,7 +75,8 @@ def validate(
         refuse_inexact({}, missing_columns([one for one in project.pipelines if one.name not in analysed], verdicts))
     count = len(project.pipelines)
     said = f"; Spark analysed {len(analysed)}" if deep else "; but there is SQL that cannot be parsed" * bool(notices)
-    more = {"analysed": analysed, "notices": notices} if deep else {"notices": notices}
+    misspelt = misspelt_settings(project)
+    more = {"analysed": analysed} if deep else {}
     found = pipelines_of(project)
     lines = [f"{count} pipeline{'s' * (count != 1)}: no problems{said}"]
     lines += [f"  {name}: {in_short(verdict)}" for name, verdict in verdicts.items() if verdict.kind != "exact"]
@@ -85,12 +86,14 @@ def validate(
         for one in found
         if one.keeps_older
     ]
-    lines += lines_of(notices, deep)
+    # Spark's own notices are told while it analyses.
+    lines += lines_of(misspelt if deep else [*notices, *misspelt], deep)
     output.result(
         "\n".join(lines),
         {
             "env": project.env,
             **more,
+            "notices": [*notices, *misspelt],
             "pipelines": [{**one.as_json(), "verdict": verdict_json(verdicts[one.name])} for one in found],
         },
     )

@@ -10,12 +10,12 @@ from importlib import resources
 from pathlib import Path
 
 import click
-from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from freshet.cli.init_files import CONFIG, Config, config_of, need, read_config, root_of, stands_in, write_files
 from freshet.cli.init_source import EXAMPLE, beginning_of
-from freshet.cli.init_steps import land_sample, next_steps, sample_files, told_of
+from freshet.cli.init_steps import from_options, land_sample, next_steps, sample_files, told_of
 from freshet.cli.init_texts import in_sql, marks_of
+from freshet.cli.options import size_of
 from freshet.cli.output import Output, reporting
 from freshet.cli.patterns import PATTERNS, contents_of, steps_of
 from freshet.cli.sample_data import order_files
@@ -25,7 +25,6 @@ from freshet.problems import Problems
 from freshet.project.shape.json_schema import json_schema
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
 # Of what a new pipeline writes.
 _TARGETS = "derived"
 _IGNORED = ".gitignore"
@@ -73,6 +72,7 @@ _PIPELINE = {
     help="Write pipelines that work, with sample data, checks, cases and reasons; repeatable. Into the project in "
     "FOLDER, or a new one.",
 )
+@from_options
 @reporting
 def init(
     output: Output,
@@ -82,6 +82,10 @@ def init(
     size: str,
     sample: bool,
     patterns: tuple[str, ...],
+    address: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    password_env: str,
 ) -> Exit:
     """Scaffold a project in FOLDER, or one more pipeline in it. Never overwrites a file.
 
@@ -101,7 +105,14 @@ def init(
       freshet init --pipeline refunds --source raw.refunds  one more, in the project here
       freshet init --pipeline visits --partition-size 2GB   its days will hold 2 GB each: 16 buckets
       freshet init shop --pattern fact --pattern history    a project of two patterns
+      freshet init --from postgresql://cdc@db-1/shop --include 'public.*' --password-env SHOP_PASSWORD
     """
+    if address is not None:
+        if any(_said(option) for option in ("name", "source", "sample", "patterns")):
+            raise click.UsageError("--from goes with --include, --exclude, --password-env and --partition-size alone.")
+        return _database(output, folder, address, password_env, include, exclude, size)
+    if include or exclude or password_env:
+        raise click.UsageError("--include, --exclude and --password-env are of --from.")
     if patterns:
         if any(_said(option) for option in ("name", "source", "size", "sample")):
             raise click.UsageError("--pattern goes alone: it brings pipelines, sources and sample data of its own.")
@@ -171,6 +182,39 @@ def _patterns(output: Output, folder: Path, patterns: tuple[str, ...]) -> Exit:
     return Exit.OK
 
 
+def _database(
+    output: Output,
+    folder: Path,
+    address: str,
+    password_env: str,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    size: str,
+) -> Exit:
+    # Whoever captures no database needs none of its modules.
+    from freshet.cli.init_database import files_of
+
+    standing = stands_in(folder)
+    contents = {} if standing else {path: _template(file) for path, file in _PROJECT.items()}
+    need(("raw",), config_of(folder) if standing else _new_config())
+    found = files_of(address, password_env, include, exclude, "raw", buckets_for(size_of(size)))
+    if _IGNORED in contents:
+        contents[_IGNORED] += "changes/\n"
+    told = [*_write(folder, {**contents, **found.contents}), *found.told]
+    if standing:
+        told.append(f"{folder / _IGNORED} should have the line changes/")
+    steps = [
+        *([] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]),
+        "freshet validate",
+        f"freshet ingest {found.name}",
+    ]
+    output.result(
+        "\n".join([*told, "next:", *(f"  {step}" for step in steps)]),
+        {"folder": str(folder), "files": sorted({**contents, **found.contents}), "notes": list(found.told), "steps": steps},
+    )
+    return Exit.OK
+
+
 def _said(option: str) -> bool:
     source = click.get_current_context().get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
@@ -189,20 +233,6 @@ def _write(folder: Path, contents: dict[str, str]) -> list[str]:
     if kept:
         told.append(f"left {folder / _IGNORED} as it is: it should have the lines {', '.join(lines)}")
     return told
-
-
-def size_of(text: str) -> ByteSize:
-    """Return a size such as 500MB or 2GB in bytes.
-
-    Raises:
-        click.BadParameter: It is none.
-    """
-    try:
-        # Whatever comes after a size Pydantic overlooks.
-        return TypeAdapter(ByteSize).validate_python(text if _SIZE.fullmatch(text) else "")
-    except ValidationError as error:
-        said = f"{text!r} is not a size: write one such as 500MB or 2GB."
-        raise click.BadParameter(said, param_hint="--partition-size") from error
 
 
 def _new_config() -> Config:

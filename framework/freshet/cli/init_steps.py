@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import click
 
 from freshet.cli.init_source import Beginning
 from freshet.cli.output import Output
@@ -59,3 +63,27 @@ def next_steps(folder: Path, pipeline: str, source: str, sample: str, beginning:
         f"freshet land {source} {sample_files(sample)[1]}",
         f"freshet run {pipeline}",
     ]
+
+
+def from_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--from`` and what goes with it."""
+    options = (
+        click.option(
+            "--from",
+            "address",
+            default=None,
+            metavar="ADDRESS",
+            help="Write the files by which a database is captured: postgresql:// or mysql://USER@HOST:PORT/DATABASE, without a "
+            "password. Into the project in FOLDER, or a new one.",
+        ),
+        click.option(
+            "--include", multiple=True, metavar="PATTERN", help="--from: tables, schema.table with * and ?; repeatable."
+        ),
+        click.option("--exclude", multiple=True, metavar="PATTERN", help="--from: and those of them that are not; repeatable."),
+        click.option(
+            "--password-env", default="", metavar="NAME", help="--from: the environment variable that has the password."
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command

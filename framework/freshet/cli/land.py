@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from freshet.cli.init import size_of
 from freshet.cli.land_text import next_step, noting, outcome_of, text_of, untold
-from freshet.cli.options import project_options, wait_option
+from freshet.cli.options import project_options, size_of, wait_option
 from freshet.cli.output import Output, trace
 from freshet.cli.progress import progress, reporting_events
 from freshet.errors import Exit, FreshetError

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from freshet import __version__
-from freshet.cli.early import wants_json
+from freshet.cli.early import imported, wants_json
 from freshet.cli.output import Output, stdout_lost, usage
 from freshet.errors import unforeseen
 from freshet.hudi.keys.streamer_options import advice_for
@@ -32,8 +32,9 @@ _COMMANDS = {
     "compile": "freshet.cli.files",
     "schema": "freshet.cli.files",
     "explain": "freshet.cli.explain",
-    "plan": "freshet.cli.run",
+    "plan": "freshet.cli.plan",
     "run": "freshet.cli.run",
+    "ingest": "freshet.cli.ingest",
     "serve": "freshet.cli.serve",
     "backfill": "freshet.cli.backfill",
     "checks": "freshet.cli.checks",
@@ -122,6 +123,7 @@ class _Commands(click.Group):
             return None
         name = "compile_" if cmd_name == "compile" else cmd_name
         command: click.Command = getattr(importlib.import_module(_COMMANDS[cmd_name]), name)
+        imported()
         return command
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
+from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import Project
 
+_SIZE = re.compile(r"[0-9]*[.]?[0-9]+ ?[A-Za-z]*")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PROJECT = (
@@ -46,6 +49,11 @@ def _apply(options: tuple[Callable[..., Any], ...], command: Command) -> Command
 
 project_options: Callable[[Command], Command] = partial(_apply, _PROJECT)
 selection_options: Callable[[Command], Command] = partial(_apply, _SELECTION)
+
+
+full_refresh_option = click.option(
+    "--full-refresh", is_flag=True, help="Compute the target anew from the whole source, and replace every row that stands."
+)
 
 
 def wait_option(command: Command) -> Command:
@@ -96,3 +104,17 @@ def load(
     if required and not (names or tags or everything):
         raise click.UsageError("Say which pipelines: names, --tag TAG or --all.")
     return load_project(root, env, overrides, names=names, tags=tags, environ=os.environ, instead=instead)
+
+
+def size_of(text: str) -> ByteSize:
+    """Return a size such as 500MB or 2GB in bytes.
+
+    Raises:
+        click.BadParameter: It is none.
+    """
+    try:
+        # Whatever comes after a size Pydantic overlooks.
+        return TypeAdapter(ByteSize).validate_python(text if _SIZE.fullmatch(text) else "")
+    except ValidationError as error:
+        said = f"{text!r} is not a size: write one such as 500MB or 2GB."
+        raise click.BadParameter(said, param_hint="--partition-size") from error

@@ -21,7 +21,7 @@ from freshet.cli.progress import reporting_events
 from freshet.cli.signals import PUBLISHED, UNFINISHED
 from freshet.errors import Exit, FreshetError
 from freshet.events.bus import Bus
-from freshet.events.event import Event
+from freshet.events.event import Event, Listener
 from freshet.events.kinds import Phase
 from freshet.project.shape.strategies import seconds_of
 from freshet.run.several import PARALLEL
@@ -85,6 +85,14 @@ def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     metavar="SIZE",
     help="Start Spark anew, between runs, when the process and its JVM use more.  [default: three quarters of what there is]",
 )
+@click.option(
+    "--rows",
+    type=click.IntRange(0, 100),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="So many rows of each quarantine are on its pipeline's page, for all who may ask for it.",
+)
 @project_options
 @reporting_events
 def serve(
@@ -98,6 +106,7 @@ def serve(
     parallel: int,
     grace: int,
     max_memory: int | None,
+    rows: int,
     root: Path,
     env: str | None,
     overrides: tuple[str, ...],
@@ -110,8 +119,8 @@ def serve(
     Ctrl-C let runs end, for as long as --grace says; a second one ends at once. All state is in the tables: after a kill the
     same command goes on where the last one was.
 
-    HTTP has /metrics, /healthz, /readyz, /api/status, /api/runs and /api/plan/NAME; and, with the token, POST to
-    /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME.
+    HTTP has pages for people at /, and /metrics, /healthz, /readyz, /api/status, /api/runs and /api/plan/NAME; and, with the
+    token, POST to /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME.
 
     \b
     Examples:
@@ -130,21 +139,31 @@ def serve(
     from freshet.serve.api import answer
     from freshet.serve.desk import ServersDesk
     from freshet.serve.http import listen
+    from freshet.serve.kept_log import KeptLog
+    from freshet.serve.limits import Limits
+    from freshet.serve.live import LivePages
     from freshet.serve.loading import Wanted, load_valid
-    from freshet.serve.loop import Limits, Server
+    from freshet.serve.loop import Server
     from freshet.serve.warm import Warm, most_memory
 
     wanted = Wanted(root=Path(os.path.realpath(root)), env=env, overrides=overrides, names=names, tags=tags)
-    bus = Bus()
-    for name, listener in output.listeners.items():
-        bus.subscribe(name, listener)
-    bus.subscribe("the log", _log)
+    log = KeptLog()
+    bus, beside = Bus(), Bus()
+    listeners: dict[str, Listener] = {**output.listeners, "the log": _log, "the pages": log}
+    for one in (bus, beside):
+        for name, listener in listeners.items():
+            one.subscribe(name, listener)
     limits = Limits(parallel=parallel, grace_seconds=grace)
-    server = Server(wanted, load_valid(wanted), limits, bus.tell, Warm(most_memory(max_memory)))
-    Lineage().follow(bus, lambda: server.loaded.project)
-    desk = ServersDesk(server)
+    pages = LivePages(wanted, log.lines, rows)
+    server = Server(
+        wanted, load_valid(wanted), limits, bus.tell, Warm(most_memory(max_memory)), pages=pages, beside=beside.tell
+    )
+    for one in (bus, beside):
+        Lineage().follow(one, lambda: server.loaded.project)
+    desk = ServersDesk(server, bool(token))
     http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
     address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"
+    desk.address = address
     with _stops(server.stop) as last:
         # Whoever reads it may stop the process at once, and in order.
         server.announce("SERVE_LISTENING", f"serves {counted(len(server.loaded.project.pipelines), 'pipeline')}; {address}")
@@ -153,9 +172,12 @@ def serve(
     if not is_over:
         # As it ends any other command: it says what was published, and records what was not.
         os.kill(os.getpid(), last[-1])
-    words = f"stopped by {server.stopped_by}; {server.runs} runs have ended"
-    output.result(words, {"stopped_by": server.stopped_by, "runs": server.runs})
+    output.result(_ended(server.stopped_by, server.runs), {"stopped_by": server.stopped_by, "runs": server.runs})
     return Exit.OK
+
+
+def _ended(stopped_by: str, runs: int) -> str:
+    return f"stopped by {stopped_by}; {counted(runs, 'run')} {'has' if runs == 1 else 'have'} ended"
 
 
 def _token(file: Path | None) -> str:

@@ -15,7 +15,8 @@ from freshet.hudi.timeline import TimelineState
 from freshet.metrics.out import send_after
 from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import Project
-from freshet.run.service import SERVICES, Service, run_services
+from freshet.run.service import run_services
+from freshet.run.services_due import SERVICES, Service
 
 
 @click.command(short_help="Compact, cluster, clean and archive a table, beside its writers.")

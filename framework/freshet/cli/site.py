@@ -34,15 +34,31 @@ from freshet.sources.hudi.reads import counted
     metavar="FILE",
     help="A file that runs have written by their own --events: each run on the pages has its log; repeatable.",
 )
+@click.option(
+    "--rows",
+    type=click.IntRange(0, 100),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="So many rows of each quarantine are on its pipeline's page, for all who may read it.",
+)
 @project_options
 @reporting
-def site(output: Output, folder: Path, logs: tuple[Path, ...], root: Path, env: str | None, overrides: tuple[str, ...]) -> Exit:
+def site(
+    output: Output,
+    folder: Path,
+    logs: tuple[Path, ...],
+    rows: int,
+    root: Path,
+    env: str | None,
+    overrides: tuple[str, ...],
+) -> Exit:
     """Write pages about the project's pipelines: where each stands and what to do, the DAG, runs, backfills, services.
 
     They are plain files that need no server and nothing from elsewhere: open index.html, keep the folder as an artefact of a
     CI, or copy it to a bucket. A page of each pipeline has its plan, verdict, runs, checks, quarantine, checkpoint, columns
     with where they come from, and files. They show the moment at which they were written. A pipeline whose files are wrong
-    has a page that says what is. Starts no Spark, and reads no row.
+    has a page that says what is. Starts no Spark, and reads no row but those of --rows.
 
     \b
     Examples:
@@ -54,7 +70,7 @@ def site(output: Output, folder: Path, logs: tuple[Path, ...], root: Path, env: 
     def of(names: tuple[str, ...]) -> Project:
         return load(root, env, overrides, names)
 
-    facts = gather(of, root, env, overrides, log=read_log(logs))
+    facts = gather(of, root, env, overrides, log=read_log(logs), rows=rows)
     made = pages(facts)
     write_pages(folder, made)
     troubled = [one for one in facts.pipelines if one.standing.tone == "bad"]

@@ -91,7 +91,7 @@ def set_(
     """Make the next run start after INSTANT, a completion time of the source (yyyyMMddHHmmssSSS).
 
     Of topics of Kafka INSTANT is offsets, each of the next record (orders,0:12,1:40), a time from which on records are
-    read (2026-08-01T10:15:00Z), earliest or latest.
+    read (2026-08-01T10:15:00Z), earliest or latest. Of files it is a time after which they were modified, or one of the two.
 
     Publishes one commit without rows on the target. It counts once: the next run's own checkpoint goes on from there.
     A target that is not there yet is made with --create only.

@@ -6,6 +6,7 @@ import time
 from datetime import datetime, timezone
 
 from freshet.hudi.instants import readable
+from freshet.metrics.slo import in_words
 from freshet.sources.hudi.reads import counted
 from freshet.status.logic_report import logic_in_short
 from freshet.status.status import PipelineStatus
@@ -43,6 +44,24 @@ def backfill_words(s: PipelineStatus) -> str:
         return ""
     goes_on = "running" if s.backfill_running else "not running: the same `freshet backfill` goes on with it"
     return f"{s.pipeline}: backfill {s.backfill or 'begun'}, {goes_on}"
+
+
+def latency_words(s: PipelineStatus) -> str:
+    """Return how late the events of the last commit were published; empty where nobody counted them."""
+    if s.latency is None:
+        return ""
+    seconds, future, untimed = s.latency["seconds"], s.latency["future"], s.latency["untimed"]
+    parts = []
+    if seconds:
+        shares = (("p50", "half"), ("p95", "95%"), ("p99", "99%"), ("max", "all"))
+        after = ", ".join(f"{words} within {in_words(seconds[name])}" for name, words in shares if name in seconds)
+        parts.append(f"{counted(s.latency['events'], 'event')} of the last commit published: {after}")
+    if future:
+        ahead = in_words(s.latency["ahead_seconds"])
+        parts.append(f"{counted(future, 'event')} from the future, by {ahead} at most: a clock is ahead")
+    if untimed:
+        parts.append(f"{counted(untimed, 'event')} without a time")
+    return f"{s.pipeline}: {'; '.join(parts)}" if parts else ""
 
 
 def row_of(s: PipelineStatus) -> tuple[str, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import click
 
+from freshet.account.complete import completeness_of
 from freshet.audit.kept import last_audit, standing_words
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, reporting, trace
 from freshet.cli.rows import json_of, table
-from freshet.cli.state_text import backfill_words, logic_words, row_of, running_words, waiting_words
+from freshet.cli.state_text import backfill_words, latency_words, logic_words, row_of, running_words, waiting_words
 from freshet.errors import Exit
 from freshet.events.event import Event
 from freshet.hudi.one_look import OneLook
@@ -28,6 +30,12 @@ from freshet.status.status import PipelineStatus
 @click.option(
     "--metrics", "as_metrics", is_flag=True, help="Print the metrics of docs/reference/metrics.md instead, as OpenMetrics."
 )
+@click.option(
+    "--completeness",
+    "by_window",
+    is_flag=True,
+    help="Print instead how much of each window of `event_times` was taken: the newest 24 that are due, and the open ones.",
+)
 @click.option("--send", is_flag=True, help="Send the metrics as `metrics:` of the environment says, instead of printing them.")
 @project_options
 @reporting
@@ -37,6 +45,7 @@ def status(
     tags: tuple[str, ...],
     everything: bool,
     as_metrics: bool,
+    by_window: bool,
     send: bool,
     root: Path,
     env: str | None,
@@ -55,10 +64,15 @@ def status(
     With --metrics it prints every metric of the pipelines, also of those that never ran, as OpenMetrics, which Prometheus
     reads; with --output json as JSON. A hundred pipelines whose tables lie on this machine take less than a second.
 
+    With --completeness it prints for each window of event times how many events the source holds, how many of them were taken,
+    and how many the target's own commits have published; a window that is due and lacks some is short, with the reason. No row
+    is read: a table's commits tell it, or a topic's time index. A window of which nobody can tell is unknown.
+
     \b
     Examples:
       freshet status
       freshet status trip_earnings --output json
+      freshet status trip_earnings --completeness
       freshet status --metrics
       freshet status --metrics --send      every minute, by cron: what never ran is seen too
     """
@@ -67,6 +81,8 @@ def status(
     def more(wanted: tuple[str, ...]) -> Project:
         return load(root, env, overrides, wanted)
 
+    if by_window and (as_metrics or send):
+        raise click.UsageError("--completeness goes with neither --metrics nor --send.")
     if send:
         return _sent(output, project, more, as_metrics)
     if as_metrics:
@@ -80,6 +96,12 @@ def status(
         )
         return Exit.OK
     state = OneLook(TimelineState())
+    if by_window:
+        from freshet.cli.completeness_text import completeness_words
+
+        windows = [told for spec in project.pipelines if (told := completeness_of(spec, state, time.time())) is not None]
+        output.result(completeness_words(windows), {"pipelines": [one.as_json() for one in windows]})
+        return Exit.OK
     look_together(project.pipelines, state)
     found = [status_of(project, spec, more, trace, last_audit, judged, state) for spec in project.pipelines]
     headers = ("PIPELINE", "STATE", "LAST COMMIT", "CHECKPOINT", "BEHIND", "LEFT")
@@ -92,6 +114,7 @@ def status(
             _overdue(s),
             backfill_words(s),
             _promises(s),
+            latency_words(s),
             logic_words(s),
             standing_words(s.pipeline, s.audit),
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from freshet.cases.load import read_fixture
 from freshet.errors import SpecError
+from freshet.plan.spark_keys import spark_notices
 from freshet.plan.unparsed import sql_notices
 from freshet.problems import Problems
 from freshet.project.model.pipeline import Project
@@ -35,11 +36,17 @@ def unparsed_sql(project: Project) -> list[dict[str, str]]:
     return [{"code": one.code, "message": one.message} for spec in project.pipelines for one in sql_notices(spec)]
 
 
+def misspelt_settings(project: Project) -> list[dict[str, str]]:
+    """Return what is to be known of settings that Spark does not know; of those of all pipelines, once."""
+    found = dict.fromkeys(one for spec in project.pipelines for one in spark_notices(spec))
+    return [{"code": one.code, "message": one.message} for one in found]
+
+
 def lines_of(notices: list[dict[str, str]], is_deep: bool) -> list[str]:
     """Return the lines that follow the result for people.
 
     Args:
-        notices: See ``unparsed_sql``.
-        is_deep: Whether Spark has analysed the SQL, and told its notices itself.
+        notices: See ``unparsed_sql`` and ``misspelt_settings``.
+        is_deep: Whether Spark has analysed the SQL.
     """
-    return [] if is_deep else [*(f"  {one['code']}: {one['message']}" for one in notices), NOT_DEEP]
+    return [*(f"  {one['code']}: {one['message']}" for one in notices), *([] if is_deep else [NOT_DEEP])]

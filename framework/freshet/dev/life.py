@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
@@ -72,6 +73,9 @@ class Life(ABC, Generic[S, F]):
         place: Its files.
         kept_as: What its state is kept as.
     """
+
+    #: What asks its process to end in order.
+    ends_by = signal.SIGTERM
 
     def __init__(self, place: Place, kept_as: type[S]) -> None:
         self.place = place
@@ -151,7 +155,7 @@ class Life(ABC, Generic[S, F]):
         with hold_directory(self.place, _BUSY_SECONDS, tell):
             kept = read_state(self.place, self._kept_as)
             found = self.look_at(kept)
-            ended = end_process(kept.pid, kept.mark) if kept else "gone"
+            ended = end_process(kept.pid, kept.mark, by=self.ends_by) if kept else "gone"
             if kept and purge:
                 delete_files(self.place)
             return found, ended
@@ -199,7 +203,7 @@ class Life(ABC, Generic[S, F]):
             write_state(self.place, started)
             return self._wait_until_up(started, wait_seconds, fresh=True)
         except BaseException:
-            end_process(started.pid, started.mark)
+            end_process(started.pid, started.mark, by=self.ends_by)
             process.wait()
             raise
 

@@ -54,17 +54,18 @@ def _mark_by_ps(pid: int) -> str | None:
     return None if not state or state[0] in "ZX" else " ".join(started.split())
 
 
-def end_process(pid: int, mark: str, term_seconds: float = TERM_SECONDS) -> Ended:
+def end_process(pid: int, mark: str, term_seconds: float = TERM_SECONDS, by: signal.Signals = signal.SIGTERM) -> Ended:
     """End a process, by SIGTERM and then by SIGKILL, unless its id belongs to another one by now.
 
     Args:
         pid: The process's id.
         mark: Its ``start_mark``.
         term_seconds: How long SIGTERM may take.
+        by: What is sent instead of SIGTERM.
     """
     if start_mark(pid) != mark:
         return "gone"
-    _signal(pid, signal.SIGTERM)
+    _signal(pid, by)
     if _ends_within(pid, mark, term_seconds):
         return "terminated"
     _signal(pid, signal.SIGKILL)

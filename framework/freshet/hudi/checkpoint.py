@@ -32,6 +32,7 @@ ORIGIN_KEY = "streamer.freshet.origin"
 BACKFILL_KEY, BACKFILL_LOGIC_KEY = "streamer.freshet.backfill", "streamer.freshet.backfill.logic"
 CHECKS_KEY = "streamer.freshet.checks"
 EVENTS_KEY = "streamer.freshet.events"  # of a changelog: what became of each event
+TIMES_KEY = "streamer.freshet.event_times"  # how late the events are, and how many are of each window
 LOGIC_KEY = "streamer.freshet.logic"
 MIGRATION_KEY = "streamer.freshet.migration"  # what a table that a migration made takes the place of
 COMPARED_KEY = "streamer.freshet.migration.compared"  # and what its comparison with that one found
@@ -150,7 +151,7 @@ def _decode_streamer(text: str, is_v1: bool, of: str, name: str) -> Position:
         shown = without_credentials(text[:2000])[:200]
         raise StateError(
             "CHECKPOINT_UNREADABLE",
-            f"{of}HoodieStreamer's checkpoint {shown!r} is neither of a Hudi table nor of a topic.",
+            f"{of}HoodieStreamer's checkpoint {shown!r} is none of a Hudi table, a topic or files.",
             "Nothing was read or written.",
             f"Set one of the new source: freshet checkpoint set {name} INSTANT",
             text=shown,

@@ -15,7 +15,7 @@ COMPLETED = re.compile(r"^(\d{14,17})_(\d{14,17})\.([a-z]+)$")
 # As tables of older versions name them.
 _OLD_COMPLETED = re.compile(r"^\d{14,17}\.(commit|deltacommit|replacecommit)$")
 # Java writes properties in ASCII; what a person adds by hand may be UTF-8.
-_NO_TEXT = re.compile("[^\\t\\n\\f\\r -\\x7e\\x80-\\ufffc\\ufffe-\\U0010ffff]")
+_NO_TEXT = re.compile("[\\x00-\\x08\\x0b\\x0e-\\x1f\\x7f\\ufffd]")
 # Hudi writes a file of the timeline in place on a local disk: a reader may see it empty or cut off for some milliseconds.
 # Seconds.
 WAITS = (0.01, 0.04, 0.15, 0.3)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from freshet.errors import FreshetError
 from freshet.hudi.kept_texts import columns_in
 from freshet.hudi.table import StateReader
-from freshet.project.model.kafka import KafkaSpec, row_columns
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.records import RecordsSpec
 from freshet.types.columns import Column
 from freshet.verdict.columns import SRC
 
@@ -63,16 +64,19 @@ def inputs_of(spec: PipelineSpec, state: StateReader) -> dict[str, tuple[Dataset
         state: Reader of the tables, which tell their columns.
     """
     main = spec.source
-    found = {SRC: tuple(_topics(main)) if isinstance(main, KafkaSpec) else (_known(main.table, state),)}
+    found = {SRC: tuple(_records(main)) if isinstance(main, RecordsSpec) else (_known(main.table, state),)}
     for one in spec.inputs:
         found[one.name.lower()] = (_known(one.table, state),)
     return found
 
 
-def _topics(spec: KafkaSpec) -> Iterator[Dataset]:
+def _records(spec: RecordsSpec) -> Iterator[Dataset]:
+    if not isinstance(spec, KafkaSpec):
+        yield of_table(spec.table, spec.row_columns)
+        return
     namespace = f"kafka://{spec.servers.split(',')[0].strip()}"
     for topic in spec.topics or (spec.pattern,):
-        yield Dataset(namespace=namespace, name=topic, columns=row_columns(spec))
+        yield Dataset(namespace=namespace, name=topic, columns=spec.row_columns)
 
 
 def _known(ref: TableRef, state: StateReader) -> Dataset:

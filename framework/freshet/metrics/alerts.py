@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from freshet.metrics.complete import share_words
 from freshet.metrics.registry import BY_NAME
 from freshet.metrics.slo import in_words
 from freshet.metrics.troubles import LATE_SECONDS
@@ -103,6 +104,12 @@ class _Rules:
             words = f"broken is max_runtime: {in_words(slo.max_runtime_seconds)}"
             yield self.rule("FreshetRuntimeBroken", self.promise("max_runtime", "broken"), _WARNING, words, self.history)
 
+        if slo.completeness is not None:
+            broken, risk = (self.promise("completeness", result) for result in ("broken", "at_risk"))
+            words, command = f"is completeness: {share_words(slo.completeness)}", f"{self.status} --completeness"
+            yield self.rule("FreshetCompletenessBroken", broken, _CRITICAL, f"broken {words}", command)
+            yield self.rule("FreshetCompletenessAtRisk", risk, _WARNING, f"at risk {words}", command, "5m")
+
     def metric(self, name: str, **labels: str) -> str:
         return selector(name, env=self.env, pipeline=self.spec.name, **labels)
 
@@ -154,6 +161,7 @@ def routes_of(project: Project) -> dict[str, Any]:
         "inhibit_rules": [
             # What is broken was at risk before; of a refused pipeline the rest follows.
             _inhibits("FreshetFreshnessBroken", ("FreshetFreshnessAtRisk",)),
+            _inhibits("FreshetCompletenessBroken", ("FreshetCompletenessAtRisk",)),
             _inhibits("FreshetRefused", ("FreshetRunsFail", "FreshetFreshnessAtRisk", "FreshetHistoryRunsOut")),
             _inhibits("FreshetNeverRan", ("FreshetFreshnessBroken", "FreshetFreshnessAtRisk")),
         ],

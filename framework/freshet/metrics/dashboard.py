@@ -141,6 +141,10 @@ def _panels() -> Iterator[Panel]:
     )
     promise = expr("freshet_slo_result", "pipeline, kind, result")
     yield _graph("Promises", (f"{promise} == 1", "{{pipeline}} {{kind}}: {{result}}"), kind="state-timeline")
+    latency = expr("freshet_last_commit_event_latency_seconds", "pipeline, kind", ',kind=~"p50|p95|max"')
+    yield _graph("From the event to the last commit", (latency, "{{pipeline}} {{kind}}"), unit="s")
+    complete = expr("freshet_source_completeness_ratio", "pipeline, input")
+    yield _graph("Completeness of the windows that are due", (complete, "{{pipeline}} {{input}}"), unit="percentunit")
     yield _row("Tables")
     yield _graph(
         "History left before the checkpoint expires",

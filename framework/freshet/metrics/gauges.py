@@ -188,18 +188,6 @@ GAUGES: tuple[Metric, ...] = (
         derived="the target's timeline",
     ),
     Metric(
-        name="freshet_slo_objective_seconds",
-        labels=_KIND,
-        help="What slo promises: freshness or max_runtime.",
-        derived="the pipeline's slo",
-    ),
-    Metric(
-        name="freshet_slo_result",
-        labels=("pipeline", "kind", "result"),
-        help="1 for what is true of the promise now: kept, at_risk or broken; 0 for the others.",
-        derived="the pipeline's slo, lag, records of runs and lease",
-    ),
-    Metric(
         name="freshet_source_in_progress_commits",
         labels=_INPUT,
         help="Commits of the main source that the run at work reads; 0 where none is at work.",

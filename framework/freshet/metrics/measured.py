@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
+from freshet.account.complete import completeness_of
+from freshet.account.windows import Completeness
 from freshet.hudi.instants import seconds_since, timestamp_of, zone_of
 from freshet.hudi.table import StateReader
 from freshet.lease.held import READS_COMMITS, READS_ROWS
@@ -51,6 +53,7 @@ class Measured:
         waiting: What waits of the main source, then of each input that drives runs; without those of which nobody can tell.
         overdue: How many seconds ago a run should have begun that did not; None where nobody can tell.
         backfill: How many chunks of the newest backfill are done, and how many there are; None where there is none.
+        completeness: How much of each window of event times was taken; None where the pipeline declares no windows.
     """
 
     spec: PipelineSpec
@@ -61,6 +64,7 @@ class Measured:
     waiting: tuple[Waiting, ...] = ()
     overdue: float | None = None
     backfill: tuple[int, int] | None = None
+    completeness: Completeness | None = None
 
     @property
     def last_success(self) -> float | None:
@@ -119,6 +123,7 @@ def measured(spec: PipelineSpec, state: StateReader, looked: Looked, now: float)
             "waiting": tuple(_waiting(spec, state, looked, now)),
             "overdue": _overdue(found),
             "backfill": _backfill(spec, state),
+            "completeness": completeness_of(spec, state, now),
         }
     )
 

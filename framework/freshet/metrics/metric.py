@@ -28,7 +28,7 @@ RUN_RESULTS = ("committed", "idle", "failed", "killed", "busy", "skipped")
 CHECK_RESULTS = ("passed", "warned", "dropped", "failed", "skipped")
 SLO_RESULTS = ("kept", "at_risk", "broken")
 _TOTAL = "_total"
-UNITS = ("seconds", "bytes", "rows", "commits", "files", "chunks", "runs", "conflicts")
+UNITS = ("seconds", "bytes", "ratio", "rows", "commits", "files", "chunks", "runs", "conflicts")
 
 
 @dataclass(frozen=True, kw_only=True)

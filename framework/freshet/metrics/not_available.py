@@ -5,8 +5,8 @@ from __future__ import annotations
 #: What it is, and why.
 NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
     (
-        "lag by event time of a pipeline without a check of freshness",
-        "Commits do not tell the event times of their rows: a check with `freshness` looks at them.",
+        "latency by event time of a pipeline without `event_times`",
+        "Its commits do not tell the event times of their rows, but for a changelog's.",
     ),
     ("what ran before the sums were kept", "The counters begin with the first run of the release that has them."),
     ("lag of a table whose timeline is not in UTC", "Nobody can tell in which zone its writers name commits."),
@@ -16,7 +16,7 @@ NOT_AVAILABLE: tuple[tuple[str, str], ...] = (
         "which check failed a run",
         "Nothing was committed that could tell it; `freshet history NAME --failed` shows the error, which does.",
     ),
-    ("completeness", "It takes all timelines of the sources: `freshet account` says it."),
+    ("completeness of a pipeline without `event_times`", "Nobody says which windows its source's events are of."),
     ("estimated cost", "`freshet plan` estimates the next run; `budget:` holds runs to it."),
     ("bytes that a compaction would take in", "Commits do not tell how much of each log is new."),
     ("what the SQL, the schema or a missing file forbids", "`freshet status` plans each run for that; the run itself fails."),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
+from freshet.account.windows import Fill
 from freshet.changelog.counts import kinds_in
 from freshet.credentials import tree_without_credentials
+from freshet.event_times.latency import latency_of
 from freshet.hudi.checkpoint import CHECKS_KEY, EVENTS_KEY, PIPELINE_KEY
-from freshet.hudi.instants import timestamp_of
+from freshet.hudi.instants import timestamp_of, zone_of
 from freshet.hudi.options import commits_since_compaction
 from freshet.hudi.table import CommitInfo
 from freshet.metrics.measured import Measured
@@ -124,6 +126,11 @@ def _commit(found: Measured) -> Iterator[Value]:
     yield from (
         ("freshet_last_commit_events", (kind,), number) for kind, number in kinds_in(info.extra.get(EVENTS_KEY)).items()
     )
+    late = latency_of(instant, info, zone_of(found.looked.target)) if found.looked.target is not None else None
+    if late is not None:
+        yield from (("freshet_last_commit_event_latency_seconds", (kind,), seconds) for kind, seconds in late.seconds.items())
+        for kind, events in (("past", late.events), ("future", late.future), ("none", late.untimed)):
+            yield "freshet_last_commit_event_times", (kind,), events
     logs = [size for path, size in info.files if not path.endswith(".parquet")]
     for kind, files, size in (("base", info.base_files, info.base_bytes), ("log", len(logs), sum(logs))):
         yield "freshet_last_commit_files", (kind,), files
@@ -166,11 +173,20 @@ def _sources(found: Measured) -> Iterator[Value]:
         yield "freshet_source_processed_timestamp_seconds", (main,), processed
     if lag is not None and lag.minutes_to_horizon is not None:
         yield "freshet_source_retention_left_seconds", (main,), round(lag.minutes_to_horizon * 60, 3)
+    if found.completeness is not None and not found.completeness.error:
+        windows, share = found.completeness, found.completeness.share
+        for fill in get_args(Fill):
+            yield "freshet_source_windows", (main, fill), len(windows.of(fill))
+        yield "freshet_source_missing_rows", (main,), sum(one.missing for one in windows.of("short"))
+        if share is not None:
+            yield "freshet_source_completeness_ratio", (main,), share
     if target is not None and target.config.table_type == "MERGE_ON_READ":
         yield "freshet_target_compaction_debt_commits", (), commits_since_compaction(target)
 
 
 def _promises(found: Measured) -> Iterator[Value]:
+    if found.spec.slo.completeness is not None:
+        yield "freshet_slo_objective_ratio", ("completeness",), found.spec.slo.completeness
     for one in objectives_of(found):
         yield "freshet_slo_objective_seconds", (one.objective,), one.seconds
         yield from _one_of("freshet_slo_result", (one.objective,), one.result, SLO_RESULTS)

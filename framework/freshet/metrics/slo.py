@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from freshet.hudi.table import StateReader
+from freshet.metrics.complete import AT_RISK, Result, judge_completeness
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.model.promises import NO_SLO
 from freshet.secrets import redact
@@ -17,9 +18,6 @@ from freshet.status.status import Looked
 if TYPE_CHECKING:
     from freshet.metrics.measured import Measured, Waiting
 
-Result = Literal["kept", "at_risk", "broken"]
-# A promise of which so much is used up may be broken before anybody looks again.
-_AT_RISK = 0.75
 _UNITS = ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h"), (float("inf"), 86_400, "days"))
 
 
@@ -28,8 +26,8 @@ class Objective:
     """One promise, and what has become of it.
 
     Args:
-        objective: ``freshness`` or ``max_runtime``.
-        seconds: What is promised.
+        objective: ``freshness``, ``max_runtime`` or ``completeness``.
+        seconds: What is promised; of a completeness, how long after its end a window is due.
         result: Whether it is kept.
         reason: Why, in words.
     """
@@ -75,6 +73,10 @@ def _objectives(found: Measured) -> Iterator[Objective]:
     if slo.max_runtime_seconds is not None:
         result, reason = _runtime(found, slo.max_runtime_seconds)
         yield Objective(objective="max_runtime", seconds=slo.max_runtime_seconds, result=result, reason=reason)
+    if slo.completeness is not None and found.spec.event_times is not None:
+        result, reason = judge_completeness(found.completeness, slo.completeness, found.now)
+        seconds = found.spec.event_times.lateness_seconds
+        yield Objective(objective="completeness", seconds=seconds, result=result, reason=reason)
 
 
 def _freshness(found: Measured, limit: int) -> tuple[Result, str]:
@@ -91,7 +93,7 @@ def _freshness(found: Measured, limit: int) -> tuple[Result, str]:
         return "at_risk", f"{status.state} forbids the next run" + (f"; {_waits(oldest)}" if oldest else "")
     if oldest is None:
         return "kept", "nothing waits"
-    if (oldest.seconds or 0.0) > _AT_RISK * limit:
+    if (oldest.seconds or 0.0) > AT_RISK * limit:
         return "at_risk", f"{_waits(oldest)}, and {allowed}"
     if found.runs and found.runs.failures:
         return "at_risk", f"{_waits(oldest)}, and the last {counted(found.runs.failures, 'run')} failed"
@@ -138,11 +140,11 @@ def _runtime(found: Measured, limit: int) -> tuple[Result, str]:
         return "broken", f"the run at work has taken {in_words(at_work)}, and {allowed}"
     if took is not None and took > limit:
         return "broken", f"the last run took {in_words(took)}, and {allowed}"
-    if at_work is not None and at_work > _AT_RISK * limit:
+    if at_work is not None and at_work > AT_RISK * limit:
         return "at_risk", f"the run at work has taken {in_words(at_work)}, and {allowed}"
     if took is None:
         return "kept", "no run that had work to do is recorded"
-    return ("at_risk" if took > _AT_RISK * limit else "kept"), f"the last run took {in_words(took)}, and {allowed}"
+    return ("at_risk" if took > AT_RISK * limit else "kept"), f"the last run took {in_words(took)}, and {allowed}"
 
 
 def _waits(one: Waiting) -> str:

@@ -23,8 +23,8 @@ class Trouble:
     """Something that is wrong with a pipeline.
 
     Args:
-        kind: ``run_failed``, ``backfill_failed``, ``service_failed``, ``refused``, ``schedule_missed``, ``freshness`` or
-            ``max_runtime``.
+        kind: ``run_failed``, ``backfill_failed``, ``service_failed``, ``refused``, ``schedule_missed``, ``freshness``,
+            ``max_runtime`` or ``completeness``.
         code: The error's code; empty where it has none.
         message: In words, without a secret.
     """

@@ -10,6 +10,7 @@ from freshet.hudi.checkpoint import FINGERPRINT_KEY
 from freshet.hudi.kept_texts import NO_COLUMNS, columns_in
 from freshet.hudi.table import StateReader, TableState
 from freshet.migration.differences import Difference, differences, needs_migration
+from freshet.migration.events import refuse_events
 from freshet.migration.files import ddl_text, not_written, text_after
 from freshet.migration.plan import check_renames, compile_copy, compile_load
 from freshet.plan.migrated import Note, a_note, note_of, waits_for
@@ -64,15 +65,7 @@ class Migration:
         Raises:
             StateError: EVENTS_NOT_MIGRATED; or see ``compile_load`` and ``compile_copy``.
         """
-        if self.after.source.changelog is not None:
-            raise StateError(
-                "EVENTS_NOT_MIGRATED",
-                f"{self.after.name}: {self.old.ref.path} is merged from events, which a migration can neither load nor "
-                "compare yet.",
-                _UNTOUCHED,
-                f"Where the source still has all events, name another place by LOCATION in {self.after.target.file}, and read "
-                f"them into it: freshet run {self.after.name}",
-            )
+        refuse_events(self.after, self.old, self.copy)
         note = a_note(self.after, self.old.ref.path, self.old.commits[-1].completed, self.copy)
         if self.copy:
             return compile_copy(self.after, self.old, note, self.renames)

@@ -9,8 +9,10 @@ from typing import Literal
 from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY
 from freshet.hudi.options import REPLACES_ALL
 from freshet.hudi.table import TableState
+from freshet.plan.event_times import times_of_batch
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, UniqueRule, VolumeRule
 from freshet.project.model.pipeline import PipelineSpec, TableRef
+from freshet.project.model.promises import EventTimes
 from freshet.sources.hudi.reads import Window
 from freshet.types.columns import Column
 
@@ -35,6 +37,7 @@ class CheckBatch:
         located: Columns that tell the target's rows apart. Empty where no dropped row leaves an older one published: where no
             check drops, and where the commit inserts, deletes or replaces partitions.
         ordering: The column that says which of two rows is the older one.
+        event_times: Whose event times are counted on the way; None for none.
     """
 
     checks: tuple[CheckSpec, ...]
@@ -43,6 +46,7 @@ class CheckBatch:
     quarantine: TableRef | None
     located: tuple[str, ...] = ()
     ordering: str = ""
+    event_times: EventTimes | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,8 @@ def check_stages(
     """
     # A replay must know its rows from each other even where no check is left.
     inserts = operation == "insert" and spec.index.type == "BUCKET"
-    if not spec.checks and not inserts and window.kind != "replay":
+    times = times_of_batch(spec, window, operation)
+    if not spec.checks and not inserts and window.kind != "replay" and times is None:
         return None, None
     of_table = tuple(
         c
@@ -122,7 +127,7 @@ def check_stages(
         of_batch = (REPLAYED, *(replace(c, most_rows=None, most_share=None) for c in kept))
     drops = window.kind != "replay" and any(c.severity == "drop" for c in of_batch)
     # An event that is dropped is no row, and leaves the merge as it is: what it would have changed comes when it is mended.
-    changes = drops and _changes_rows(spec, operation) and spec.write.strategy != "reference_key"
+    changes = drops and _changes_rows(spec, operation) and spec.source.changelog is None
     if not changes:
         # What a replay drops has done so before, and what a chunk replaces goes anyway.
         of_batch = tuple(replace(c, deletes=False) for c in of_batch)
@@ -134,6 +139,7 @@ def check_stages(
         quarantine=spec.quarantine if drops else None,
         located=located_by(spec) if changes else (),
         ordering=(spec.write.ordering or spec.target.ordering_field) if changes else "",
+        event_times=times,
     )
     # Without a look at the target it counts as there: `compile` shows what most runs do.
     exists = target is not None or window.kind == "deferred"
@@ -184,7 +190,7 @@ def _changes_rows(spec: PipelineSpec, operation: str) -> bool:
 
 def keeping_older(spec: PipelineSpec) -> tuple[str, ...]:
     """Return the checks that drop rows of which an older one stays published."""
-    if spec.write.strategy == "reference_key":
+    if spec.source.changelog is not None:
         return ()
     return tuple(c.name for c in spec.checks if c.severity == "drop" and not c.deletes and _changes_rows(spec, spec.operation))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import assert_never
 
-from freshet.changelog.declared import as_json, equal_in_words, groups_in_words, order_in_words
+from freshet.changelog.declared import as_json, kept_in_words, order_in_words
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.keys.kafka_keys import SECRET_KEYS
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
@@ -15,6 +15,7 @@ from freshet.hudi.options import NO_ENTRIES
 from freshet.plan.checks import CheckBatch, CheckTable
 from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, RunPython, RunSql, Stage
+from freshet.sources.files.reads import ReadFiles
 from freshet.sources.hudi.reads import (
     DriveRows,
     ReadIncrement,
@@ -37,8 +38,9 @@ def stage_json(stage: Stage) -> dict[str, Any]:
         body["changelog"] = as_json(stage.changelog)
     if isinstance(stage, EnforceSchema | MergeColumns | MergeEvents | CheckTable | ReadQuarantine):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
-    if isinstance(stage, ReadTopics):
+    if isinstance(stage, ReadTopics | ReadFiles):
         body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
+    if isinstance(stage, ReadTopics):
         body["client"] = {key: value for key, value in stage.client.items() if key not in SECRET_KEYS}
         body["registry"] = list(stage.registry.urls) if stage.registry else []
     if isinstance(stage, Commit):
@@ -50,6 +52,8 @@ def _name(stage: Stage) -> str:
     match stage:
         case ReadTopics():
             return "read_topics"
+        case ReadFiles():
+            return "read_files"
         case ReadIncrement():
             return "read_increment"
         case ReadRange():
@@ -107,6 +111,11 @@ def stage_text(stage: Stage) -> str:
             keys = f", keys as avro by those of {', '.join(stage.key_subjects)} at {key.urls[0]}" if key else ""
             what = f"the records of {stage.table.name.partition(':')[2]} as {stage.format}{schemas}{keys}"
             return f"read <SRC>: {what}{times}{undecoded}"
+        case ReadFiles():
+            unread = f"; files and rows that cannot be read break {stage.rule}" if stage.rule else ""
+            times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
+            kind = "messages, one a line" if stage.as_messages else stage.format
+            return f"read <SRC>: {counted(len(stage.files), 'file')} below {stage.table.name} as {kind}{times}{unread}"
         case ReadIncrement():
             deletes = ", deletes included" if stage.with_deletes else ""
             return f"read <SRC> incrementally from {stage.table.name}{deletes}"
@@ -147,7 +156,8 @@ def stage_text(stage: Stage) -> str:
             names = ", ".join(f"{c.name} ({c.severity}{', deletes the older row' * c.deletes})" for c in stage.checks)
             keeps = stage.located and any(c.severity == "drop" and not c.deletes for c in stage.checks)
             older = "; the older row that stands under a dropped row's key stays published" if keeps else ""
-            return f"check the batch in one pass: {names or 'its size'}{older}"
+            timed = f"; event times of {stage.event_times.column} are counted" if stage.event_times is not None else ""
+            return f"check the batch in one pass: {names or 'its size'}{timed}{older}"
         case CheckTable():
             return "check what the commit makes: " + "; ".join(
                 f"{one.check.name} ({one.check.severity}) " + (f"before it: {one.reason}" if one.reason else "within it")
@@ -162,10 +172,7 @@ def stage_text(stage: Stage) -> str:
             form = "rows with _event" if log.is_typed else "the format itself" if log.adapter == "freshet" else log.adapter
             return f"make events of <SRC>: {form}, ordered by {order_in_words(log.source.reference)}{aside}"
         case MergeEvents():
-            log = stage.changelog
-            return (
-                f"merge into {stage.table.name} by reference key: {groups_in_words(log.layout)}; {equal_in_words(log.layout)}"
-            )
+            return _merge_in_words(stage)
         case Commit():
             index = stage.options["hoodie.index.type"]
             if index == "HBASE":
@@ -176,3 +183,13 @@ def stage_text(stage: Stage) -> str:
             return f"commit {rows} to {stage.table.name} ({stage.options['hoodie.datasource.write.table.type']}, {index})"
         case _:
             assert_never(stage)
+
+
+def _merge_in_words(stage: MergeEvents) -> str:
+    layout, table = stage.changelog.layout, stage.table.name
+    if layout.keeps == "events":
+        return f"add to {table} {kept_in_words(layout)}"
+    verb = "merge into" if layout.keeps == "newest" else "cut the intervals of"
+    within = f"in the {', '.join(stage.partition_by)} of its events" if stage.partition_by else "whole: it has no partitions"
+    read = f"; it is read {within}" if stage.target_exists else ""
+    return f"{verb} {table} by reference key: {kept_in_words(layout)}{read}"

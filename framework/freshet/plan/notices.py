@@ -10,6 +10,7 @@ from freshet.hudi.table import StateReader, TableState
 from freshet.plan.inputs import InputTables
 from freshet.plan.retention import hold_services
 from freshet.plan.stages import Notice, Plan
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quarantine.identity import refuse_occupied
 from freshet.quarantine.table import lost_words, may_drop
@@ -38,11 +39,7 @@ def notices_of(
     """
     windows = ((source, read.window), *((inputs.states[name], window) for name, window in inputs.driving.items()))
     late = tuple(
-        Notice(
-            "COMMIT_IN_THE_PAST",
-            f"{spec.name}: {words}. They are read now. Where "
-            "the clock of their writer is behind, set it, or let it write in UTC.",
-        )
+        _late(spec, words, of_files=looked_at is source and isinstance(spec.source, FilesSpec))
         for looked_at, window in windows
         if looked_at is not None and (words := looked_at.late_words(window))
     )
@@ -87,6 +84,15 @@ def one_machine_only(spec: PipelineSpec) -> tuple[Notice, ...]:
             f"{spec.name}: the lease of {spec.target.ref.path} holds on this machine alone: {why}. Let one machine start the "
             "runs of this pipeline; lease: {across_machines: false} says that it does.",
         ),
+    )
+
+
+def _late(spec: PipelineSpec, words: str, of_files: bool) -> Notice:
+    if of_files:
+        return Notice("FILES_LATE", f"{spec.name}: {words}. They are not read: with a new time, as touch gives one, they are.")
+    return Notice(
+        "COMMIT_IN_THE_PAST",
+        f"{spec.name}: {words}. They are read now. Where the clock of their writer is behind, set it, or let it write in UTC.",
     )
 
 

@@ -18,7 +18,13 @@ def event_stages(spec: PipelineSpec) -> tuple[AdaptEvents, ...]:
         return ()
     malformed = next((one for one in spec.checks if isinstance(one.rule, MalformedRule)), None)
     drops = malformed is not None and malformed.severity == "drop"
-    return (AdaptEvents(changelog=spec.source.changelog, rule=malformed.name if malformed is not None and drops else ""),)
+    return (
+        AdaptEvents(
+            changelog=spec.source.changelog,
+            rule=malformed.name if malformed is not None and drops else "",
+            window_seconds=spec.event_times.window_seconds if spec.event_times is not None else 0,
+        ),
+    )
 
 
 def enforce_schema_stage(spec: PipelineSpec) -> EnforceSchema:
@@ -36,9 +42,12 @@ def enforce_schema_stage(spec: PipelineSpec) -> EnforceSchema:
             carried = (Column(name=spec.write.changed_columns, type=Array(Atomic("string"))),)
         if spec.source.incremental_format == "cdc" and IS_DELETED not in spec.write.columns:
             carried = (*carried, Column(name=IS_DELETED, type=Atomic("boolean")))
-    if spec.write.strategy == "reference_key" and spec.source.changelog is not None:
-        columns, carried = spec.source.changelog.layout.columns, (Column(name=EVENT, type=event_type()),)
-        located = target.record_key
+    keys = target.record_key
+    # The copy of a migration has rows of the table, whatever its source is.
+    if spec.write.strategy != "rows" and spec.source.changelog is not None:
+        layout = spec.source.changelog.layout
+        columns, carried = layout.columns, (Column(name=EVENT, type=event_type()),)
+        keys = located = layout.key
     partial = spec.write.strategy == "partial_update"
     required = tuple(c.name for c in columns if c.name in located or not (c.nullable or partial))
     ignored = tuple(c.name for c in target.columns if c not in columns and spec.operation == "delete")
@@ -46,7 +55,7 @@ def enforce_schema_stage(spec: PipelineSpec) -> EnforceSchema:
     return EnforceSchema(
         columns=(*columns, *carried),
         required=required,
-        keys=target.record_key,
+        keys=keys,
         ignored=ignored,
         rule=malformed.name if malformed else "",
         marks=malformed is not None and malformed.severity == "drop",

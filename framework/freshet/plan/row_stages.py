@@ -103,16 +103,18 @@ class AdaptEvents:
             run.
         also: Columns of what was read that go along. An event of which they are then goes on whole, or not at all: where one
             change of a message goes aside, so do the others.
+        window_seconds: By windows of so long their event times are counted; 0 for none.
     """
 
     changelog: Changelog
     rule: str = ""
     also: tuple[str, ...] = ()
+    window_seconds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class MergeEvents:
-    """Merge a batch's events into the rows of the target that they change, by their reference keys.
+    """Merge a batch's events into what the target keeps: its rows, by their reference keys, their versions, or each event.
 
     Args:
         table: The target.

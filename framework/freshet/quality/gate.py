@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from freshet.event_times.counted import Counted
 from freshet.hudi.options import IS_DELETED
 from freshet.plan.checks import CheckBatch
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, SuiteRule, VolumeRule
@@ -17,6 +18,7 @@ from freshet.quality.older import DELETES, delete_rows, wants_delete
 from freshet.quality.outcome import Outcome, outcome
 from freshet.quality.queries import SAMPLE, judge_query
 from freshet.quality.rows import FITS, RowCheck, live, not_evaluated, with_row_checks
+from freshet.quality.totals import Asked, totals_of_batch
 from freshet.quality.volume import freshness, volume
 
 #: Why a row was dropped: names of the rules, and the reasons in words.
@@ -37,6 +39,7 @@ class Gated:
         outcomes: What each check found.
         deletes: Of the dropped rows, those whose older row is deleted.
         undeletable: Of the dropped rows, those whose older row should be, and that name no row of the table.
+        event_times: Of the rows that stay; None where none are counted.
     """
 
     rows: DataFrame
@@ -47,6 +50,7 @@ class Gated:
     outcomes: tuple[Outcome, ...]
     deletes: int = 0
     undeletable: int = 0
+    event_times: Counted | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -80,34 +84,15 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
     marked = keep_rows(marked.withColumns({RULES: F.array_distinct(rules), DELETES: wanted & possible}))
     times = _times(stage, own)
     is_live = live() if IS_DELETED in own else F.lit(True)
-    totals = (
-        marked.agg(
-            F.count(F.lit(1)).alias("rows"),
-            F.count_if(is_live).alias("live"),
-            F.count_if(F.size(RULES) > 0).alias("dropped"),
-            F.count_if(DELETES).alias("deletes"),
-            F.count_if(wanted & ~F.col(DELETES)).alias("undeletable"),
-            *(F.count_if(one.bad).alias(one.bad) for one in row_checks),
-            *(F.count_if(one.counted).alias(one.counted) for one in row_checks if one.counted),
-            *(
-                F.max(F.when(is_live, F.col(f"`{c.rule.column}`").cast("timestamp"))).alias(f"newest_{n}")
-                for n, c in enumerate(times)
-                if isinstance(c.rule, FreshnessRule)
-            ),
-        )
-        .select(
-            # As text and seconds: Python has no time after the year 9999.
-            "*",
-            *(F.col(f"newest_{n}").cast("string").alias(f"newest_text_{n}") for n, _ in enumerate(times)),
-            *(
-                (F.unix_seconds(F.current_timestamp()) - F.unix_seconds(f"newest_{n}")).alias(f"age_{n}")
-                for n, _ in enumerate(times)
-            ),
-            *(F.unix_seconds(f"newest_{n}").alias(f"newest_at_{n}") for n, _ in enumerate(times)),
-        )
-        .drop(*(f"newest_{n}" for n, _ in enumerate(times)))
-        .collect()[0]
+    asked = Asked(
+        live=is_live,
+        dropped=F.size(RULES) > 0,
+        deletes=F.col(DELETES),
+        wanted=wanted,
+        row_checks=row_checks,
+        times=times,
     )
+    totals, event_times = totals_of_batch(marked, asked, stage.event_times)
     marked = by_few_tasks(marked)
     kept = marked.where(F.size(RULES) == 0) if drops else marked
     clean = kept.select(*(F.col(f"`{name}`") for name in own))
@@ -142,6 +127,7 @@ def check_batch(spark: SparkSession, stage: CheckBatch, batch: DataFrame, keep: 
         outcomes=tuple(sorted(outcomes, key=lambda one: order.index(one.name))),
         deletes=int(totals["deletes"]),
         undeletable=int(totals["undeletable"]),
+        event_times=event_times,
     )
 
 

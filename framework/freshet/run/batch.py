@@ -12,9 +12,11 @@ from typing_extensions import assert_never
 from freshet.backfill.read import read_range
 from freshet.changelog.counts import Counts
 from freshet.errors import FreshetError
+from freshet.event_times.counted import Counted
 from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.options import REPLACES_ALL
 from freshet.plan.checks import CheckBatch, CheckTable
+from freshet.plan.event_times import counts_times
 from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, Plan, RunPython, RunSql, Stage
 from freshet.project.model.pipeline import PipelineSpec, TableRef
@@ -54,6 +56,7 @@ class Batch:
         table_checks: The checks of the table; None where there are none.
         older: What becomes of the rows that are older than dropped ones.
         events: What became of the events of a changelog; None where there is none.
+        event_times: When they were, or the rows' events; None where nobody counts that.
     """
 
     rows: DataFrame
@@ -63,6 +66,7 @@ class Batch:
     table_checks: CheckTable | None = None
     older: Older = field(default_factory=Older)
     events: Counts | None = None
+    event_times: Counted | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -164,6 +168,7 @@ def _batch(work: Work, stage: Commit) -> Batch:
         table_checks=work.table_checks,
         older=check.older_rows(work),
         events=work.counts,
+        event_times=work.event_times if counts_times(work.plan.window, stage.operation) else None,
     )
 
 

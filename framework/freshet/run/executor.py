@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from freshet.errors import FreshetError, SyncError, unforeseen
-from freshet.hudi.checkpoint import EVENTS_KEY, RUN_ID_KEY
+from freshet.hudi.checkpoint import EVENTS_KEY, RUN_ID_KEY, TIMES_KEY
 from freshet.hudi.instants import readable
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
 from freshet.plan.stages import Plan
@@ -186,6 +186,8 @@ def execute(
 
 def _results(batch: Batch, quarantined: int) -> dict[str, str]:
     told = {EVENTS_KEY: batch.events.metadata()} if batch.events is not None else {}
+    if batch.event_times is not None:
+        told[TIMES_KEY] = batch.event_times.metadata()
     if batch.gated is None:
         return told
     return {**told, **metadata_of(batch.outcomes, batch.gated.count, quarantined, batch.older.kept)}

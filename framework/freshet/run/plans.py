@@ -14,6 +14,7 @@ from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.estimate import Estimate
 from freshet.plan.notices import one_machine_only
+from freshet.plan.spark_keys import spark_notices
 from freshet.plan.stages import Plan
 from freshet.plan.unparsed import sql_notices
 from freshet.project.model.pipeline import PipelineSpec, Project
@@ -93,7 +94,7 @@ def plan_run(
     state = state or TimelineState()
     try:
         made = compile_plan(spec, state, RunRequest(full_refresh=full_refresh))
-        made = replace(made, notices=(*made.notices, *one_machine_only(spec), *sql_notices(spec)))
+        made = replace(made, notices=(*made.notices, *one_machine_only(spec), *sql_notices(spec), *spark_notices(spec)))
         hold_plan(made, state)
         made = replace(made, notices=(*made.notices, *hold_budget(spec, made, state)))
     except Exception as unknown:  # one unreadable table must not hide the other plans

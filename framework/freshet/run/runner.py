@@ -18,14 +18,12 @@ from freshet.plan.exact import compile_run
 from freshet.plan.replay import compile_replay
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec, Project
-from freshet.run.cost import hold_budget
 from freshet.run.records import of_run, remembered
 from freshet.run.result import RunResult, in_words, row_counts, summed
 from freshet.run.sync_due import is_due
 from freshet.run.telling import counted_in, stage_teller, tell_done, tell_notices, tell_plan, tell_started
 from freshet.run.watchdog import watched
 from freshet.run.write_session import WriteSession, write_session
-from freshet.sources.hudi.read.held import hold_plan
 
 # Of one run with a backfill or another pipeline's columns; after so many something else is wrong.
 _MOST_CONFLICTS = 5
@@ -200,9 +198,12 @@ def run_once(
             error=error,
             zone=plan.source_zone,
         )
+    # PySpark costs a second to import and Spark three to start: a tick without news pays for neither, nor for what holds plans.
+    from freshet.run.cost import hold_budget
+    from freshet.sources.hudi.read.held import hold_plan
+
     hold_plan(plan, state, is_run_next=True)
     tell_notices(listen, spec.name, hold_budget(spec, plan, state))
-    # PySpark costs a second to import and Spark three to start: a tick without news pays for neither.
     from freshet.run.executor import execute
 
     run_id = run_id or new_run_id()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -30,13 +30,12 @@ from freshet.run.pending import (
     schedule_compaction,
 )
 from freshet.run.records import remembered
+from freshet.run.services_due import SERVICES, Service
 from freshet.run.spark import plain_session
 from freshet.run.watchdog import watched
 from freshet.run.write_session import write_session
 from freshet.sinks.failures import in_words
 
-Service = Literal["compact", "cluster", "clean", "archive"]
-SERVICES: tuple[Service, ...] = ("compact", "cluster", "clean", "archive")
 #: Of a service that found nothing to do.
 NOTHING = "nothing to do"
 _IN_WORDS: dict[Service, str] = {"compact": "compacting", "cluster": "clustering", "clean": "cleaning", "archive": "archiving"}

@@ -48,6 +48,8 @@ class Agenda:
         self.is_open = True
         #: False where no run is to begin, though looks go on: Spark is started anew.
         self.runs_allowed = True
+        #: What a step in a gap must not have in common with a run: such runs wait for its end.
+        self.held: frozenset[str] = frozenset()
         self._entries: dict[str, Entry] = {}
         self._gone: set[str] = set()
         self._last = now
@@ -107,10 +109,33 @@ class Agenda:
                 looks += 1
                 entry.begin("looking", now)
                 yield Start(entry.served.name, "look")
-            elif entry.phase == "ready" and self.runs_allowed and len(runs) < self.parallel and not entry.meets(runs):
+            elif entry.phase == "ready" and self.runs_allowed and len(runs) < self.parallel and not self._is_held(entry, runs):
                 runs.append(entry)
                 entry.begin("running", now)
                 yield Start(entry.served.name, "run")
+
+    def _is_held(self, entry: Entry, runs: list[Entry]) -> bool:
+        return entry.meets(runs) or bool(entry.served.apart & self.held)
+
+    def has_gap(self, name: str, apart: Collection[str], now: Moment, is_patient: bool) -> bool:
+        """Say whether a step of something else may begin for a pipeline's target.
+
+        Args:
+            name: The pipeline; one that is paused has no gap, nor has one that is served no longer.
+            apart: What the step must not have in common with a run at the same time.
+            now: The time.
+            is_patient: True where it waits for ticks: until no run waits for a place, and neither the pipeline nor one that it
+                must not meet is due or at work. False where it waits for runs alone that it must not meet.
+        """
+        entry = self._entries.get(name)
+        if not (self.is_open and self.runs_allowed) or entry is None or entry.paused or name in self._gone:
+            return False
+        met = [one for one in self._entries.values() if one.served.apart & set(apart)]
+        if not is_patient:
+            return all(one.phase != "running" for one in met)
+        if any(one.phase == "ready" for one in self._entries.values()):
+            return False
+        return not any(one.phase != "resting" or one.may_start(now) for one in (entry, *met))
 
     def _in_turn(self) -> list[Entry]:
         due = [entry for name, entry in self._entries.items() if entry.due is not None and name not in self._gone]

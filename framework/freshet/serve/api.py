@@ -1,4 +1,4 @@
-"""What the process answers over HTTP: metrics, health, where each pipeline is, and what it is asked to do."""
+"""What the process answers over HTTP: pages, metrics, health, where each pipeline is, and what it is asked to do."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from freshet.errors import FreshetError, unforeseen
 from freshet.metrics.text import CONTENT_TYPE
 from freshet.secrets import redact_tree
+from freshet.site.pages import LIVE_POLICY
 
 JSON = "application/json; charset=utf-8"
+_KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+# As the page itself says, and what a page cannot say of itself: that no other one holds it in a frame.
+_OF_PAGES = {"Content-Security-Policy": f"{LIVE_POLICY}; frame-ancestors 'none'", "Referrer-Policy": "no-referrer"}
 _MOST_RUNS = 1000
 _NOTHING = "Nothing has changed."
 _READS = {
+    "/": "pages for people; also /index.html",
     "/metrics": "all metrics, for Prometheus",
     "/healthz": "200 while the process is alive",
     "/readyz": "200 while pipelines are served",
@@ -24,7 +29,8 @@ _READS = {
     "/api/runs": "how runs ended; ?pipeline=NAME&limit=20&failed=1",
     "/api/plan/NAME": "what the next run will do",
 }
-_WRITES = ("trigger", "pause", "resume")
+_WRITES = ("trigger", "pause", "resume", "backfill", "stop-backfill")
+_PATHS = ("/", "/api", "/metrics", "/healthz", "/readyz")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +52,10 @@ class Answer:
 
 class Desk(Protocol):
     """What the answers are made of."""
+
+    def page(self, path: str) -> str | None:
+        """Return a page, the style sheet or the script; None where there is no such page."""
+        ...
 
     def metrics(self) -> str:
         """Return all metrics as text."""
@@ -71,8 +81,8 @@ class Desk(Protocol):
         """Return what the next run of a pipeline will do."""
         ...
 
-    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
-        """Trigger, pause or resume a pipeline."""
+    def ask(self, what: str, pipeline: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """Trigger, pause or resume a pipeline, or begin or stop a backfill of it."""
         ...
 
 
@@ -114,9 +124,10 @@ def _answered(desk: Desk, token: str, method: str, target: str, authorization: s
     path = parts.path.rstrip("/") or "/"
     api, _, rest = path.removeprefix("/api/").partition("/") if path.startswith("/api/") else ("", "", "")
     name, writes = unquote(rest), api in _WRITES
-    is_known = (
-        path in ("/", "/metrics", "/healthz", "/readyz") or api in ("status", "runs") or ((api == "plan" or writes) and name)
-    )
+    found = _page(desk, path) if method == "GET" else None
+    if found is not None:
+        return found
+    is_known = path in _PATHS or api in ("status", "runs") or ((api == "plan" or writes) and name)
     if not is_known or (api in ("status", "runs") and rest):
         raise Refused(404, "SERVE_PATH_UNKNOWN", f"there is no {path[:200]!r}.", "", f"There are: {', '.join(_paths())}.")
     needed = "POST" if writes else "GET"
@@ -124,7 +135,8 @@ def _answered(desk: Desk, token: str, method: str, target: str, authorization: s
         raise Refused(405, "SERVE_METHOD", f"{path[:200]} takes {needed}, not {method}.", _NOTHING, f"Send {needed}.")
     if writes:
         _check(token, authorization)
-        return Answer(status=202, body=_json(desk.ask(api, name)))
+        given = {key: values[-1] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
+        return Answer(status=202, body=_json(desk.ask(api, name, given)))
     match api or path:
         case "/metrics":
             return Answer(status=200, body=desk.metrics(), kind=CONTENT_TYPE)
@@ -144,8 +156,19 @@ def _answered(desk: Desk, token: str, method: str, target: str, authorization: s
             return Answer(status=200, body=_json({"paths": _paths()}))
 
 
+def _page(desk: Desk, path: str) -> Answer | None:
+    file = unquote(path.removeprefix("/")) or "index.html"
+    ending = file[file.rfind(".") :]
+    found = desk.page(file) if ending in _KINDS and not path.startswith("/api/") else None
+    return Answer(status=200, body=found, kind=_KINDS[ending], headers=_OF_PAGES) if found is not None else None
+
+
 def _paths() -> dict[str, str]:
-    return {**_READS, **{f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}}
+    asked = {f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}
+    asked["/api/backfill/NAME"] += (
+        "; ?start=2026-01-01&end=2026-02-01, and as the command has them chunk, reprocess, accept_changes"
+    )
+    return {**_READS, **asked}
 
 
 def _limit(query: Mapping[str, list[str]]) -> int:

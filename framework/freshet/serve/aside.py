@@ -26,14 +26,18 @@ class Aside(Generic[Made]):
         """Return what was made since the last call; None where nothing was."""
         return self._made.pop() if self._made else None
 
+    @property
+    def is_at_work(self) -> bool:
+        """Say whether it is being done."""
+        return self._thread is not None and self._thread.is_alive()
+
     def is_due(self, steady: float) -> bool:
         """Say whether it may be done again.
 
         Args:
             steady: The time, by the steady clock.
         """
-        is_free = self._thread is None or not self._thread.is_alive()
-        return is_free and not self._made and (self._begun is None or steady - self._begun >= self._every)
+        return not self.is_at_work and not self._made and (self._begun is None or steady - self._begun >= self._every)
 
     def do(self, make: Callable[[], Made], steady: float) -> None:
         """Do it.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
 from freshet import __version__
+from freshet.backfill.chunks import BackfillRequest
+from freshet.errors import Exit, FreshetError, SpecError
 from freshet.hudi.timeline import TimelineState
 from freshet.metrics.collect import collect
 from freshet.metrics.text import text_of
@@ -18,6 +21,11 @@ from freshet.serve.api import Refused
 from freshet.serve.loop import Server
 from freshet.serve.own import samples_of_agenda
 from freshet.serve.pauses import keep_pause
+from freshet.serve.requests import backfill_asked
+from freshet.serve.seen import in_gap, served_now, spark_in_words
+from freshet.site.live_facts import Live
+from freshet.site.shown import shown
+from freshet.site.troubles import problems_of
 
 # Several collectors may ask, each of them every few seconds.
 _FRESH_SECONDS = 5.0
@@ -28,10 +36,13 @@ class ServersDesk:
 
     Args:
         server: The server.
+        takes_calls: True where it has a token.
     """
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, server: Server, takes_calls: bool = False) -> None:
+        self._server, self.takes_calls = server, takes_calls
+        #: Where it listens, as an address of HTTP.
+        self.address = ""
         self._measuring = threading.Lock()
         self._measured = ("", -_FRESH_SECONDS)
 
@@ -64,7 +75,7 @@ class ServersDesk:
         server = self._server
         with server.turn:
             moment, loaded = server.clock(), server.loaded
-            shown, last = server.agenda.shown(moment), dict(server.last)
+            served, last, gaps = server.agenda.shown(moment), dict(server.last), server.chores.shown(moment)
         return {
             "version": __version__,
             "env": loaded.project.env,
@@ -74,13 +85,45 @@ class ServersDesk:
             "files_refused": server.reloading.shown(),
             "spark": server.warm.shown(),
             "pipelines": [
-                {"pipeline": name, **one, "next": _time(one["next"]), "last": last.get(name)} for name, one in shown.items()
+                {"pipeline": name, **one, "next": _time(one["next"]), "last": last.get(name)} for name, one in served.items()
             ],
+            "gaps": gaps,
             "invalid": [
                 {"pipeline": name, "problems": [str(problem) for problem in problems]}
                 for name, problems in loaded.invalid.items()
             ],
         }
+
+    def page(self, path: str) -> str | None:
+        """Return a page, the style sheet or the script, as they are now; None where there is no such page.
+
+        Args:
+            path: Such as ``index.html`` or ``pipelines/trip_earnings.html``.
+        """
+        server = self._server
+        with server.turn:
+            moment, env = server.clock(), server.loaded.project.env
+            served, last, gaps = server.agenda.shown(moment), dict(server.last), server.chores.shown(moment)
+        kept, refused = server.pages.kept, server.reloading.refused
+        live = Live(
+            now=moment.wall,
+            started=server.begun.wall,
+            address=self.address,
+            takes_calls=self.takes_calls,
+            stopping=bool(server.stopped_by),
+            looking=server.pages.is_looking,
+            failed=server.pages.failed,
+            runs=server.runs,
+            spark=spark_in_words(server.warm.shown()),
+            refused=problems_of(refused.problems) if isinstance(refused, SpecError) else (),
+            pipelines={
+                slug: served_now(name, served[name], last.get(name))
+                for name, slug in (kept.slugs if kept else {}).items()
+                if name in served
+            },
+            gaps=tuple(in_gap(one, kept.slugs) for one in gaps if kept and one["pipeline"] in kept.slugs),
+        )
+        return server.pages.page(path, env, shown(live), moment.steady)
 
     def runs(self, pipeline: str, limit: int, failed: bool) -> dict[str, Any]:
         """Return how runs ended, the newest first, as their records tell it, also of before the process began."""
@@ -98,28 +141,34 @@ class ServersDesk:
         spec = self._spec(pipeline)
         return plan_run(self._server.loaded.project, spec, self._server.wanted.load).as_json()
 
-    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
-        """Trigger, pause or resume a pipeline.
+    def ask(self, what: str, pipeline: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """Trigger, pause or resume a pipeline, or begin or stop a backfill of it.
 
         Args:
-            what: ``trigger``, ``pause`` or ``resume``.
+            what: ``trigger``, ``pause``, ``resume``, ``backfill`` or ``stop-backfill``.
             pipeline: Its name.
+            query: The words of the call's query.
 
         Raises:
-            Refused: UNKNOWN_PIPELINE, PIPELINE_NOT_SERVED, PIPELINE_PAUSED or SERVE_STOPPING.
+            Refused: UNKNOWN_PIPELINE, PIPELINE_NOT_SERVED, PIPELINE_PAUSED, SERVE_STOPPING, SERVE_QUERY, BACKFILL_GOES_ON,
+                BACKFILL_NOT_ASKED, or what the backfill itself is refused for.
             RetryableError: PAUSE_NOT_KEPT.
         """
         server, spec = self._server, self._spec(pipeline)
+        if what == "backfill":
+            return self._backfill(spec, backfill_asked(query))
+        if what == "stop-backfill":
+            return self._stop_backfill(pipeline)
         if what != "trigger":
             # First where it outlives the process.
             keep_pause(spec, what == "pause")
         with server.turn:
             moment = server.clock()
-            shown = server.agenda.shown(moment).get(pipeline)
-            if shown is None or not server.is_ready:
-                raise Refused(503, "SERVE_STOPPING", "the process is being stopped.", "", "Ask the next one.")
+            served = server.agenda.shown(moment).get(pipeline)
+            if served is None or not server.is_ready:
+                raise _stopping()
             if what == "trigger":
-                if shown["paused"]:
+                if served["paused"]:
                     words, advice = f"{pipeline} is paused.", f"Resume it: POST /api/resume/{pipeline}."
                     raise Refused(409, "PIPELINE_PAUSED", words, next_step=advice)
                 server.agenda.call(pipeline, moment)
@@ -127,6 +176,35 @@ class ServersDesk:
                 server.agenda.pause(pipeline, what == "pause", moment)
             server.turn.notify_all()
             return {"pipeline": pipeline, "asked": what, **server.agenda.shown(moment)[pipeline]}
+
+    def _backfill(self, spec: PipelineSpec, request: BackfillRequest) -> dict[str, Any]:
+        server = self._server
+        try:
+            plan = server.chores.work.plan(spec.name, request)
+        except FreshetError as error:
+            status = 400 if error.exit_code == Exit.USAGE else 503 if error.retryable else 409
+            raise Refused(status, error.code, error.message, error.effect, error.next_step) from error
+        with server.turn:
+            if not server.is_ready:
+                raise _stopping()
+            if server.chores.gaps.of(spec.name, "backfill") is not None:
+                words, advice = f"a backfill of {spec.name} goes on.", f"Stop it: POST /api/stop-backfill/{spec.name}."
+                raise Refused(409, "BACKFILL_GOES_ON", words, next_step=advice)
+            moment = server.clock()
+            chore = server.chores.ask(spec, request, sum(one.wanted for one in plan.chunks), moment)
+            server.turn.notify_all()
+            return {"pipeline": spec.name, "asked": "backfill", "backfill": plan.name, **chore.shown(moment)}
+
+    def _stop_backfill(self, pipeline: str) -> dict[str, Any]:
+        server = self._server
+        with server.turn:
+            chore = server.chores.gaps.of(pipeline, "backfill")
+            if chore is None:
+                raise Refused(
+                    409, "BACKFILL_NOT_ASKED", f"no backfill of {pipeline} goes on.", next_step="See GET /api/status."
+                )
+            server.chores.stop(chore)
+            return {"pipeline": pipeline, "asked": "stop-backfill", **chore.shown(server.clock())}
 
     def _spec(self, name: str) -> PipelineSpec:
         loaded = self._server.loaded
@@ -137,6 +215,10 @@ class ServersDesk:
             words = f"{name} is not served: {loaded.invalid[name][0]}"
             raise Refused(409, "PIPELINE_NOT_SERVED", words, next_step=f"Mend its files: freshet validate {name}")
         raise Refused(404, "UNKNOWN_PIPELINE", f"no pipeline {name[:80]!r} is served.", next_step="See GET /api/status.")
+
+
+def _stopping() -> Refused:
+    return Refused(503, "SERVE_STOPPING", "the process is being stopped.", "", "Ask the next one.")
 
 
 def _time(wall: float | None) -> str | None:

@@ -40,10 +40,15 @@ class Wanted:
     names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
-    def load(self, names: tuple[str, ...]) -> Project:
-        """Load pipelines by their names; without any, those that are served."""
+    def load(self, names: tuple[str, ...], window: tuple[str, str] | None = None) -> Project:
+        """Load pipelines by their names; without any, those that are served.
+
+        Args:
+            names: The pipelines.
+            window: ``start`` and ``end`` of a backfill's chunk; None as runs have them.
+        """
         wanted, tags = (names, ()) if names else (self.names, self.tags)
-        return load_project(self.root, self.env, self.overrides, names=wanted, tags=tags, environ=os.environ)
+        return load_project(self.root, self.env, self.overrides, names=wanted, tags=tags, environ=os.environ, window=window)
 
 
 @dataclass(frozen=True, kw_only=True)

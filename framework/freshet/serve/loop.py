@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from freshet.errors import FreshetError
@@ -12,7 +11,11 @@ from freshet.events.event import Listener
 from freshet.events.kinds import Notice
 from freshet.project.model.pipeline import PipelineSpec, Project
 from freshet.serve.agenda import Agenda, Start
+from freshet.serve.chore_work import ChoreWork
+from freshet.serve.chores import Chores
 from freshet.serve.entry import Ended
+from freshet.serve.limits import Limits
+from freshet.serve.live import LivePages
 from freshet.serve.loading import Load, Loaded, Wanted
 from freshet.serve.moment import Moment, now
 from freshet.serve.pauses import paused_among
@@ -29,19 +32,6 @@ _BEAT_SECONDS = 1.0
 DEAD_SECONDS = 60.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """How much the process does at a time.
-
-    Args:
-        parallel: How many pipelines run at a time.
-        grace_seconds: So long runs may go on once the process is told to stop.
-    """
-
-    parallel: int = 2
-    grace_seconds: float = 120.0
-
-
 class Server:
     """Serves the pipelines of a project until it is told to stop.
 
@@ -53,6 +43,8 @@ class Server:
         warm: Watches over the Spark session.
         clock: Says what time it is.
         work: Makes what looks and runs, of a project.
+        pages: Keeps what its pages show.
+        beside: Told what happens in services and backfills: a pipeline may run meanwhile, and a bus knows one run of it.
     """
 
     def __init__(
@@ -64,6 +56,8 @@ class Server:
         warm: Warm,
         clock: Callable[[], Moment] = now,
         work: Callable[[Project, Load, Listener], Any] = Work,
+        pages: LivePages | None = None,
+        beside: Listener | None = None,
     ) -> None:
         self.wanted, self.loaded, self.limits, self.listen, self.warm = wanted, loaded, limits, listen, warm
         self.clock, self._work_of = clock, work
@@ -80,6 +74,8 @@ class Server:
         self._work = work(loaded.project, wanted.load, listen)
         self.reloading = Reloading(wanted)
         self._targets = Targets()
+        self.pages = pages or LivePages(wanted)
+        self.chores = Chores(self.turn, self.agenda, clock, ChoreWork(wanted, beside or listen), warm.ran)
 
     def stop(self, by: str) -> None:
         """Ask the process to stop; may be called by a signal's handler, and by any thread.
@@ -129,10 +125,14 @@ class Server:
             self._recycle()
             for start in self.agenda.starts(moment):
                 self._thread(self._do, start)
+            # Ticks first.
+            self.chores.start(self.loaded, moment)
         if jump:
             words = f"the clock was put {'forward' if jump > 0 else 'back'} by {abs(jump):,.0f} s; schedules go by it"
             self.announce("CLOCK_JUMPED", words)
         self._take_over(self.reloading.look(self.loaded, moment.steady))
+        self.chores.look(self.loaded, moment)
+        self.pages.look(self.loaded, self.runs, moment.steady)
         for name in self._targets.look(self.loaded, moment.steady):
             with self.turn:
                 self.agenda.upstream_committed(name, moment)
@@ -183,7 +183,7 @@ class Server:
         if self._recycling is not None and self._recycling.is_alive():
             return
         self.agenda.runs_allowed = not self.warm.is_ending
-        if self.warm.is_ending and not self.agenda.running:
+        if self.warm.is_ending and not self.agenda.running and not self.chores.is_working:
             self._recycling = self._thread(self._end_spark)
 
     def _end_spark(self) -> None:
@@ -222,17 +222,19 @@ class Server:
     def _finish(self) -> bool:
         with self.turn:
             self.agenda.is_open = self.is_ready = False
-            self.turn.notify_all()
-            at_work = ", ".join(self.agenda.at_work)
+            self.chores.finish()
+            at_work = ", ".join((*self.agenda.at_work, *self.chores.at_work))
         words = f"waiting up to {self.limits.grace_seconds:,.0f} s for {at_work}" if at_work else "nothing was at work"
         self.announce("SERVE_STOPPING", f"stopped by {self.stopped_by}; {words}")
         until = self.clock().steady + self.limits.grace_seconds
         with self.turn:
             # A second signal does not wait.
-            while self.agenda.at_work and self.clock().steady < until and len(self._asked_to_stop) == 1:
+            while (
+                (self.agenda.at_work or self.chores.at_work) and self.clock().steady < until and len(self._asked_to_stop) == 1
+            ):
                 self._beat = self.clock()
                 self.turn.wait(_BEAT_SECONDS)
-            return not self.agenda.at_work
+            return not (self.agenda.at_work or self.chores.at_work)
 
     def announce(self, code: str, words: str, pipeline: str = "") -> None:
         """Tell something as a notice."""

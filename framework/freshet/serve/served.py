@@ -16,7 +16,7 @@ _MOST_SECONDS = 3600.0
 # What another attempt may find otherwise is tried soon; what follows from the data or the files is not.
 _FIRST_SECONDS = {True: 30.0, False: 300.0}
 # Hudi's HBASE index has one connection for the whole JVM, which each run opens anew.
-_HBASE = "the HBASE index"
+HBASE_INDEX = "the HBASE index"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ def _served(spec: PipelineSpec, upstream: tuple[str, ...]) -> Served:
         schedule=Schedule(spec.schedule, spec.schedule_zone) if spec.schedule else None,
         interval=None if spec.interval_seconds is None else float(spec.interval_seconds),
         upstream=tuple(upstream),
-        apart=frozenset({spec.target.ref.path, *([_HBASE] if spec.index.hbase else ())}),
+        apart=frozenset({spec.target.ref.path, *([HBASE_INDEX] if spec.index.hbase else ())}),
     )
 
 

@@ -1,13 +1,15 @@
-"""Merge the events of a batch into the rows of the target that they change."""
+"""Merge the events of a batch into what the target keeps of them: its rows, their versions, or the events themselves."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from typing_extensions import assert_never
 
 from freshet.changelog.counts import Merged
 from freshet.changelog.frames import counted_merge
-from freshet.changelog.merge_sql import EVENTS, PUBLISHED
+from freshet.changelog.history import counted_events, counted_history
+from freshet.changelog.merge_sql import CHANGED, EVENTS, PUBLISHED
 from freshet.changelog.sql import name, struct
 from freshet.plan.row_stages import MergeEvents
 from freshet.quality.kept import by_few_tasks, keep_rows
@@ -31,21 +33,36 @@ def merge_batch(spark: SparkSession, stage: MergeEvents, events: DataFrame) -> t
     Returns:
         Whole rows of the target that differ from what stands, and the numbers.
     """
-    if stage.target_exists:
-        stands = load_table(spark, stage.table.path)
-        if stage.partition_by:
-            stands = stands.where(in_partitions_of(events, stage.partition_by))
-        stands = _as_declared(stands, stage)
-    else:
-        stands = empty_batch(spark, stage.columns)
-    merged = keep_rows(counted_merge(stage.changelog.layout, events, stands))
+    merged = keep_rows(_merged(spark, stage, events))
     totals = merged.agg(
         F.coalesce(F.sum(EVENTS), F.lit(0)).alias("events"),
         F.coalesce(F.sum(PUBLISHED), F.lit(0)).alias("published"),
-        F.count_if(F.col(PUBLISHED) > 0).alias("rows"),
+        F.count_if(CHANGED).alias("rows"),
     ).collect()[0]
-    changed = by_few_tasks(merged).where(F.col(PUBLISHED) > 0).select(*(F.col(f"`{c.name}`") for c in stage.columns))
+    changed = by_few_tasks(merged).where(CHANGED).select(*(F.col(f"`{c.name}`") for c in stage.columns))
     return changed, Merged(int(totals["events"]), int(totals["published"]), int(totals["rows"]))
+
+
+def _merged(spark: SparkSession, stage: MergeEvents, events: DataFrame) -> DataFrame:
+    layout = stage.changelog.layout
+    match layout.keeps:
+        case "newest":
+            return counted_merge(layout, events, _stands(spark, stage, events))
+        case "history":
+            return counted_history(layout, events, _stands(spark, stage, events))
+        case "events":
+            return counted_events(layout, events)
+        case _:
+            assert_never(layout.keeps)
+
+
+def _stands(spark: SparkSession, stage: MergeEvents, events: DataFrame) -> DataFrame:
+    if not stage.target_exists:
+        return empty_batch(spark, stage.columns)
+    stands = load_table(spark, stage.table.path)
+    if stage.partition_by:
+        stands = stands.where(in_partitions_of(events, stage.partition_by))
+    return _as_declared(stands, stage)
 
 
 def _as_declared(stands: DataFrame, stage: MergeEvents) -> DataFrame:

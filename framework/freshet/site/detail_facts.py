@@ -78,6 +78,17 @@ class CheckRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeptOut:
+    """A row that waits in the quarantine; see ``quarantine.peek.WaitingRow``."""
+
+    rule: str
+    reason: str
+    run_id: str
+    position: str
+    row: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Quarantined:
     """The rows that checks kept out.
 
@@ -85,12 +96,18 @@ class Quarantined:
         table: The quarantine.
         sent: Rows by the target's newest commits: completion time and rows.
         inserted, deleted: Rows that the quarantine's own commits of its active timeline wrote and deleted.
+        rows: Some that wait, where they were asked for.
+        is_cut: True where there are more of them.
+        unread: Why they could not be read, in words.
     """
 
     table: str
     sent: tuple[tuple[str, int], ...] = ()
     inserted: int = 0
     deleted: int = 0
+    rows: tuple[KeptOut, ...] = ()
+    is_cut: bool = False
+    unread: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,6 +46,7 @@ class Known:
         writers: Slugs of the pipelines that write a table, by its path as ``same_place`` gives it.
         declared: The tables that the project's DDLs declare, by the same.
         log: Events of runs, by the runs' ids.
+        rows: So many rows of each quarantine are shown.
     """
 
     project: Project
@@ -56,6 +57,7 @@ class Known:
     writers: Mapping[str, str]
     declared: Mapping[str, TableSpec]
     log: Mapping[str, tuple[LogLine, ...]]
+    rows: int = 0
 
 
 @dataclass
@@ -106,7 +108,7 @@ def details_of(spec: PipelineSpec, known: Known, parts: Parts) -> Details:
         checkpoints=parts.had("checkpoints", lambda: checkpoints_in(spec, target, _COMMITS) if target else (), ()),
         check_commits=commits,
         checks=checks,
-        quarantine=parts.had("the quarantine", lambda: quarantine_of(spec, state, sent), None),
+        quarantine=parts.had("the quarantine", lambda: quarantine_of(spec, state, sent, known.rows), None),
         columns=_columns(spec, origins, known.writers),
         files=parts.had("files", lambda: files_of(known.project.root, spec), ()),
         settings=settings_of(spec),

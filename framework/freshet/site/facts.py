@@ -186,6 +186,7 @@ class PipelineFacts:
         name: Its name, as people are told it.
         slug: Its page's name.
         file: Its YAML, relative to the project.
+        due: When its runs are due, in words.
         reads: Names of the tables that it reads, the main source first.
         upstream: Slugs of the pipelines whose targets it reads, itself left out.
         unread: How many records of runs cannot be read.
@@ -197,7 +198,7 @@ class PipelineFacts:
     standing: Standing
     owner: str = ""
     description: str = ""
-    schedule: str = ""
+    due: str = ""
     tags: tuple[str, ...] = ()
     target: str = ""
     path: str = ""

@@ -30,7 +30,7 @@ from freshet.site.shown import shown
 from freshet.site.standing import invalid_standing, standing_from
 from freshet.site.tables import services_of
 from freshet.site.troubles import of_files, problems_of, troubles_of
-from freshet.site.words import typed
+from freshet.site.words import duration, typed
 from freshet.sources.registry import look_together
 from freshet.status.logic_report import report_logic
 from freshet.status.standing import standing_of, unforeseen_in
@@ -50,6 +50,7 @@ def gather(
     *,
     details: Collection[str] | None = None,
     log: Mapping[str, tuple[LogLine, ...]] = NO_LOG,
+    rows: int = 0,
     now: float | None = None,
 ) -> ProjectFacts:
     """Return what the pages of a project show, as it is now.
@@ -61,15 +62,37 @@ def gather(
         overrides: ``--set`` values.
         details: Names of the pipelines whose own pages are wanted; None for all. The others' have no details.
         log: Events of runs, by the runs' ids.
+        rows: How many rows of each quarantine are shown.
         now: Seconds since 1970; None for the clock's.
 
     Raises:
         SpecError: It is no project, or has no such environment. What is wrong with a pipeline's files is on its page.
     """
-    moment, folder = time.time() if now is None else now, root.resolve()
-    loaded = load_apart(load, folder, env)
-    project = loaded.project
-    slugs = slugs_of([*(one.name for one in project.pipelines), *loaded.invalid])
+    folder = root.resolve()
+    return facts_of(load_apart(load, folder, env), load, folder, overrides, details=details, log=log, rows=rows, now=now)
+
+
+def facts_of(
+    loaded: Loaded,
+    load: Load,
+    folder: Path,
+    overrides: tuple[str, ...] = (),
+    *,
+    details: Collection[str] | None = None,
+    log: Mapping[str, tuple[LogLine, ...]] = NO_LOG,
+    rows: int = 0,
+    now: float | None = None,
+) -> ProjectFacts:
+    """Return what the pages of a project show whose files have been read.
+
+    Args:
+        loaded: The project as far as it is valid.
+        load: Loads others of its pipelines by their names.
+        folder: The project's folder, resolved.
+        overrides, details, log, rows, now: See ``gather``.
+    """
+    moment, project = time.time() if now is None else now, loaded.project
+    slugs = slugs_of(names_of(loaded))
     state = OneLook(TimelineState())
     look_together(project.pipelines, state)
     known = Known(
@@ -81,6 +104,7 @@ def gather(
         writers={same_place(one.target.ref.path): slugs[one.name] for one in reversed(project.pipelines)},
         declared={same_place(one.target.ref.path): one.target for one in project.pipelines},
         log=log,
+        rows=rows,
     )
     command = partial(typed, env=project.env)
     valid = (
@@ -98,6 +122,11 @@ def gather(
             problems=problems_of(loaded.problems),
         )
     )
+
+
+def names_of(loaded: Loaded) -> tuple[str, ...]:
+    """Return the names of a project's pipelines in the order of their pages."""
+    return (*(one.name for one in loaded.project.pipelines), *loaded.invalid)
 
 
 def pipeline_facts(
@@ -122,7 +151,7 @@ def pipeline_facts(
         standing=standing_from(found, troubles, logic, standing_words(spec.name, audit)),
         owner=spec.owner,
         description=spec.description,
-        schedule=spec.schedule,
+        due=_due(spec, bool(known.project.upstream.get(spec.name))),
         tags=spec.tags,
         target=spec.target.ref.name,
         path=spec.target.ref.path,
@@ -139,6 +168,14 @@ def pipeline_facts(
         services=services,
         details=details_of(spec, known, parts) if with_details else Details(missing=tuple(parts.missing)),
     )
+
+
+def _due(spec: PipelineSpec, follows: bool) -> str:
+    if spec.schedule:
+        return f"{spec.schedule}, {spec.schedule_zone}"
+    if spec.interval_seconds is not None:
+        return f"again and again, at least {duration(spec.interval_seconds)} from begin to begin"
+    return "after what it reads" if follows else "when it is called"
 
 
 def slugs_of(names: Iterable[str]) -> dict[str, str]:

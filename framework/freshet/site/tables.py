@@ -6,15 +6,17 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from freshet.errors import unforeseen
 from freshet.hudi.checkpoint import MAIN, ORIGIN_KEY, RUN_ID_KEY
 from freshet.hudi.options import commits_since_compaction
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.positions import checkpoint_of, checkpoints_of
 from freshet.project.model.checks import kind_of
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.quarantine.peek import Peek, peek
 from freshet.quarantine.table import may_drop
 from freshet.run.checks_history import checks_history
-from freshet.site.detail_facts import CheckRow, OlderCheckpoint, Position, Quarantined
+from freshet.site.detail_facts import CheckRow, KeptOut, OlderCheckpoint, Position, Quarantined
 from freshet.site.facts import Services
 
 _ACTIONS = {"clean": "cleaning", "rollback": "rollback"}
@@ -130,21 +132,32 @@ def checks_of(
     return tuple(str(one["commit"]) for one in history), rows, tuple(one for one in sent if one[1])
 
 
-def quarantine_of(spec: PipelineSpec, state: StateReader, sent: tuple[tuple[str, int], ...]) -> Quarantined | None:
-    """Return what is known of a pipeline's quarantine without reading a row; None where no check sends rows there.
+def quarantine_of(
+    spec: PipelineSpec, state: StateReader, sent: tuple[tuple[str, int], ...], limit: int = 0
+) -> Quarantined | None:
+    """Return what is known of a pipeline's quarantine; None where no check sends rows there.
 
     Args:
         spec: The pipeline.
         state: Read-only view of the tables.
         sent: How many rows each of the newest commits sent there.
+        limit: How many of its rows are read; for 0 none.
     """
     table = state.table(spec.quarantine)
     if table is None and not sent and not may_drop(spec):
         return None
     infos = [table.info(instant) for instant in table.commits] if table is not None else []
+    found, unread = Peek(), ""
+    try:
+        found = peek(spec, state, limit)
+    except Exception as unknown:  # whatever a store or a file raises, the counts are there
+        unread = str(unforeseen(unknown))
     return Quarantined(
         table=spec.quarantine.name,
         sent=sent,
         inserted=sum(info.inserts for info in infos),
         deleted=sum(info.deletes for info in infos),
+        rows=tuple(KeptOut(**vars(row)) for row in found.rows),
+        is_cut=found.is_cut,
+        unread=unread,
     )

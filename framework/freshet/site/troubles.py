@@ -19,6 +19,7 @@ _COMMANDS = {
     "schedule_missed": "history {name}",
     "freshness": "plan {name}",
     "max_runtime": "history {name} --limit 50",
+    "completeness": "status {name} --completeness",
 }
 _REMEDIES = {
     "schedule_missed": "Look at the scheduler: nothing else begins a run.",
@@ -65,7 +66,7 @@ def _warnings(found: Measured, audit: Mapping[str, Any] | None, command: Callabl
         yield Trouble(
             tone="warn",
             kind="never_ran",
-            message=f"it has a schedule ({spec.schedule}, UTC) and never ran",
+            message=f"it has a schedule ({spec.schedule}, {spec.schedule_zone}) and never ran",
             remedy="Let the scheduler begin a run, or begin it by hand.",
             command=command(f"run {name}"),
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import datetime, timezone
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -82,3 +84,20 @@ def typed(words: str, env: str) -> str:
         env: The environment, which is named where a command would take another one by itself.
     """
     return f"freshet {words}" if env in _DEFAULT_ENVS else f"freshet {words} --env {env}"
+
+
+def ahead(seconds: float) -> str:
+    """Return how far ahead a moment is."""
+    return f"in {duration(float(round(seconds)))}" if seconds >= 0.5 else "now"
+
+
+def call(address: str, what: str, pipeline: str) -> str:
+    """Return the command that asks a process that serves for something.
+
+    Args:
+        address: Where it listens.
+        what: ``trigger``, ``pause`` or ``resume``.
+        pipeline: The pipeline's name.
+    """
+    place = shlex.quote(f"{address}/api/{what}/{quote(pipeline, safe='')}")
+    return f'curl -X POST -H "Authorization: Bearer $FRESHET_SERVE_TOKEN" {place}'

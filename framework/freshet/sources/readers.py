@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
+from freshet.project.model.files import FILES
 from freshet.project.model.kafka import KAFKA
+from freshet.sources.files.read.reader import FilesReader
 from freshet.sources.hudi.position import HUDI
 from freshet.sources.hudi.read.inputs import drive_rows
 from freshet.sources.hudi.read.reader import IDENTITY, read_identified
@@ -28,4 +30,4 @@ class HudiReader:
 
 
 #: By the kind of the source; ``freshet.sources.registry`` refuses one that is not among them before Spark starts.
-READERS: dict[str, Reader] = {HUDI: HudiReader(), KAFKA: KafkaReader()}
+READERS: dict[str, Reader] = {HUDI: HudiReader(), KAFKA: KafkaReader(), FILES: FilesReader()}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from freshet.errors import StateError
 from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import StateReader
+from freshet.project.model.files import FILES
 from freshet.project.model.kafka import KAFKA
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.hudi.input import find_input as find_hudi_input
@@ -23,8 +24,14 @@ def _of_kafka() -> SourceKind:
     return KIND
 
 
+def _of_files() -> SourceKind:
+    from freshet.sources.files.source import KIND
+
+    return KIND
+
+
 #: By the name that ``SourceSpec.kind`` has; ``freshet.sources.encodings`` has their positions, ``readers`` what reads them.
-KINDS: dict[str, Callable[[], SourceKind]] = {HUDI: lambda: OF_HUDI, KAFKA: _of_kafka}
+KINDS: dict[str, Callable[[], SourceKind]] = {HUDI: lambda: OF_HUDI, KAFKA: _of_kafka, FILES: _of_files}
 
 
 def kind_of(spec: PipelineSpec) -> SourceKind:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from freshet.changelog.declared import equal_in_words, groups_in_words, order_in_words
+from freshet.changelog.declared import kept_in_words, order_in_words
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
 from freshet.sources.registry import kind_of
@@ -19,15 +20,18 @@ def source_in_words(spec: PipelineSpec) -> str:
     log = spec.source.changelog
     if log is not None:
         place = spec.source.place if isinstance(spec.source, KafkaSpec) else spec.source.table.name
-        order, groups = order_in_words(log.source.reference), groups_in_words(log.layout)
+        order = order_in_words(log.source.reference)
         what = (
             f"{place}: the events since the checkpoint, at most {kind_of(spec).most(spec)} a run, as {log.adapter} writes them"
         )
-        return f"{what}; the newer one by {order}; {groups}; {equal_in_words(log.layout)}"
+        return f"{what}; the newer one by {order}; {kept_in_words(log.layout)}"
     most = f"at most {kind_of(spec).most(spec)} a run"
     if isinstance(spec.source, KafkaSpec):
         tombstones = {"": "refused", "delete": "deletes", "row": "rows of nulls"}[spec.source.tombstones]
         return f"{spec.source.place}: the records since the checkpoint, {most}, tombstones are {tombstones}"
+    if isinstance(spec.source, FilesSpec):
+        late = f"up to {spec.source.late_seconds / 3600:g} h older than the newest"
+        return f"{spec.source.place}: the files of {spec.source.format} that were not read, {most}, late ones {late}"
     deletes = {
         "cdc": "deleted rows among them",
         "latest_state": "deleted rows left out",

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from freshet.errors import FreshetError, unforeseen
+from freshet.event_times.latency import latency_of
+from freshet.hudi.instants import zone_of
 from freshet.hudi.one_look import OneLook
 from freshet.hudi.table import StateReader
 from freshet.hudi.timeline import TimelineState
@@ -52,7 +54,7 @@ def status_of(
     try:
         # Of a table that could not be looked at there is nothing more to tell.
         if looked.is_whole:
-            found = replace(found, logic=report_logic(spec, state), audit=audited(spec))
+            found = replace(found, logic=report_logic(spec, state), audit=audited(spec), latency=_latency(looked))
             if spec.backfill is not None:
                 found = replace(found, backfill=unfinished_backfill(spec, state))
     except Exception as unknown:  # one unreadable table must not hide the others
@@ -62,6 +64,13 @@ def status_of(
         return replace(found, **judged(spec, looked, state))
     except Exception as unknown:
         return unforeseen_in(spec, unknown, failed).status
+
+
+def _latency(looked: Looked) -> Mapping[str, Any] | None:
+    if looked.last is None or looked.target is None:
+        return None
+    found = latency_of(*looked.last, zone_of(looked.target))
+    return found.as_json() if found is not None else None
 
 
 def standing_of(

@@ -58,8 +58,8 @@ class PipelineStatus:
             none; the caller asks.
         slo: What of the pipeline's ``slo`` is kept, at risk or broken: ``objective``, ``seconds``, ``result`` and ``reason`` of
             each; the caller asks.
-        overdue_seconds: How long ago a run should have begun by ``schedule`` that did not; None where nobody can tell; the
-            caller asks.
+        overdue_seconds: How long ago a run should have begun by ``schedule`` that did not; None where nobody can tell.
+        latency: How late the events of the last commit were published, see ``Latency``; None where nobody counted them.
     """
 
     pipeline: str
@@ -82,6 +82,7 @@ class PipelineStatus:
     audit: Mapping[str, Any] | None = None
     slo: tuple[Mapping[str, Any], ...] = ()
     overdue_seconds: float | None = None
+    latency: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the standing as a JSON-serialisable mapping, without secrets."""

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import Protocol
 
 from freshet.storage.remote import remote_storage, split_uri
 
+_NANOS = 1_000_000
 _IN_PROCESS = ("s3", "s3a", "s3n")
+
+#: A file below a folder: its path from there, its bytes, and when it was modified, in milliseconds since 1970.
+FileBelow = tuple[str, int, int]
 
 
 class Storage(Protocol):
@@ -20,6 +25,10 @@ class Storage(Protocol):
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Return the names of the files in a folder, each with its bytes; empty where there is no such folder."""
+        ...
+
+    def below(self, folder: str) -> list[FileBelow]:
+        """Return the files in a folder and in the folders within it. Raises FileNotFoundError where there is no such folder."""
         ...
 
     def read(self, path: str) -> bytes:
@@ -56,6 +65,12 @@ class LocalStorage:
                 return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
         except (FileNotFoundError, NotADirectoryError):
             return {}
+
+    def below(self, folder: str) -> list[FileBelow]:
+        """Return the files in a folder and in the folders within it. Raises FileNotFoundError where there is no such folder."""
+        found: list[FileBelow] = []
+        _walk(local_path(folder), "", (), found)
+        return found
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""
@@ -109,6 +124,13 @@ class ArrowStorage:
         selector = self._selector(self._path(folder), allow_not_found=True)
         return {info.base_name: info.size for info in self._fs.get_file_info(selector) if info.is_file}
 
+    def below(self, folder: str) -> list[FileBelow]:
+        """Return the files in a folder and in the folders within it. Raises FileNotFoundError where there is no such folder."""
+        root = self._path(folder)
+        found = self._fs.get_file_info(self._selector(root, recursive=True))
+        skipped = len(root.rstrip("/")) + 1
+        return [(info.path[skipped:], info.size, (info.mtime_ns or 0) // _NANOS) for info in found if info.is_file]
+
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""
         with self._fs.open_input_stream(self._path(path)) as stream:
@@ -137,6 +159,24 @@ class ArrowStorage:
     def _path(self, uri: str) -> str:
         path = f"{self._root}{split_uri(uri)[2].strip('/')}"
         return path.rstrip("/") or "/"
+
+
+def _walk(place: str, name: str, seen: tuple[tuple[int, int], ...], found: list[FileBelow]) -> None:
+    # A link may lead back to a folder that it stands in.
+    own = os.stat(place)
+    here = (own.st_dev, own.st_ino)
+    if here in seen:
+        return
+    with os.scandir(place) as entries:
+        for entry in entries:
+            path = f"{name}{entry.name}"
+            # What is gone since the folder was listed, and a link to nothing, are no files.
+            with suppress(FileNotFoundError):
+                if entry.is_dir():
+                    _walk(entry.path, f"{path}/", (*seen, here), found)
+                elif entry.is_file():
+                    told = entry.stat()
+                    found.append((path, told.st_size, told.st_mtime_ns // _NANOS))
 
 
 def is_local(path: str) -> bool:

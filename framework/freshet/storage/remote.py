@@ -47,6 +47,10 @@ class ProcessStorage:
         """Return the names of the files in a folder, each with its bytes; empty where there is no such folder."""
         return json.loads(self._ask("sizes", folder))  # type: ignore[no-any-return]
 
+    def below(self, folder: str) -> list[tuple[str, int, int]]:
+        """Return the files in a folder and in the folders within it. Raises FileNotFoundError where there is no such folder."""
+        return [(path, size, modified) for path, size, modified in json.loads(self._ask("below", folder))]
+
     def read(self, path: str) -> bytes:
         """Return a file's bytes. Raises FileNotFoundError."""
         return self._ask("read", path)

@@ -61,13 +61,16 @@ class Chain:
     output: Output | None = None
 
     def walk(self) -> None:
-        """Walk the steps, and note what is found."""
+        """Follow the steps, and say what comes of them."""
+        self.follow()
+        self.conclude()
+
+    def follow(self) -> None:
+        """Follow the steps, and note what is found in each."""
         spec = self.question.spec
         self.site = Site(spec.file, 1, "")
         self.result = self.views[SRC] = source(self.question)
-        adds = False
         for step in spec.transform:
-            adds = step.kind == "python"
             if step.kind == "python":
                 self._python(step)
             for statement in step.statements:
@@ -77,6 +80,10 @@ class Chain:
             for name in self.lazy:
                 self.views.pop(name, None)
             self.lazy.clear()
+
+    def conclude(self) -> None:
+        """Hold the result of the steps against the target, and note what is found."""
+        adds = any(step.kind == "python" for step in self.question.spec.transform[-1:])
         published = Published(self.result, self.question, self.site, _place(self.node), self.granted, adds)
         self.found += published.findings()
         if self.result.broken:
@@ -112,7 +119,7 @@ class Chain:
     def _statement(self, step: TransformSpec, statement: Statement) -> None:
         self.site = site = Site(step.file, statement.line, statement.text)
         walk = Walk(self.question, site, self.granted, self.before_keys)
-        tree = _parsed(statement.text)
+        tree = parsed(statement.text)
         match tree:
             case exp.Cache() | exp.Create() if isinstance(tree.expression, exp.Query | exp.Values):
                 named = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
@@ -136,7 +143,12 @@ class Chain:
         self.found += site.found
 
 
-def _parsed(text: str) -> exp.Expr | None:
+def parsed(text: str) -> exp.Expr | None:
+    """Return a statement's tree; None where the parser does not know it.
+
+    Args:
+        text: As ``Statement`` has it.
+    """
     if _TABLE.match(text):
         text = _TABLE.sub(r"\1FROM ", text, count=1)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freshet.changelog.declared import Changelog
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.records import RecordsSpec
 from freshet.verdict.facts import Question
 from freshet.verdict.result import Finding, Scope, ScopeColumn
 from freshet.verdict.says import SHOWN
@@ -21,7 +21,7 @@ def of_events(question: Question) -> Iterable[Finding]:
         question: What is asked.
     """
     spec = question.spec
-    if not isinstance(spec.source, KafkaSpec):
+    if not isinstance(spec.source, RecordsSpec):
         yield Finding(
             code="NOT_RECOMPUTABLE",
             file=spec.file,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import InputSpec, PipelineSpec
+from freshet.project.model.records import RecordsSpec
 from freshet.verdict.columns import SRC
 from freshet.verdict.texts import columns_of
 
@@ -112,7 +112,7 @@ class Question:
     @property
     def deletes_pass_on(self) -> bool:
         """Say whether the rows that the source deleted are in the increment, as far as the files and the table tell."""
-        if isinstance(self.spec.source, KafkaSpec):
+        if isinstance(self.spec.source, RecordsSpec):
             return self.spec.source.tombstones == "delete"
         if self.spec.source.incremental_format != "auto":
             return self.spec.source.incremental_format == "cdc"
@@ -127,7 +127,7 @@ class Question:
     def deletes_assumed(self) -> bool:
         """Say whether the deletes are in the increment only if the source keeps change data, which nobody tells."""
         source = self.spec.source
-        asks = not isinstance(source, KafkaSpec) and source.incremental_format == "auto" and self._asks_for_deletes
+        asks = not isinstance(source, RecordsSpec) and source.incremental_format == "auto" and self._asks_for_deletes
         return asks and self.of(SRC).records_changes is None
 
     @property

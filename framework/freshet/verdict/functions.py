@@ -112,6 +112,7 @@ _OF_A_ROW = {
         "negative",
     ),
 }
+_KNOWN = _OF_A_ROW | _AGGREGATES | _MAKE_ROWS | _VOLATILE_NAMES | _OPEN_ORDER
 _ROWS = (exp.Explode, exp.Posexplode, exp.ExplodeOuter, exp.PosexplodeOuter, exp.Inline, exp.Stack, exp.Unnest)
 
 
@@ -144,9 +145,8 @@ def within(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def unknown_in(node: exp.Expr) -> Iterator[exp.Anonymous]:
     """Yield the calls of functions that Spark does not have by itself, or that are not known here."""
-    known = _OF_A_ROW | _AGGREGATES | _MAKE_ROWS | _VOLATILE_NAMES | _OPEN_ORDER
     for one in within(node):
-        if isinstance(one, exp.Anonymous) and one.name.lower() not in known:
+        if isinstance(one, exp.Anonymous) and one.name.lower() not in _KNOWN:
             yield one
 
 

@@ -63,15 +63,13 @@ def _verdict(
 
 def _walked(question: Question) -> Chain:
     chain = Chain(question)
-    chain.walk()
-    if question.key_of(SRC):
-        return chain
-    key = tuple(sorted(chain.before_keys)) or chain.handed_on()
-    if not key:
-        return chain
-    chain = Chain(replace(question, source_key=key))
-    chain.granted.append(Granted(table="SRC", fact="record_key", columns=key))
-    chain.walk()
+    chain.follow()
+    key = () if question.key_of(SRC) else tuple(sorted(chain.before_keys)) or chain.handed_on()
+    if key:
+        chain = Chain(replace(question, source_key=key))
+        chain.granted.append(Granted(table="SRC", fact="record_key", columns=key))
+        chain.follow()
+    chain.conclude()
     return chain
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.records import RecordsSpec
 from freshet.verdict import says, says_target
 from freshet.verdict.apart import assumed, lost_moments, told_apart
 from freshet.verdict.columns import INSTANT, ROWS, SRC, Col
@@ -231,7 +231,7 @@ class Published:
         for part in rel.parts or (rel,):
             col = part.get(column)
             # Of a table one row has each key; of records several may have it in one run, and one value orders none of them.
-            one_row = not isinstance(spec.source, KafkaSpec)
+            one_row = not isinstance(spec.source, RecordsSpec)
             if one_row and col is not None and (col.instant or (col.constant and "NULL" not in col.constant.upper())):
                 continue
             known = self.question.of(SRC).ordering.lower()

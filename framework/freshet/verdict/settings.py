@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from freshet.project.model.kafka import KafkaSpec
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.paths import same_place
+from freshet.project.model.records import RecordsSpec
 from freshet.verdict.facts import Question
 from freshet.verdict.result import Example, Finding
 from freshet.verdict.says import SHOWN
@@ -22,7 +23,7 @@ def of_settings(question: Question) -> Iterable[Finding]:
     def at_settings(code: str, message: str, hint: str, example: Example | None = None) -> Finding:
         return Finding(code=code, file=spec.file, line=1, message=message, hint=hint, example=example)
 
-    begins_late = spec.source.reset == "latest" if isinstance(spec.source, KafkaSpec) else None
+    begins_late = isinstance(spec.source, RecordsSpec) and spec.source.begins_late
     if begins_late or spec.source.missing_checkpoint == "READ_LATEST":
         yield at_settings(
             "STARTS_AT_LATEST",
@@ -30,6 +31,14 @@ def of_settings(question: Question) -> Iterable[Finding]:
             f"Use {'auto.offset.reset: earliest' if begins_late else 'READ_UPTO_LATEST_COMMIT'}; or accept it where the older "
             "rows are not wanted.",
             Example(table=SHOWN, change="insert", recompute="holds the rows of before", target="does not hold them"),
+        )
+    files = spec.source if isinstance(spec.source, FilesSpec) else None
+    if files is not None and (files.rewritten != "fail" or files.too_late != "fail"):
+        yield at_settings(
+            "NOT_RECOMPUTABLE",
+            "The target keeps what a file had before it was written over, and lacks those that came too late: a recompute of "
+            "the files that are there does neither.",
+            "Use 'rewritten: fail' and 'too_late: fail'; or accept it where a file that is written over keeps its rows.",
         )
     if spec.operation == "delete":
         yield at_settings(

@@ -8,9 +8,9 @@ from freshet.errors import FreshetError
 from freshet.hudi.kept_texts import columns_in
 from freshet.hudi.keys.options import RECORDS_CHANGES
 from freshet.hudi.table import StateReader
-from freshet.project.model.kafka import ORIGIN, KafkaSpec, row_columns
 from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec, TableRef, TableSpec
+from freshet.project.model.records import RecordsSpec
 from freshet.types.columns import Atomic, Column
 from freshet.verdict.columns import SRC
 from freshet.verdict.facts import TableFacts
@@ -39,8 +39,8 @@ def facts_of(
     found: dict[str, TableFacts] = {}
     for name, ref in ((SRC, spec.source.table), *((one.name.lower(), one.table) for one in spec.inputs)):
         table = declared.get(same_place(ref.path))
-        if name == SRC and isinstance(spec.source, KafkaSpec):
-            found[name] = _of_topics(spec.source)
+        if name == SRC and isinstance(spec.source, RecordsSpec):
+            found[name] = _of_records(spec.source)
             continue
         facts = (_of_table(ref, state) if state else None) or (_of_ddl(table) if table else None) or (told or {}).get(name)
         if facts is not None:
@@ -53,15 +53,15 @@ def moments_of(columns: Iterable[Column]) -> tuple[str, ...]:
     return tuple(column.name.lower() for column in columns if column.type == Atomic("timestamp"))
 
 
-def _of_topics(topics: KafkaSpec) -> TableFacts:
+def _of_records(records: RecordsSpec) -> TableFacts:
     # A record never changes: with another value it would be another one. So all of it tells it from others.
-    columns = tuple(column.name for column in row_columns(topics))
+    columns = tuple(column.name for column in records.row_columns)
     return TableFacts(
         columns=columns,
         record_key=columns,
         partition_by=(),
-        never_null=(ORIGIN,),
-        moments=moments_of(row_columns(topics)),
+        never_null=(records.origin.name,),
+        moments=moments_of(records.row_columns),
     )
 
 

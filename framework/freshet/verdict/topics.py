@@ -1,9 +1,9 @@
-"""What cannot happen to records of a topic, whatever the SQL is: they come, and neither change nor go."""
+"""What cannot happen to records of topics and of files, whatever the SQL is: they come, and neither change nor go."""
 
 from __future__ import annotations
 
-from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.project.model.records import RecordsSpec
 from freshet.verdict.columns import SRC, Col
 from freshet.verdict.result import Finding
 from freshet.verdict.says import SHOWN
@@ -19,12 +19,12 @@ def never_happens(spec: PipelineSpec, finding: Finding) -> bool:
         spec: The pipeline.
         finding: A reason why its increments may differ from a recompute.
     """
-    topics = spec.source
-    if not isinstance(topics, KafkaSpec):
+    records = spec.source
+    if not isinstance(records, RecordsSpec):
         return False
     if finding.code == "DELETES_STAY":
         # A tombstone that deletes is a row of its own, which the result has to mark.
-        return topics.tombstones != "delete" and finding.subject == SHOWN
+        return records.tombstones != "delete" and finding.subject == SHOWN
     upserts = spec.operation == "upsert" and spec.write.strategy == "rows"
     of_one_that_goes = finding.example is not None and (finding.example.table, finding.example.change) == (SHOWN, "delete")
     return finding.code == "KEYS_MAY_COLLIDE" and upserts and of_one_that_goes
@@ -35,6 +35,6 @@ def orders_records(spec: PipelineSpec, col: Col | None) -> tuple[str, ...]:
 
     A record's value never goes back. That no two of a key share it is taken for granted.
     """
-    if not isinstance(spec.source, KafkaSpec) or col is None or not col.of or any(table != SRC for table, _ in col.of):
+    if not isinstance(spec.source, RecordsSpec) or col is None or not col.of or any(table != SRC for table, _ in col.of):
         return ()
     return tuple(sorted(column for _, column in col.of))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import subprocess
@@ -10,6 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from freshet.cli.main import main
 
 _DASH_M = [sys.executable, "-m", "freshet"]
 # As the installed script does it; the package is the one under test.
@@ -38,8 +42,8 @@ def _run(module: str, number: int, *words: str) -> subprocess.CompletedProcess[s
     [
         ("click", signal.SIGINT, 130, ("plan", "--output", "json")),
         ("freshet.errors", signal.SIGTERM, 143, ("plan",)),
-        ("freshet.cli.board", signal.SIGHUP, 129, ("plan", "--output=json")),
-        ("freshet.cli.run", signal.SIGINT, 130, ("plan",)),
+        ("freshet.project.load.project", signal.SIGHUP, 129, ("plan", "--output=json")),
+        ("freshet.cli.plan", signal.SIGINT, 130, ("plan",)),
     ],
 )
 def test_a_signal_while_it_imports(module: str, number: int, code: int, words: tuple[str, ...]) -> None:
@@ -65,6 +69,13 @@ def test_the_other_entry_point(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     out, said = process.communicate(timeout=60)
     assert (process.returncode, json.loads(out)["error"]["code"], said.count("\n")) == (143, "INTERRUPTED", 1), said
+
+
+def test_in_another_program_everything_can_still_be_collected() -> None:
+    """Of a process of its own ``test_a_tick_without_news_imports_what_it_needs`` tells that it keeps what is imported."""
+    before = gc.get_freeze_count()
+    assert CliRunner().invoke(main, ["plan", "--help"]).exit_code == 0
+    assert gc.get_freeze_count() == before
 
 
 def test_nohup_stays(tmp_path: Path) -> None:

@@ -57,6 +57,25 @@ def test_sql_that_cannot_be_parsed_is_told_and_not_refused(freshet: Freshet, roo
     assert [one["code"] for one in plan["notices"]] == ["SQL_NOT_PARSED"]
 
 
+def test_a_setting_that_spark_does_not_know_is_told_and_not_refused(freshet: Freshet, root: Path) -> None:
+    """Once, for Spark takes whatever it is given; settings of Spark, of a user's own and of others are not spoken of."""
+    a_table(root, "raw/events", 10)
+    a_project(root, "totals")
+    known = "spark.executor.memory: 4g, spark.hadoop.fs.s3a.endpont: x, spark.databricks.x: 'no', spark.sql.catalog.x: y"
+    base = root / "configs/base.yml"
+    text = base.read_text()
+    base.write_text(f"{text}spark: {{{known}}}\n")
+    for command in ("validate", "plan"):
+        assert "SPARK_KEY_UNKNOWN" not in freshet(command).output
+    base.write_text(f"{text}spark: {{{known}, spark.sql.shuffle.partition: '8'}}\n")
+    done = freshet("validate")
+    (line,) = (one for one in done.stdout.splitlines() if "SPARK_KEY_UNKNOWN" in one)
+    assert (done.exit_code, "'spark.sql.shuffle.partitions'" in line) == (0, True)
+    assert "SPARK_KEY_UNKNOWN" in freshet("plan", "totals").stdout
+    (notice,) = parsed(freshet("validate", "--output", "json"))["notices"]
+    assert notice["code"] == "SPARK_KEY_UNKNOWN"
+
+
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [

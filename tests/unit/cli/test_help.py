@@ -23,6 +23,7 @@ def _commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[tupl
 
 
 COMMANDS = _commands(main)
+DEV_SERVERS = ("hbase", "kafka", "mariadb", "postgres", "registry")
 NAMES = [" ".join(path) or "freshet" for path, _ in COMMANDS]
 
 
@@ -31,6 +32,7 @@ def test_all_the_commands_are_there() -> None:
         ("init",),
         ("validate",),
         ("serve",),
+        ("ingest",),
         ("test",),
         ("compile",),
         ("explain",),
@@ -60,7 +62,7 @@ def test_all_the_commands_are_there() -> None:
         ("audit",),
         *(("index", name) for name in ("bootstrap", "rebuild", "verify", "migrate", "benchmark")),
         *(("jars", name) for name in ("fetch", "path", "verify")),
-        *(("dev", server, name) for server in ("hbase", "kafka", "registry") for name in ("up", "down", "status")),
+        *(("dev", server, name) for server in DEV_SERVERS for name in ("up", "down", "status")),
     }
 
 

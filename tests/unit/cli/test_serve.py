@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from freshet.cli.serve import TOKEN
+from freshet.cli.serve import TOKEN, _ended
 from tests.kit.project import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -38,6 +38,11 @@ def test_it_is_told_what_to_serve(freshet: Freshet) -> None:
     assert refusal(freshet) == (2, "USAGE")
     assert refusal(freshet, "--all", "payments") == (2, "USAGE")
     assert refusal(freshet, "nobody") == (2, "UNKNOWN_PIPELINE")
+
+
+def test_one_run_has_ended_and_two_have() -> None:
+    assert _ended("SIGTERM", 1) == "stopped by SIGTERM; 1 run has ended"
+    assert _ended("SIGTERM", 2) == "stopped by SIGTERM; 2 runs have ended"
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_one_that_dies_while_it_is_waited_for_is_started_again(place: Place, scr
 
 
 def test_one_that_does_not_end_is_killed(place: Place, script: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(life, "end_process", lambda pid, mark: end_process(pid, mark, term_seconds=0.1))
+    monkeypatch.setattr(life, "end_process", lambda pid, mark, by: end_process(pid, mark, term_seconds=0.1))
     script("trap '' TERM; echo Master has completed initialization; while true; do sleep 0.05; done")
     start(place.directory)
     assert stop(place.directory)[1] == "killed"

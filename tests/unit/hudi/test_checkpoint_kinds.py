@@ -17,7 +17,7 @@ def entries(**of_position: object) -> dict[str, str]:
     return {CHECKPOINT_KEY: json.dumps({"version": 1, "positions": {MAIN: position}})}
 
 
-@pytest.mark.parametrize("kind", ["pulsar", "files", "HUDI", ""])
+@pytest.mark.parametrize("kind", ["pulsar", "sockets", "HUDI", ""])
 def test_a_position_of_an_unknown_kind_is_refused_by_code(kind: str) -> None:
     """Of the kind: whatever a newer freshet writes into a position under the same version, the members of the main source and
     of an input alike; HoodieStreamer's key beside it does not answer for it."""

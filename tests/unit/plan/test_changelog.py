@@ -14,14 +14,18 @@ from freshet.audit.plan import plan_audit
 from freshet.audit.request import AuditRequest
 from freshet.changelog.adapter import SKIPPED
 from freshet.changelog.counts import Counts, Merged, Read, kinds_in
-from freshet.changelog.layout import Layout
+from freshet.changelog.layout import Keeps, Layout, stored_key
+from freshet.changelog.producers import record_avro
 from freshet.changelog.reference import BinlogPosition, Columns, Given, KafkaOffset, Lsn, MariaDbGtid, MySqlGtid, Reference
 from freshet.errors import StateError
 from freshet.hudi.checkpoint import ORIGIN_KEY, PIPELINE_KEY, RUN_ID_KEY
 from freshet.hudi.table import MemoryState, TableState
+from freshet.migration.events import refuse_events
+from freshet.migration.plan import compile_copy
 from freshet.plan.checks import REPLAYED, CheckBatch
 from freshet.plan.compile import RunRequest, compile_bootstrap, compile_plan
 from freshet.plan.describe import plan_json, plan_text
+from freshet.plan.migrated import a_note
 from freshet.plan.replay import compile_replay
 from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeEvents
 from freshet.plan.stages import Commit, Plan
@@ -34,7 +38,7 @@ from freshet.sources.kafka.reads import ReadTopics
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Scope
 from tests.kit.events import a_changelog, an_event_spec
-from tests.kit.memory import COLUMNS, a_checkpoint, a_commit, a_source_spec, a_table_state, a_target, at
+from tests.kit.memory import AVRO_TYPES, COLUMNS, a_checkpoint, a_commit, a_source_spec, a_table_state, a_target, at
 from tests.kit.topics import MemoryBroker, a_topic_spec
 
 STANDS: dict[str, Any] = {"partition_by": (), "ordering_field": "_event_order"}
@@ -213,3 +217,55 @@ def test_numbers_add_up_or_say_that_they_do_not() -> None:
     assert kinds_in(counts.metadata()) == {"in": 10, "published": 4, "older": 3, "aside": 2, "skipped": 1}
     assert [kinds_in(text) for text in (None, "", "{", "[1]", '{"in": []}', "7")] == [{}] * 6
     assert Counts(read=read, merged=Merged(events=6, published=4, rows=3), aside=2).lost == 1
+
+
+@pytest.mark.parametrize(
+    ("keeps", "words"),
+    [
+        ("newest", "merge into derived.earnings by reference key: whole rows; of two"),
+        ("history", "cut the intervals of derived.earnings by reference key: each version of a row with its interval; of two"),
+        ("events", "add to derived.earnings each event, once"),
+    ],
+)
+def test_the_plan_says_what_is_kept_and_how_much_of_the_target_is_read(keeps: Keeps, words: str) -> None:
+    log = a_changelog(source={"layout": Layout(key=("trip_id",), columns=COLUMNS, keeps=keeps)})
+    spec = an_event_spec(log=log)
+    key = stored_key(log.layout)
+    stands = {**AVRO_TYPES, **dict.fromkeys(key[1:], "string")}
+    plan = planned(spec, a_target((15, a_checkpoint(10)), schema=stands, record_key=key, **STANDS))
+    held: EnforceSchema = stage_of(plan, EnforceSchema)
+    # An event has the key of its row, and no version.
+    assert (held.required, held.keys) == (("trip_id",), ("trip_id",))
+    text = plan_text(plan)
+    assert words in text
+    assert ("it is read whole: it has no partitions" in text) == (keeps != "events")
+    assert "it is read" not in plan_text(planned(spec))
+    told = json.loads(json.dumps(plan_json(plan)))["stages"][1]["changelog"]
+    assert told.get("keeps", "newest") == keeps
+
+
+def columns_of_table(spec: PipelineSpec) -> str:
+    """Return the Avro schema that a commit of the pipeline leaves."""
+    return json.dumps(record_avro("rows", spec.target.columns))
+
+
+def test_a_table_of_events_is_copied_where_its_rows_say_what_the_new_one_keeps() -> None:
+    grouped = a_changelog(source={"layout": Layout(key=("trip_id",), columns=COLUMNS, groups={"money": ("fare",)})})
+    of_versions = a_changelog(source={"layout": Layout(key=("trip_id",), columns=COLUMNS, keeps="history")})
+    specs = [an_event_spec(), an_event_spec(log=grouped), an_event_spec(log=of_versions)]
+    for spec in specs:
+        key = spec.target.record_key
+        stands = a_target((15, a_checkpoint(10)), extra={"schema": columns_of_table(spec)}, record_key=key, **STANDS)
+        refuse_events(spec, stands, True)
+        plan = compile_copy(spec, stands, a_note(spec, stands.ref.path, at(15), True), {})
+        # Rows of the table are copied, and no events.
+        held: EnforceSchema = stage_of(plan, EnforceSchema)
+        assert (held.columns, set(held.keys)) == (spec.target.columns, set(key))
+        for other in specs:
+            if other is not spec:
+                with pytest.raises(StateError) as refused:
+                    refuse_events(other, stands, True)
+                assert refused.value.code == "EVENTS_NOT_MIGRATED"
+        with pytest.raises(StateError) as refused:
+            refuse_events(spec, stands, False)
+        assert (refused.value.code, "--copy" in refused.value.next_step) == ("EVENTS_NOT_MIGRATED", True)

@@ -20,10 +20,10 @@ def runs(seconds: Callable[[int], float], *rows: int) -> list[Past]:
 def test_a_line_goes_on() -> None:
     found = estimate(5000, runs(lambda n: 3 + n / 1000, 1000, 2000, 3000, 4000, 6000))
     assert found is not None
-    assert found.seconds.value == pytest.approx(8.0)
-    assert found.written_bytes.value == pytest.approx(500_000)
+    assert found.seconds.value == pytest.approx(8.0, rel=1e-3)
+    assert found.written_bytes.value == pytest.approx(500_000, rel=1e-3)
     assert (found.file_groups.value, found.file_groups.error) == (8, 0)
-    assert (found.seconds.error, found.runs, found.is_beyond) == (pytest.approx(0.0, abs=1e-9), 5, False)
+    assert (found.seconds.error, found.runs, found.is_beyond) == (pytest.approx(0.0, abs=0.06), 5, False)
 
 
 def test_a_power_goes_on() -> None:
@@ -66,11 +66,12 @@ def test_the_error_is_that_of_runs_that_the_curve_had_not_seen() -> None:
 
 
 def test_a_run_says_nothing_of_its_own_error() -> None:
-    """Each was half of the one before: what the last one took is off by 100% each time, and nothing else comes closer."""
+    """Each was half of the one before: what the last one took is off by 100% each time, and all others by more."""
     past = [Past(rows=100, seconds=seconds, written_bytes=1, file_groups=1) for seconds in (1.0, 2.0, 4.0, 8.0)]
     found = estimate(100, past)
     assert found is not None
-    assert (found.seconds.value, found.seconds.error) == (1.0, 1.0)
+    assert 1.0 < found.seconds.value < 1.5
+    assert 1.0 < found.seconds.error < 2.0
 
 
 def test_a_table_that_grows_costs_what_it_has_come_to() -> None:
@@ -78,7 +79,7 @@ def test_a_table_that_grows_costs_what_it_has_come_to() -> None:
     past = [Past(rows=50, seconds=5.0, written_bytes=size, file_groups=8) for size in range(30_000, 10_000, -1000)]
     found = estimate(50, past)
     assert found is not None
-    assert found.written_bytes.value == 30_000
+    assert found.written_bytes.value == pytest.approx(30_000, rel=0.01)
     assert found.written_bytes.error < 0.1
 
 
@@ -88,7 +89,7 @@ def recorded() -> list[Past]:
     return [Past(**one) for one in json.loads(file.read_text("utf-8"))]
 
 
-@pytest.mark.parametrize("quantity", ["written_bytes", "file_groups"])
+@pytest.mark.parametrize("quantity", ["seconds", "written_bytes", "file_groups"])
 def test_runs_that_were_recorded_are_foretold_by_those_before(quantity: str) -> None:
     """Off by 30% at most, in the median, and the error that is told beforehand is no better than that."""
     past = recorded()
@@ -121,5 +122,5 @@ def test_runs_that_all_read_as_many_rows() -> None:
 def test_as_json() -> None:
     found = estimate(5000, runs(lambda n: 3 + n / 1000, 1000, 2000, 3000, 4000))
     assert found is not None
-    assert found.as_json()["seconds"] == {"value": 8.0, "median_error": 0.0}
+    assert found.as_json()["seconds"] == {"value": 8.0, "median_error": 0.054}
     assert set(found.as_json()) == {"rows", "runs", "is_beyond", "seconds", "written_bytes", "file_groups"}

@@ -186,6 +186,8 @@ def test_what_is_wrong_with_a_changelog_is_refused_at_its_line(problems_of: Chec
         ("transform: transformers/payments.sql\n", "NOT_SUPPORTED"),
         ("inputs: {cities: {table: raw.cities}}\n", "NOT_SUPPORTED"),
         ("write: {strategy: merge, columns: [tip]}\n", "CONFLICTING_SETTING"),
+        ("write: {strategy: history, columns: [tip]}\n", "CONFLICTING_SETTING"),
+        ("write: {strategy: append, when_not_matched: insert}\n", "CONFLICTING_SETTING"),
         ("backfill: {event_time: at}\n", "NOT_SUPPORTED"),
         ("exactness: row_by_row\n", "CONFLICTING_SETTING"),
         ("schema_contract: add_columns\n", "CONFLICTING_SETTING"),
@@ -264,3 +266,66 @@ def test_checks_that_a_changelog_can_have(tmp_path: Path) -> None:
         "  - {name: none, sql: select count(*) from <TABLE_NAME> where not _event_deleted and amount < 0, expect: 0}\n"
     )
     assert [one.name for one in loaded(tmp_path, more=more).checks] == ["conforms", "none"]
+
+
+def test_a_table_of_histories_tells_its_rows_apart_by_their_versions(tmp_path: Path) -> None:
+    spec = loaded(tmp_path, more="write: {strategy: history}\n")
+    assert (spec.target.record_key, spec.target.ordering_field) == (("id", "_event_version"), "_event_order")
+    kept = ["valid_from", "valid_to", "current", "_event_version", "_event_state", "_event_deleted", "_event_order"]
+    assert [c.name for c in spec.target.columns[3:]] == kept
+    assert [c.name for c in spec.target.columns if not c.nullable] == ["id", "_event_version"]
+    # Versions of one row lie in one file group.
+    assert (spec.write.strategy, spec.index.parameters["hoodie.bucket.index.hash.field"]) == ("history", "id")
+    own = loaded(
+        tmp_path / "b", LSN, TOPIC + "  hoodie.bucket.index.hash.field: id,_event_version\n", "write: {strategy: history}\n"
+    )
+    assert own.index.parameters["hoodie.bucket.index.hash.field"] == "id,_event_version"
+
+
+def test_a_table_of_events_has_each_of_them(tmp_path: Path) -> None:
+    spec = loaded(tmp_path, f"{LSN}, groups: {{tips: tip}}", more="write: {strategy: append}\n")
+    assert (spec.target.record_key, spec.write.strategy) == (("id", "_event_day", "_event_id"), "append")
+    assert [c.name for c in spec.target.columns[3:]] == ["_event", "_event_day", "_event_id", "_event_order"]
+    ddl = DDL.replace("USING hudi", "USING hudi\nPARTITIONED BY (_event_day)")
+    assert loaded(tmp_path / "b", more="write: {strategy: append}\n", ddl=ddl).target.partition_by == ("_event_day",)
+
+
+def test_what_a_table_keeps_is_of_its_fingerprint(tmp_path: Path) -> None:
+    found = {
+        loaded(tmp_path / str(number), more=more).fingerprint
+        for number, more in enumerate(("", "write: {strategy: history}\n", "write: {strategy: append}\n"))
+    }
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("changelog", "keeps", "ddl", "expected"),
+    [
+        # A version is a whole row; and of two events none is chosen where both are kept.
+        (f"{LSN}, groups: {{tips: tip}}", "history", DDL, (FILE, 4, "BAD_VALUE")),
+        (f"{LSN}, equal_reference_keys: row", "append", DDL, (FILE, 4, "CONFLICTING_SETTING")),
+        (LSN, "history", DDL.replace("tip INT", "Valid_To TIMESTAMP"), (TABLE, 4, "RESERVED_COLUMN")),
+        (LSN, "append", DDL.replace("tip INT", "_event_id STRING"), (TABLE, 4, "RESERVED_COLUMN")),
+    ],
+)
+def test_what_does_not_go_with_what_a_table_keeps(
+    problems_of: Check, changelog: str, keeps: str, ddl: str, expected: tuple[str, int, str]
+) -> None:
+    more = f"write: {{strategy: {keeps}}}\n"
+    assert seen(problems_of(files(changelog, more=more, ddl=ddl))) == [expected]
+    if expected[2] == "RESERVED_COLUMN":
+        # Another table may have such a column.
+        assert seen(problems_of(files(f"{LSN}, values: {{times: micros}}", ddl=ddl))) == []
+
+
+def test_versions_and_events_are_of_changelogs_alone(problems_of: Check) -> None:
+    for strategy, code in (("history", "CONFLICTING_SETTING"), ("append", "CONFLICTING_SETTING"), ("merge", "MISSING_KEY")):
+        text = f"ddl: {TABLE}\ntransform: transformers/payments.sql\nwrite: {{strategy: {strategy}}}\nhoodie:\n{PATH}"
+        assert (FILE, 3, code) in seen(problems_of({FILE: text}))
+
+
+def test_events_of_avro_are_refused_and_not_read_as_json(problems_of: Check) -> None:
+    found = problems_of(files(source="  schema: {registry: 'http://127.0.0.1:8081'}\n"))
+    assert seen(found) == [(FILE, 5, "NOT_SUPPORTED")]
+    found = problems_of(files(more="  hoodie.streamer.schemaprovider.source.schema.file: schemas/orders.avsc\n"))
+    assert seen(found) == [(FILE, 9, "NOT_SUPPORTED")]

@@ -14,7 +14,7 @@ from freshet.hudi.keys.kafka_client import without_jvm
 from freshet.project.load.project import load_project
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.project.rules.kafka_rows import _PLAIN, _plain
+from freshet.project.rules.records import _PLAIN, _plain
 from freshet.types.from_sql import parse_type
 from tests.kit.project import ACCEPTS, BASE, a_project
 from tests.unit.project.conftest import Check, seen

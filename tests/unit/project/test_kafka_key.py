@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.project.load.project import load_project
-from freshet.project.model.kafka import KafkaSpec, KeySpec, row_columns
+from freshet.project.model.kafka import KafkaSpec, KeySpec
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.registry.address import Address
 from tests.kit.project import ACCEPTS, a_project
@@ -41,7 +41,7 @@ def test_a_key_is_a_column_of_its_own_beside_the_bytes(tmp_path: Path) -> None:
     key = key_of(spec)
     assert (key.registry, key.subjects_of(["orders"])) == (Address(urls=("http://r:8081",)), ("orders-key",))
     assert isinstance(spec.source, KafkaSpec)
-    assert {c.name: str(c.type) for c in row_columns(spec.source)}["_key"] == "struct<id:string,part:int>"
+    assert {c.name: str(c.type) for c in spec.source.row_columns}["_key"] == "struct<id:string,part:int>"
     assert spec.spark_conf["spark.freshet.avro"] == "true"
 
 

@@ -41,8 +41,6 @@ def test_what_is_promised_is_no_other_pipeline(tmp_path: Path) -> None:
         ("  freshness: 0m", "BAD_VALUE", "never kept"),
         ("  max_runtime: 60", "WRONG_TYPE", "string"),
         ("  fresh: 1h", "UNKNOWN_KEY", "fresh"),
-        ("  completeness: 99.9%", "NOT_SUPPORTED", "cannot be measured yet"),
-        ("  completeness: 0.999", "NOT_SUPPORTED", "cannot be measured yet"),
     ],
 )
 def test_a_promise_that_cannot_be_kept_is_refused_at_its_line(problems_of: Check, text: str, code: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -22,6 +23,10 @@ class Stub:
         self.asked: list[tuple[object, ...]] = []
         self.well = True
         self.fails: Exception | None = None
+
+    def page(self, path: str) -> str | None:
+        self.asked.append(("page", path))
+        return {"index.html": "<p>all", "site.css": "a {}", "pipelines/a b.html": "<p>one"}.get(path)
 
     def metrics(self) -> str:
         return "freshet_serve_paused 0\n# EOF\n"
@@ -45,8 +50,8 @@ class Stub:
         self.asked.append(("plan", pipeline))
         return {"pipeline": pipeline}
 
-    def ask(self, what: str, pipeline: str) -> dict[str, Any]:
-        self.asked.append((what, pipeline))
+    def ask(self, what: str, pipeline: str, query: Mapping[str, str]) -> dict[str, Any]:
+        self.asked.append((what, pipeline, dict(query)))
         return {"asked": what}
 
 
@@ -64,14 +69,44 @@ def refused(found: Answer) -> tuple[int, str]:
 
 
 def test_what_may_be_read_needs_no_token(desk: Stub) -> None:
-    for path in ("/", "/metrics", "/healthz", "/readyz", "/api/status", "/api/status/", "/api/runs", "/api/plan/a"):
+    for path in (
+        "/",
+        "/api",
+        "/api/",
+        "/metrics",
+        "/healthz",
+        "/readyz",
+        "/api/status",
+        "/api/status/",
+        "/api/runs",
+        "/api/plan/a",
+    ):
         assert ask(desk, path).status == 200, path
     assert ask(desk, "/metrics").kind == "text/plain; version=0.0.4; charset=utf-8"
     assert ask(desk, "/metrics").body.endswith("# EOF\n")
-    assert "/api/trigger/NAME" in json.loads(ask(desk, "/").body)["paths"]
+    assert "/api/trigger/NAME" in json.loads(ask(desk, "/api").body)["paths"]
     assert ask(desk, "/api/runs?pipeline=a&limit=5&failed=1").status == 200
     assert desk.asked[-1] == ("runs", "a", 5, True)
-    assert desk.asked[0] == ("runs", "", 20, False)
+    assert ("runs", "", 20, False) in desk.asked
+
+
+def test_pages_are_read_without_a_token_and_load_nothing_of_others(desk: Stub) -> None:
+    for path, body, kind in (
+        ("/", "<p>all", "text/html; charset=utf-8"),
+        ("/index.html", "<p>all", "text/html; charset=utf-8"),
+        ("/pipelines/a%20b.html", "<p>one", "text/html; charset=utf-8"),
+        ("/site.css", "a {}", "text/css; charset=utf-8"),
+    ):
+        found = ask(desk, path)
+        assert (found.status, found.body, found.kind) == (200, body, kind)
+        policy = (found.headers or {})["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+    assert refused(ask(desk, "/gone.html")) == (404, "SERVE_PATH_UNKNOWN")
+
+
+def test_a_pipeline_whose_name_ends_as_a_page_does_is_no_page(desk: Stub) -> None:
+    assert json.loads(ask(desk, "/api/plan/a.html").body) == {"pipeline": "a.html"}
 
 
 def test_what_is_not_well_says_so_by_its_status(desk: Stub) -> None:
@@ -79,7 +114,7 @@ def test_what_is_not_well_says_so_by_its_status(desk: Stub) -> None:
     assert (ask(desk, "/healthz").status, ask(desk, "/readyz").status) == (503, 503)
 
 
-@pytest.mark.parametrize("what", ["trigger", "pause", "resume"])
+@pytest.mark.parametrize("what", ["trigger", "pause", "resume", "backfill", "stop-backfill"])
 def test_a_writing_call_needs_the_token(desk: Stub, what: str) -> None:
     path = f"/api/{what}/a"
     assert refused(ask(desk, path, "POST")) == (401, "SERVE_TOKEN_MISSING")
@@ -93,16 +128,14 @@ def test_a_writing_call_needs_the_token(desk: Stub, what: str) -> None:
     assert refused(ask(desk, path, "POST", BEARER, token="")) == (403, "SERVE_TOKEN_NOT_SET")
     assert refused(ask(desk, path, "POST", "Bearer", token="")) == (403, "SERVE_TOKEN_NOT_SET")
     assert desk.asked == []
-    assert ask(desk, path, "POST", BEARER).status == 202
+    assert ask(desk, f"{path}?start=x&end=", "POST", BEARER).status == 202
     assert ask(desk, path, "POST", f"bearer   {TOKEN} ").status == 202
-    assert desk.asked == [(what, "a")] * 2
+    assert desk.asked == [(what, "a", {"start": "x", "end": ""}), (what, "a", {})]
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "/api",
-        "/api/",
         "/api/nothing",
         "/api/plan",
         "/api/plan/",
@@ -121,7 +154,7 @@ def test_a_path_that_there_is_not(desk: Stub, path: str) -> None:
     found = ask(desk, path)
     assert found.status == 200 if expected is None else refused(found) == expected
     assert len(found.body) < 3000
-    assert desk.asked == []
+    assert [one for one in desk.asked if one[0] != "page"] == []
 
 
 @pytest.mark.parametrize(

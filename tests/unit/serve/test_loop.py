@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,8 +17,9 @@ from freshet.project.model.pipeline import PipelineSpec
 from freshet.serve.api import Refused
 from freshet.serve.desk import ServersDesk
 from freshet.serve.entry import Ended
+from freshet.serve.limits import Limits
 from freshet.serve.loading import Wanted, load_valid
-from freshet.serve.loop import Limits, Server
+from freshet.serve.loop import Server
 from freshet.serve.moment import Moment, now
 from freshet.serve.pauses import is_paused
 from freshet.serve.reloading import Reloading
@@ -149,12 +151,12 @@ def test_what_is_continuous_runs_what_follows_it_runs_and_the_rest_is_called(ben
     found.until(lambda: found.shown("b")["phase"] == "resting")
     assert "look c" not in found.done
     assert found.shown("a")["last"]["commits"] == list(COMMITTED.commits)
-    found.desk.ask("trigger", "c")
+    found.desk.ask("trigger", "c", {})
     found.until(lambda: "run c" in found.done)
     assert found.stop()
     assert found.codes()[-1] == "SERVE_STOPPING"
     with pytest.raises(Refused) as refused:
-        found.desk.ask("trigger", "c")
+        found.desk.ask("trigger", "c", {})
     assert (refused.value.status, refused.value.code) == (503, "SERVE_STOPPING")
 
 
@@ -185,7 +187,7 @@ def test_what_nobody_foresaw_ends_one_run_alone(bench: Callable[..., Bench], mon
 
     monkeypatch.setattr(found, "run", leaves)
     for name in ("a", "b"):
-        found.desk.ask("trigger", name)
+        found.desk.ask("trigger", name, {})
     found.until(lambda: found.shown("a")["failures"] == 1 and "run b" in found.done)
     assert "UNEXPECTED_ERROR" in found.codes()
 
@@ -202,7 +204,7 @@ def test_no_more_run_at_a_time_than_may(bench: Callable[..., Bench]) -> None:
 def test_a_run_may_end_when_the_process_is_stopped(bench: Callable[..., Bench]) -> None:
     found = bench({"a": ""}, "a")
     found.holds["a"] = threading.Event()
-    found.desk.ask("trigger", "a")
+    found.desk.ask("trigger", "a", {})
     found.until(lambda: "a" in found.running)
     found.server.stop("SIGTERM")
     found.until(lambda: "SERVE_STOPPING" in found.codes())
@@ -218,7 +220,7 @@ def test_a_run_may_end_when_the_process_is_stopped(bench: Callable[..., Bench]) 
 def test_a_run_that_does_not_end_is_not_waited_for_for_ever(bench: Callable[..., Bench], how: str) -> None:
     found = bench({"a": ""}, "a", grace=0.0 if how == "the grace is over" else 3600.0)
     found.holds["a"] = threading.Event()
-    found.desk.ask("trigger", "a")
+    found.desk.ask("trigger", "a", {})
     found.until(lambda: "a" in found.running)
     found.server.stop("SIGTERM")
     if how == "a second signal":
@@ -231,17 +233,17 @@ def test_a_run_that_does_not_end_is_not_waited_for_for_ever(bench: Callable[...,
 def test_a_pause_outlives_the_process(bench: Callable[..., Bench], tmp_path: Path) -> None:
     found = bench({"a": "continuous: {min_interval: 1s}\n"})
     found.until(lambda: "look a" in found.done)
-    found.desk.ask("pause", "a")
+    found.desk.ask("pause", "a", {})
     assert found.shown("a")["phase"] in ("paused", "looking")
     with pytest.raises(Refused) as refused:
-        found.desk.ask("trigger", "a")
+        found.desk.ask("trigger", "a", {})
     assert (refused.value.status, refused.value.code) == (409, "PIPELINE_PAUSED")
     assert is_paused(found.server.loaded.project.pipelines[0])
     assert found.stop()
     again = bench({"a": "continuous: {min_interval: 1s}\n"})
     assert again.shown("a")["paused"] is True
     assert again.done == []
-    again.desk.ask("resume", "a")
+    again.desk.ask("resume", "a", {})
     again.until(lambda: "look a" in again.done)
 
 
@@ -255,7 +257,7 @@ def test_an_invalid_pipeline_is_told_and_the_others_are_served(bench: Callable[.
     assert "nonsense" in invalid["problems"][0]
     for name, expected in (("b", (409, "PIPELINE_NOT_SERVED")), ("nobody", (404, "UNKNOWN_PIPELINE"))):
         with pytest.raises(Refused) as refused:
-            found.desk.ask("trigger", name)
+            found.desk.ask("trigger", name, {})
         assert (refused.value.status, refused.value.code) == expected
         with pytest.raises(Refused):
             found.desk.plan(name)
@@ -295,12 +297,12 @@ def test_a_python_step_that_is_not_as_it_was_loaded_is_not_run(bench: Callable[.
     # Nobody looks at the files meanwhile, as between two looks.
     found.server.reloading = Reloading(found.server.wanted, every_seconds=1e9)
     step.write_text("def transform(inputs, context):\n    return inputs['SRC'].limit(1)\n")
-    found.desk.ask("trigger", "b")
+    found.desk.ask("trigger", "b", {})
     found.until(lambda: (found.shown("b")["last"] or {}).get("outcome") == "held")
     assert "run b" not in found.done
     found.server.reloading = Reloading(found.server.wanted, every_seconds=0.01)
     found.until(lambda: "RELOADED" in found.codes())
-    found.desk.ask("trigger", "b")
+    found.desk.ask("trigger", "b", {})
     found.until(lambda: "run b" in found.done)
 
 
@@ -317,16 +319,16 @@ def test_a_clock_that_is_set_is_told(bench: Callable[..., Bench]) -> None:
 def test_spark_is_ended_between_runs_and_never_beside_one(bench: Callable[..., Bench], why: str) -> None:
     found = bench({"a": "", "b": "", "c": ""}, "a", "b", "c", most=1000)
     found.holds["b"] = threading.Event()
-    found.desk.ask("trigger", "b")
+    found.desk.ask("trigger", "b", {})
     found.until(lambda: "b" in found.running)
     if why == "memory":
         found.used = Memory(python=500, jvm=501)
     else:
         gone = RetryableError("JAVA_ENDED", "gone")
         found.results["a"] = Found(ended=Ended(outcome="failed", retryable=True), error=gone)
-    found.desk.ask("trigger", "a")
+    found.desk.ask("trigger", "a", {})
     found.until(lambda: found.server.warm.is_ending)
-    found.desk.ask("trigger", "c")
+    found.desk.ask("trigger", "c", {})
     found.until(lambda: found.shown("c")["phase"] == "ready")
     assert found.ended_sessions == 0
     found.holds["b"].set()
@@ -359,3 +361,66 @@ def test_a_loop_that_hangs_is_not_healthy(bench: Callable[..., Bench]) -> None:
     beat = found.server._beat
     found.server._beat = Moment(beat.wall, beat.steady - 61)
     assert found.desk.health() == (False, {"alive": False})
+
+
+@pytest.mark.waits
+def test_a_page_shows_what_is_done_with_a_pipeline_now(bench: Callable[..., Bench]) -> None:
+    found = bench({"a": "", "b": "nonsense: 1\n"}, "a")
+    assert "for the first time" in str(found.desk.page("pipelines/a.html"))
+    found.until(lambda: "when it is called" in str(found.desk.page("pipelines/a.html")))
+    assert "nonsense" in str(found.desk.page("pipelines/b.html"))
+    assert found.desk.page("pipelines/c.html") is None
+    found.holds["a"] = threading.Event()
+    found.desk.ask("trigger", "a", {})
+    found.until(lambda: "a" in found.running)
+    assert "> running</span>" in str(found.desk.page("index.html"))
+    found.holds["a"].set()
+    found.until(lambda: "> running</span>" not in str(found.desk.page("index.html")))
+    found.stop()
+    assert "is being stopped" in str(found.desk.page("runs.html"))
+
+
+@pytest.mark.waits
+def test_a_backfill_that_cannot_begin_is_refused_at_once(bench: Callable[..., Bench]) -> None:
+    found = bench({"a": "", "b": "backfill: {event_time: updated_at}\n"})
+    asked = {"start": "2026-01-01", "end": "2026-01-02"}
+    for name, query, expected in (
+        ("a", asked, (409, "BACKFILL_NOT_DECLARED")),
+        ("b", asked, (409, "TARGET_MISSING")),
+        ("b", {**asked, "end": "2025-01-01"}, (400, "BAD_RANGE")),
+        ("b", {"start": "2026-01-01"}, (400, "SERVE_QUERY")),
+        ("c", asked, (404, "UNKNOWN_PIPELINE")),
+    ):
+        with pytest.raises(Refused) as refused:
+            found.desk.ask("backfill", name, query)
+        assert (refused.value.status, refused.value.code) == expected
+    with pytest.raises(Refused) as refused:
+        found.desk.ask("stop-backfill", "b", {})
+    assert refused.value.code == "BACKFILL_NOT_ASKED"
+    assert found.desk.status()["gaps"] == []
+
+
+@pytest.mark.waits
+def test_a_backfill_is_begun_told_and_waited_for(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = bench({"a": "backfill: {event_time: updated_at}\n"})
+    gate, chunks = threading.Event(), list[bool]()
+
+    def backfill(name: str, request: object, may_go_on: Callable[[object], bool]) -> None:
+        while len(chunks) < 9 and may_go_on(None):
+            assert gate.wait(SECONDS)
+            chunks.append(True)
+
+    plan = SimpleNamespace(chunks=[SimpleNamespace(wanted=True)] * 9, name="a range")
+    monkeypatch.setattr(found.server.chores, "work", SimpleNamespace(plan=lambda name, request: plan, backfill=backfill))
+    asked = {"start": "2026-01-01", "end": "2026-01-10"}
+    assert found.desk.ask("backfill", "a", asked)["steps"] == 9
+    with pytest.raises(Refused) as refused:
+        found.desk.ask("backfill", "a", asked)
+    assert refused.value.code == "BACKFILL_GOES_ON"
+    found.until(lambda: found.desk.status()["gaps"][0]["phase"] == "working")
+    found.server.stop("SIGTERM")
+    found.until(lambda: "SERVE_STOPPING" in found.codes())
+    assert "backfill of a" in found.events[-1].message
+    gate.set()
+    found.thread.join(SECONDS)
+    assert (found.over, len(chunks)) == ([True], 1), "the chunk ends, and no other begins"

@@ -26,6 +26,7 @@ from freshet.serve.warm import Memory, Warm, most_memory
 from freshet.serve.work import Work, due_at_start, ended_of, last_begun, last_begun_of
 from tests.kit.memory import SOURCE, TARGET, a_checkpoint, a_commit, a_spec, a_table_state, a_target
 from tests.kit.project import PIPELINE, a_project
+from tests.kit.trend import growth
 
 
 @pytest.mark.parametrize(
@@ -286,3 +287,10 @@ def test_how_much_memory_there_is() -> None:
     if own is not None and limit is not None:
         assert 0 < own < limit
     assert memory_of(2**22 + 1) is None
+
+
+def test_a_soak_tells_a_leak_from_a_heap_that_is_full() -> None:
+    full = [100, 300, 500, *(600 + 20 * (number % 4) for number in range(60))]
+    assert abs(growth(full)) < 0.05
+    assert growth([*full[:40], 5000, *full[40:]]) < 0.05, "a peak"
+    assert growth([600 + 6 * number for number in range(60)]) > 0.15, "one per cent a round"

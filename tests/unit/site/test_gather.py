@@ -278,3 +278,20 @@ def test_details_of_those_that_are_asked_for(facts: Facts, root: Path) -> None:
     assert found["second"].details.columns
     assert not found["payments"].details.columns
     assert faults_of(pages(facts(details=()))) == []
+
+
+@pytest.mark.parametrize(
+    ("top", "expected"),
+    [
+        ("", "when it is called"),
+        ('schedule: "0 6 * * *"\n', "0 6 * * *, UTC"),
+        ('schedule: "0 6 * * *"\nschedule_zone: Europe/Berlin\n', "0 6 * * *, Europe/Berlin"),
+        ("continuous: {min_interval: 2m}\n", "again and again, at least 2 min from begin to begin"),
+    ],
+)
+def test_when_it_is_due(facts: Facts, root: Path, top: str, expected: str) -> None:
+    file = root / "pipelines/payments.yml"
+    file.write_text(top + file.read_text())
+    assert one(facts).due == expected
+    downstream(root)
+    assert one(facts, "refunds").due == "after what it reads"

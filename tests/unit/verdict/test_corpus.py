@@ -24,7 +24,8 @@ from freshet.project.load.project import load_project
 from freshet.project.shape.strategies import Reason
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
-from tests.unit.verdict.case import CORPUS, cases, granted, said
+from tests.kit.verdict.case import cases, granted, said
+from tests.kit.verdict.table import CORPUS
 
 ALL = {case.name: case for case in cases()}
 REPOSITORY = Path(__file__).parents[3]

@@ -1,6 +1,6 @@
 """Drawn pipelines through drawn histories: where the verdict is exact, each run leaves what a recompute would.
 
-In the model of runs, of which a history takes milliseconds; ``tests/integration/test_verdicts.py`` runs some on real tables.
+In the model of runs, of which a history takes milliseconds; ``tests/integration/test_verdict_drawn.py`` runs some on tables.
 Each counterexample is kept as a case of the corpus. What else falls under it: see ``drawn``.
 """
 
@@ -11,10 +11,11 @@ import os
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tests.kit.verdict.case import Case
+from tests.kit.verdict.drawn import pipelines
+from tests.kit.verdict.drawn_real import real_pipelines
+from tests.kit.verdict.model import difference
 from tests.kit.whole import WHOLE
-from tests.unit.verdict.case import Case
-from tests.unit.verdict.drawn import pipelines, real_pipelines
-from tests.unit.verdict.model import difference
 
 # More by hand: FRESHET_DRAWN=20000 python -m pytest tests/unit/verdict/test_drawn.py
 PIPELINES = int(os.environ.get("FRESHET_DRAWN", "400" if WHOLE else "25"))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.kit.verdict.case import Case
+from tests.kit.verdict.examples import made_concrete
+from tests.kit.verdict.model import difference, modelled
 from tests.kit.whole import WHOLE
-from tests.unit.verdict.case import Case, cases
-from tests.unit.verdict.model import difference, made_concrete
 
-RUN = tuple(case for case in cases() if case.head.get("model") is not False)
+RUN = modelled()
 # tests/integration/test_verdict_model.py has thousands of histories.
 FEW = 1
 # Most of them show in the first; a few need rows that are seldom drawn.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.verdict.describe import in_short, problems_of, verdict_json, verdict_lines
+from tests.kit.verdict.case import Case, cases
 from tests.kit.whole import WHOLE
-from tests.unit.verdict.case import Case, cases
 
 ALL = {case.name: case for case in cases()}
 _HEAD = {"source": "id* a b updated_at^", "target": "a* n updated_at^ _hoodie_is_deleted", "why": "", "expect": ""}

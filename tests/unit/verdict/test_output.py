@@ -14,7 +14,7 @@ from freshet.project.syntax.statements import split_statements
 from freshet.types.columns import Atomic, Column
 from freshet.verdict.judge import judge
 from tests.kit.memory import a_spec, a_table_spec
-from tests.unit.verdict.case import Case
+from tests.kit.verdict.case import Case
 
 _HEAD = {
     "source": "id* a s updated_at^",

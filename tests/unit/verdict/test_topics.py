@@ -16,6 +16,7 @@ from freshet.types.columns import Atomic, Column
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
 from freshet.verdict.tables import facts_of
+from tests.kit.files import a_files_spec
 from tests.kit.memory import COLUMNS, a_spec, a_table_spec
 from tests.kit.topics import a_topic_spec
 
@@ -81,3 +82,9 @@ def test_a_tombstone_that_deletes_has_to_be_marked() -> None:
 
 def test_an_insert_refuses_records_of_one_key() -> None:
     assert "INSERT_REFUSES_CHANGES" in codes(ROWS, operation="insert")
+
+
+def test_rows_of_files_come_and_stay_but_of_files_that_are_written_over_or_left_out() -> None:
+    assert codes(ROWS, a_files_spec()) == set()
+    assert codes(ROWS, a_files_spec(rewritten="read")) == {"NOT_RECOMPUTABLE"}
+    assert codes(ROWS, a_files_spec(too_late="warn")) == {"NOT_RECOMPUTABLE"}

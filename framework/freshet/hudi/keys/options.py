@@ -57,6 +57,16 @@ KAFKA_KEYS = (
     KAFKA_SCHEMA_FILE,
 )
 
+FILES_ROOT = "hoodie.streamer.source.dfs.root"
+#: Of HoodieStreamer's options of CSV those that are Spark's reader's, by their names there; the casts are freshet's.
+CSV_OPTIONS = (
+    *("sep", "encoding", "quote", "escape", "charToEscapeQuoteEscaping", "comment", "header", "multiLine"),
+    *("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace", "nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn"),
+    *("dateFormat", "timestampFormat"),
+)
+CSV_PREFIX = "hoodie.streamer.csv."
+FILES_KEYS = (FILES_ROOT, *(f"{CSV_PREFIX}{name}" for name in CSV_OPTIONS))
+
 CONCURRENCY = "hoodie.write.concurrency.mode"
 MERGE_MODE = "hoodie.record.merge.mode"
 PAYLOAD_CLASS = "hoodie.datasource.write.payload.class"

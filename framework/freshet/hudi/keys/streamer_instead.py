@@ -79,13 +79,22 @@ INSTEAD: tuple[tuple[str, str], ...] = (
         source.json.kafka.post.processor.maxwell.precombine.field.format""",
     ),
     (
+        "Remove it: all files below the root are listed; 'source: {files: {pattern: ...}}' chooses among them.",
+        """source.input.selector source.dfs.datepartitioned.date.format
+        source.dfs.datepartitioned.selector.depth source.dfs.datepartitioned.selector.lookback.days
+        source.dfs.datepartitioned.selector.currentdate source.dfs.datepartitioned.selector.parallelism""",
+    ),
+    ("Remove it: each file is read by its own schema.", "source.parquet.dfs.merge_schema.enable"),
+    (
+        "Remove it: values become those of the columns, and what does not fit is told.",
+        """csv.enforceSchema csv.inferSchema csv.samplingRatio csv.nanValue csv.positiveInf csv.negativeInf csv.mode
+        csv.columnNameOfCorruptRecord""",
+    ),
+    (
         _LAND_FIRST,
         """source.pulsar.topic source.pulsar.maxRecords source.pulsar.endpoint.service.url
         source.pulsar.endpoint.admin.url source.pulsar.offset.autoResetStrategy
-        source.dfs.root source.input.selector source.dfs.datepartitioned.date.format
-        source.dfs.datepartitioned.selector.depth source.dfs.datepartitioned.selector.lookback.days
-        source.dfs.datepartitioned.selector.currentdate source.dfs.datepartitioned.selector.parallelism
-        source.parquet.dfs.merge_schema.enable source.incrpull.root csv.
+        source.incrpull.root
         source.cloud.meta.batch.size source.cloud.meta.ack source.cloud.meta.max.num.messages.per.sync
         source.cloud.meta.max.fetch.time.per.sync.secs source.cloud.data.check.file.exists
         source.cloud.data.select.relpath.prefix source.cloud.data.select.relative.path.regex

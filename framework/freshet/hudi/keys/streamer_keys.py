@@ -42,6 +42,18 @@ class StreamerKey:
     valid_values: tuple[str, ...] = ()
 
 
+_OF_SPARK = "of Spark's reader of CSV, for files of CSV."
+_CSV: Mapping[str, tuple[KeyType, str]] = {name: ("string", f"Option {name} {_OF_SPARK}") for name in options.CSV_OPTIONS} | {
+    "header": ("boolean", "The first line of each file of CSV names its columns; without it they are in the order of the DDL."),
+    "multiLine": ("boolean", f"Option multiLine {_OF_SPARK}"),
+    "ignoreLeadingWhiteSpace": ("boolean", f"Option ignoreLeadingWhiteSpace {_OF_SPARK}"),
+    "ignoreTrailingWhiteSpace": ("boolean", f"Option ignoreTrailingWhiteSpace {_OF_SPARK}"),
+    "maxColumns": ("int", f"Option maxColumns {_OF_SPARK}"),
+    "maxCharsPerColumn": ("int", f"Option maxCharsPerColumn {_OF_SPARK}"),
+    "dateFormat": ("string", "How files of CSV write dates, as Spark's patterns; left out, as ISO 8601 does."),
+    "timestampFormat": ("string", "How files of CSV write times, as Spark's patterns; left out, as ISO 8601 does."),
+}
+
 HONOURED: Mapping[str, StreamerKey] = MappingProxyType(
     {
         key.name: key
@@ -104,6 +116,17 @@ HONOURED: Mapping[str, StreamerKey] = MappingProxyType(
                 "group is named none are. HoodieStreamer's default is false.",
                 type="boolean",
                 default="true",
+            ),
+            StreamerKey(
+                name=options.FILES_ROOT,
+                effect="Folder or bucket below which each file is read once as <SRC>; 'source: {format: ..., files: ...}' says "
+                "more.",
+                type="string",
+                default=None,
+            ),
+            *(
+                StreamerKey(name=f"{options.CSV_PREFIX}{name}", effect=effect, type=kind, default=None)
+                for name, (kind, effect) in _CSV.items()
             ),
         )
     }
@@ -188,6 +211,7 @@ def _check_honoured(key: str, value: str, honoured: StreamerKey) -> KeyProblem |
     problem = check_value(key, value, honoured.type, honoured.valid_values)
     if problem is None and honoured.name in (NUM_INSTANTS, options.KAFKA_MAX_EVENTS) and int(value) < 1:
         return KeyProblem("BAD_VALUE", f"'{key}' does not take '{value}'.", "It takes a whole number from 1 on.")
-    if problem is None and honoured.name == SOURCE_PATH and not value.strip():
-        return KeyProblem("BAD_VALUE", f"'{key}' is empty.", "Write the base path of the source table.")
+    if problem is None and honoured.name in (SOURCE_PATH, options.FILES_ROOT) and not value.strip():
+        what = "base path of the source table" if honoured.name == SOURCE_PATH else "folder or bucket of the files"
+        return KeyProblem("BAD_VALUE", f"'{key}' is empty.", f"Write the {what}.")
     return problem

@@ -22,7 +22,10 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ("The table's name comes from CREATE TABLE in the DDL.", "--target-table"),
     ("Write type = 'cow' or 'mor' in the DDL's TBLPROPERTIES.", "--table-type"),
     ("Leave it out: freshet writes Parquet.", "--base-file-format"),
-    (f"Leave it out: the source is the Hudi table at '{SOURCE_PATH}'.", "--source-class"),
+    (
+        f"Leave it out: '{SOURCE_PATH}' names a Hudi table, and the key of a topic or of files says what that is.",
+        "--source-class",
+    ),
     (
         f"Write preCombineField in the DDL's TBLPROPERTIES, or '{ORDERING_FIELD}' under 'hoodie:'.",
         "--source-ordering-field --source-ordering-fields",
@@ -37,7 +40,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ("List the SQL and Python files under 'transform:'.", "--transformer-class"),
     (
         "Write 'hoodie.streamer.source.hoodieincr.num_instants': how many commits one run reads; of topics "
-        "'hoodie.streamer.kafka.source.maxEvents': how many records.",
+        "'hoodie.streamer.kafka.source.maxEvents': how many records; of files 'source: {files: {max_bytes: ...}}'.",
         "--source-limit",
     ),
     (f"Write '{OPERATION}: upsert', insert, delete or insert_overwrite under 'hoodie:', in small letters or not.", "--op"),

@@ -22,7 +22,7 @@ from freshet.project.syntax.yaml_nodes import ListNode, MapNode, Node, ScalarNod
 OVERRIDE = "--set"
 #: What is said of a key whose value is no mapping.
 NO_MAPPING = "'{}' must be a mapping."
-_MAPS = ("vars", "lease", "run", "slo", "budget", "metrics", "lineage", "hoodie", "spark", "warehouse", "inputs")
+_MAPS = ("vars", "lease", "run", "slo", "event_times", "budget", "metrics", "lineage", "hoodie", "spark", "warehouse", "inputs")
 # Under these keys the text counts as it was written: Hudi and Spark read texts, and 1.10 is not 1.1.
 _TEXT_MAPS = ("hoodie", "spark", "warehouse")
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")

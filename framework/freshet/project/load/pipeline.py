@@ -13,26 +13,31 @@ from freshet.problems import Problems
 from freshet.project.load import layers
 from freshet.project.load.draft import Draft, ddl_file, named_files, target_of
 from freshet.project.model import logic
-from freshet.project.model.kafka import KafkaSpec, of_topics
+from freshet.project.model.files import WITH_SCHEMA, FilesSpec
+from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.paths import places_before, quarantine_of
 from freshet.project.model.pipeline import PipelineSpec, SourceSpec, TableRef
 from freshet.project.model.readers import Reader
+from freshet.project.model.records import RecordsSpec, of_records
 from freshet.project.model.steps import Accepted
+from freshet.project.rules import files as files_rules
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill
-from freshet.project.rules.changelog import check_said, order_of, read_changelog, reads_changelog, with_reserved
-from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, written_by
+from freshet.project.rules.changelog import check_said, read_changelog, reads_changelog
+from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, keeps_of, of_log, written_by
+from freshet.project.rules.changelog_table import kept_settings, with_reserved
 from freshet.project.rules.checks import read_checks
 from freshet.project.rules.column_types import TypeRules
+from freshet.project.rules.event_times import read_event_times
 from freshet.project.rules.fingerprint import fingerprint_of
 from freshet.project.rules.hoodie import agreed, check_hoodie
 from freshet.project.rules.index import IndexRules
 from freshet.project.rules.inputs import read_inputs
 from freshet.project.rules.kafka import check_unread, read_topics, reads_topics
 from freshet.project.rules.kafka_key import with_key
-from freshet.project.rules.kafka_rows import check_topics, with_columns
-from freshet.project.rules.kafka_schema import with_schema
+from freshet.project.rules.kafka_schema import refuse_schemas_of_events, with_schema
 from freshet.project.rules.names import NamesKept
+from freshet.project.rules.records import check_records, with_columns
 from freshet.project.rules.settings import check_spark
 from freshet.project.rules.shares import Shares
 from freshet.project.rules.sync import check_sync
@@ -101,9 +106,13 @@ def _built(
     described = settings.source if settings is not None else None
     events = reads_changelog(draft.tree)
     check_said(settings, draft.place, problems)
-    if reads_topics(hoodie, described):
-        main: SourceSpec | None = read_topics(hoodie, described, draft.place, draft.secrets, problems)
+    if files_rules.reads_files(hoodie):
+        main: SourceSpec | None = files_rules.read_files(hoodie, described, files.root, draft.place, draft.secrets, problems)
+    elif reads_topics(hoodie, described):
+        files_rules.check_unread(hoodie, described, draft.place, problems)
+        main = read_topics(hoodie, described, draft.place, draft.secrets, problems)
     else:
+        files_rules.check_unread(hoodie, None, draft.place, problems)
         check_unread(hoodie, described, draft.place, problems)
         main = source.read_source(hoodie, draft.place("hoodie"), files.root, targets, draft.warehouse, problems)
     declared = settings.inputs if settings is not None else {}
@@ -121,9 +130,10 @@ def _built(
     values = agreed(hoodie, ddl, problems)
     log = None
     if events:
-        typed = not isinstance(main, KafkaSpec)
-        log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed)
-        ddl, values = with_reserved(ddl, log), {**values, options.ORDERING_FIELD: order_of(ddl)}
+        refuse_schemas_of_events(hoodie, described, draft.place, problems)
+        typed = main.format in WITH_SCHEMA if isinstance(main, FilesSpec) else not isinstance(main, KafkaSpec)
+        log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed, keeps=keeps_of(settings))
+        ddl, values = with_reserved(ddl, log), kept_settings(ddl, values, log)
     rules = target.TargetRules(ddl, values, at_ddl, problems)
     ref = target_of(ddl, draft, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))
@@ -136,16 +146,19 @@ def _built(
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings and not events else None, table, operation, mode, draft.place, problems)
     if events and settings is not None:
-        main, write = replace(main, changelog=log) if main else None, written_by(table)
+        main, write = of_log(main, log) if main else None, written_by(table, keeps_of(settings))
         check_goes_with(settings, main, operation, mode, hoodie.get(options.INCREMENTAL_FORMAT), draft.place, problems)
     check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)
-    if isinstance(main, KafkaSpec) and not events:
+    if isinstance(main, RecordsSpec) and not events:
         main = with_columns(main, described, table, draft.place, problems)
-        main = with_schema(main, hoodie, described, draft.place, files, draft.secrets, problems)
-        main = with_key(main, described, draft.place, draft.secrets, problems)
+        if isinstance(main, KafkaSpec):
+            main = with_schema(main, hoodie, described, draft.place, files, draft.secrets, problems)
+            main = with_key(main, described, draft.place, draft.secrets, problems)
+        if isinstance(main, FilesSpec):
+            files_rules.check_columns(main, draft.place, problems)
         event_time = settings.backfill.event_time if settings is not None and settings.backfill is not None else ""
-        check_topics(main, table, inputs, write, [step for step, _ in chain], draft.place, problems, event_time=event_time)
+        check_records(main, table, inputs, write, [step for step, _ in chain], draft.place, problems, event_time=event_time)
     backfill = read_backfill(settings.backfill if settings else None, table, names, write, mode, draft.place, problems)
     checks = read_checks(
         settings.checks if settings else (),
@@ -160,6 +173,7 @@ def _built(
     )
     if events:
         check_checks(checks, draft.place("checks"), problems)
+    timed = read_event_times(settings, table, operation, write, draft.place, problems, is_changelog=events)
     names_kept = NamesKept(draft.secrets, draft.context, draft.tree, files, problems)
     names_kept.check_ddl(ddl)
     names_kept.check_settings()
@@ -183,7 +197,7 @@ def _built(
         **{
             f"{draft.file} ({matter})": value
             for matter, value in (
-                ("source", [main.table.name, main.incremental_format, *of_topics(main), *of_changelog(main.changelog)]),
+                ("source", [main.table.name, main.incremental_format, *of_records(main), *of_changelog(main.changelog)]),
                 ("inputs", logic.of_inputs(inputs)),
                 ("write", [operation, *written]),
                 ("checks", logic.of_checks(checks)),
@@ -228,6 +242,7 @@ def _built(
         lease_wait_seconds=settings.lease.wait_seconds,
         lease_across_machines=settings.lease.across_machines,
         limits=settings.run.limits(),
+        event_times=timed,
         slo=settings.slo.promised(),
         budget=settings.budget.spec(),
         metrics=settings.metrics.ways_out(files.root),

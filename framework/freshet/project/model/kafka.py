@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from freshet.project.model.pipeline import SourceSpec
+from freshet.project.model.records import RecordsSpec, told
 from freshet.registry.address import Address, subject_of
 from freshet.types.columns import Array, Atomic, Column, Struct
 
@@ -51,8 +51,8 @@ class KeySpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KafkaSpec(SourceSpec):
-    """Topics, read incrementally as ``<SRC>``: a row for each record.
+class KafkaSpec(RecordsSpec):
+    """Topics, read incrementally as ``<SRC>``: a row for each record; see ``RecordsSpec``, too.
 
     Args:
         topics: Their names; empty where a pattern names them.
@@ -64,9 +64,6 @@ class KafkaSpec(SourceSpec):
         fail_on_data_loss: False lets a run go on behind records that are gone.
         min_partitions: Tasks that read at the same time, at least; 0 for one a partition.
         format: What a record's value is.
-        columns: Of the value, for JSON and Avro.
-        is_strict: True where a value may have no field that ``columns`` lacks.
-        tombstones: What a record without a value is: a row that deletes, a row of nulls, or none that can be decoded (empty).
         avro_schema: Schema that all values were written with, as JSON; empty where a registry has those of each.
         registry: The schema registry; None for none.
         subjects: Those whose schemas values may have; empty for the topics' own.
@@ -85,9 +82,6 @@ class KafkaSpec(SourceSpec):
     fail_on_data_loss: bool = True
     min_partitions: int = 0
     format: Format = "json"
-    columns: tuple[Column, ...] = ()
-    is_strict: bool = False
-    tombstones: Literal["", "delete", "row"] = ""
     avro_schema: str = field(default="", repr=False)
     registry: Address | None = None
     subjects: tuple[str, ...] = ()
@@ -98,6 +92,35 @@ class KafkaSpec(SourceSpec):
     def uses_avro(self) -> bool:
         """Return True where values or keys are decoded as Avro."""
         return self.format == "avro" or self.key is not None
+
+    @property
+    def begins_late(self) -> bool:
+        """Return True where a first run leaves out the records that are there."""
+        return self.reset == "latest"
+
+    @property
+    def origin(self) -> Column:
+        """Return ``_kafka``."""
+        return Column(name=ORIGIN, type=ORIGIN_TYPE)
+
+    @property
+    def value_columns(self) -> tuple[Column, ...]:
+        """Return the columns that a record's value becomes."""
+        plain = Column(name="value", type=Atomic("string" if self.format == "text" else "binary"))
+        return self.columns if self.format in OF_COLUMNS else (plain,)
+
+    @property
+    def row_columns(self) -> tuple[Column, ...]:
+        """Return the columns of <SRC>, the key's before where the record came from."""
+        *values, origin = super().row_columns
+        return (*values, *((self.key.column,) if self.key is not None else ()), origin)
+
+    @property
+    def matters(self) -> list[Any]:
+        """Return what of topics decides about rows, besides their names."""
+        schema = [self.avro_schema] if self.avro_schema else []
+        key = [str(self.key.column.type)] if self.key is not None else []
+        return [self.format, told(self.columns), self.is_strict, self.tombstones, *schema, *key]
 
     @property
     def servers(self) -> str:
@@ -131,21 +154,3 @@ ORIGIN_TYPE = Struct(
 
 #: What a message of a changelog is, in topics and in tables.
 MESSAGE = (Column(name="value", type=Atomic("binary")), Column(name=ORIGIN, type=ORIGIN_TYPE))
-
-
-def row_columns(spec: KafkaSpec) -> tuple[Column, ...]:
-    """Return the columns of <SRC>: the value's, what it deletes, and where the record came from."""
-    plain = Column(name="value", type=Atomic("string" if spec.format == "text" else "binary"))
-    values = spec.columns if spec.format in OF_COLUMNS else (plain,)
-    deletes = (Column(name="_hoodie_is_deleted", type=Atomic("boolean")),) if spec.tombstones == "delete" else ()
-    key = (spec.key.column,) if spec.key is not None else ()
-    return (*values, *deletes, *key, Column(name=ORIGIN, type=ORIGIN_TYPE))
-
-
-def of_topics(spec: SourceSpec) -> list[Any]:
-    """Return what of topics decides about rows, besides their names; nothing of another source."""
-    if not isinstance(spec, KafkaSpec):
-        return []
-    columns = [(column.name, str(column.type)) for column in spec.columns]
-    key = [str(spec.key.column.type)] if spec.key is not None else []
-    return [spec.format, columns, spec.is_strict, spec.tombstones, *([spec.avro_schema] if spec.avro_schema else []), *key]

@@ -180,14 +180,13 @@ class PipelineSpec:
         co_writers: Names of the pipelines that own other columns of the same table; their checkpoints are not this one's.
         readers: The pipelines of the project that read the target: what they have not read must stay readable.
         index, checks: The target's index, and what must hold before anything is published.
-        evolution: What a batch may change about the table beyond the DDL.
-        quarantine: The table for the rows of checks with severity ``drop``.
+        evolution, quarantine: What a batch may change about the table beyond the DDL; the table for the rows that checks drop.
         write_options: Every other ``hoodie.*`` option handed to the Hudi writer, streamer keys removed.
         spark_conf, variables: ``spark.*`` settings of the session, and the merged ``vars``, for Python steps.
         lease_wait_seconds, lease_across_machines: How long a run waits for another of its target; see ``lease.choice``.
         fingerprint: SHA-256 over all that defines the pipeline's result, secrets left out; hex, 16 characters.
         interval_seconds: Of a continuous pipeline, how long at least from the begin of a run to the next; None of others.
-        limits, slo, budget, metrics, lineage: How long a run may take; and see ``model.promises``.
+        limits, event_times, slo, budget, metrics, lineage: How long a run may take; and see ``model.promises``.
         logic, accepts: What makes the rows; why increments may differ from a recompute, as the author accepts.
         row_by_row: True where each Python step makes one row of each, by itself alone.
         hidden: Paths of tables and names that commits keep and that hold a secret, each with what is shown of it.
@@ -220,6 +219,7 @@ class PipelineSpec:
     schedule_zone: str = "UTC"
     interval_seconds: int | None = None
     limits: RunLimits = DEFAULT_LIMITS
+    event_times: promises.EventTimes | None = None
     slo: promises.Slo = promises.NO_SLO
     budget: promises.BudgetSpec = promises.NO_BUDGET
     metrics: promises.MetricsOut = promises.NO_METRICS

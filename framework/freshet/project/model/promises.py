@@ -13,13 +13,31 @@ class Slo:
     Args:
         freshness_seconds: So long at most a commit of an input waits until the target holds it; None for no promise.
         max_runtime_seconds: So long at most a run takes; None for no promise.
+        completeness: This share of each window's events, from 0 to 1, has been taken once its lateness is over; None for no
+            promise.
     """
 
     freshness_seconds: int | None = None
     max_runtime_seconds: int | None = None
+    completeness: float | None = None
 
 
 NO_SLO = Slo()
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventTimes:
+    """Whose event times a run counts, and by which windows.
+
+    Args:
+        column: Column of the target; empty where a changelog's events say it themselves, and where nothing does.
+        window_seconds: Events are counted by windows of so long; 0 where their latency alone is counted.
+        lateness_seconds: So long after its end all events of a window have to be there.
+    """
+
+    column: str = ""
+    window_seconds: int = 0
+    lateness_seconds: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

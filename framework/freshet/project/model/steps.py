@@ -10,8 +10,8 @@ from freshet.project.syntax.statements import Statement
 
 # A user never writes the last two: `freshet index bootstrap` and a full refresh do, through the same checks.
 Operation = Literal["upsert", "insert", "delete", "insert_overwrite", "bulk_insert", "insert_overwrite_table"]
-# Nor does a user write the last of these: it is how a changelog is written.
-WriteStrategy = Literal["rows", "merge", "partial_update", "full_outer_join", "reference_key"]
+# Nor does a user write `rows`, nor `reference_key`: by it the newest rows of a changelog are written.
+WriteStrategy = Literal["rows", "merge", "partial_update", "full_outer_join", "reference_key", "history", "append"]
 Granularity = Literal["hour", "day", "month"]
 
 
@@ -21,7 +21,7 @@ class WriteSpec:
 
     Args:
         strategy: ``rows``: whole rows, by Hudi's write operation; ``reference_key``: events of a changelog, merged by their
-            reference keys; else see ``shape.strategies.Write``.
+            reference keys, of which the newest is kept; else see ``shape.strategies.Write``.
         columns: The columns that the pipeline owns; all of the table's for ``rows``.
         insert_missing: True where a row whose key is not in the target is inserted.
         changed_columns: Column of the batch that names the columns a row carries; empty where null means unchanged.

@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from freshet.changelog.adapter import Source as Told
 from freshet.changelog.debezium import Debezium
 from freshet.changelog.declared import Changelog, adapter_of
-from freshet.changelog.layout import DELETED, ORDER, RESERVED, Layout, reserved_columns
+from freshet.changelog.layout import Keeps, Layout
 from freshet.changelog.values import PLAIN, Coding
 from freshet.hudi.keys import options
 from freshet.problems import Problems, did_you_mean
+from freshet.project.rules.changelog_table import check_table, named_columns
 from freshet.project.rules.reference_key import read_reference
 from freshet.project.shape import changelog as shape
 from freshet.project.shape.files import Settings
@@ -20,11 +21,10 @@ from freshet.project.shape.source import Source
 from freshet.project.syntax.ddl import DdlTable, Setting
 from freshet.project.syntax.files import Place
 from freshet.project.syntax.yaml_nodes import MapNode, ScalarNode, find_node
-from freshet.types.columns import PLAIN_NAME, Atomic, Column
+from freshet.types.columns import PLAIN_NAME
 
 PlaceOf = Callable[..., Place]
 _OF_DEBEZIUM = ("unwrapped", "with_schema", "identity", "unavailable")
-_IS_DELETED = "_hoodie_is_deleted"
 
 
 def reads_changelog(tree: MapNode) -> bool:
@@ -71,22 +71,6 @@ def check_said(settings: Settings | None, place: PlaceOf, problems: Problems) ->
             problems.add(at.file, at.line, "CONFLICTING_SETTING", f"source.{key} is of records, and events are read.", hint)
 
 
-def with_reserved(ddl: DdlTable, log: Changelog | None) -> DdlTable:
-    """Return the target with the columns that freshet keeps in a table of changelogs.
-
-    Args:
-        ddl: What the DDL says.
-        log: The changelog; for None, which is reported, the ordering field alone, so that nothing else is found missing.
-    """
-    kept = reserved_columns(log.layout) if log is not None else (Column(name=ORDER, type=Atomic("bigint")),)
-    return replace(ddl, columns=(*ddl.columns, *kept))
-
-
-def order_of(ddl: DdlTable) -> Setting:
-    """Return the ordering field of a table of changelogs: a column that freshet keeps."""
-    return Setting(value=ORDER, file=ddl.file, line=ddl.line)
-
-
 def read_changelog(
     declared: Source | None,
     ddl: DdlTable,
@@ -95,6 +79,7 @@ def read_changelog(
     problems: Problems,
     *,
     is_typed: bool,
+    keeps: Keeps = "newest",
 ) -> Changelog | None:
     """Read how the events of the main source become rows of the target.
 
@@ -106,6 +91,7 @@ def read_changelog(
         problems: Receives BAD_VALUE, BAD_NAME, CONFLICTING_SETTING, MISSING_KEY, NOT_SUPPORTED, RESERVED_COLUMN and
             UNKNOWN_COLUMN.
         is_typed: True where the source is a table, whose events in freshet's own form have their types.
+        keeps: What of the changelog the target keeps.
 
     Returns:
         None where it cannot be told, which is reported here or by the rules of the target.
@@ -114,9 +100,13 @@ def read_changelog(
     if said is None:
         return None
     before = len(problems)
-    key = _named(values.get(options.RECORD_KEY), ddl)
-    _check_ddl(ddl, values, key, problems)
+    key = named_columns(values.get(options.RECORD_KEY), ddl)
+    check_table(ddl, values, key, keeps, problems)
     _check_adapter(said, place, problems)
+    if keeps == "events" and "equal_reference_keys" in said.model_fields_set:
+        at = place("source", "changelog", "equal_reference_keys")
+        words = "source.changelog.equal_reference_keys chooses one of two changes, and a table of events keeps both."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", words, "Remove it.")
     groups = dict(_groups(said, ddl, place, problems))
     reference = read_reference(said, ddl.columns, place, problems)
     for values_of in (said.values, *said.values_of.values()):
@@ -130,7 +120,7 @@ def read_changelog(
         log = Changelog(
             adapter=said.adapter,
             source=Told(
-                layout=Layout(key=key, columns=columns, groups=groups, equal=said.equal_reference_keys),
+                layout=Layout(key=key, columns=columns, groups=groups, equal=said.equal_reference_keys, keeps=keeps),
                 reference=reference,
                 coding=_coding(said.values) if said.values is not None else PLAIN,
                 codings=codings,
@@ -148,39 +138,6 @@ def read_changelog(
         problems.add(at.file, at.line, "BAD_VALUE", f"source.changelog: {wrong}.", hint)
         return None
     return log
-
-
-def _named(setting: Setting | None, ddl: DdlTable) -> tuple[str, ...]:
-    """Return columns of the DDL by the names that a setting gives; none where one is not there."""
-    known = {column.name.lower(): column.name for column in ddl.columns}
-    names = [part.strip().lower() for part in (setting.value if setting is not None else "").split(",") if part.strip()]
-    return tuple(known[name] for name in names) if set(names) <= known.keys() else ()
-
-
-def _check_ddl(ddl: DdlTable, values: Mapping[str, Setting], key: tuple[str, ...], problems: Problems) -> None:
-    for column in ddl.columns:
-        line = ddl.column_lines.get(column.name, ddl.line)
-        if column.name.lower() in RESERVED:
-            hint = "Remove it from the DDL: freshet adds the column itself."
-            problems.add(ddl.file, line, "RESERVED_COLUMN", f"freshet keeps the column '{column.name}' itself.", hint)
-        elif column.name.lower() == _IS_DELETED:
-            said = f"'{_IS_DELETED}' would delete rows that a changelog only marks, and a late change is held against them."
-            hint = f"Remove it from the DDL: freshet marks deleted rows by {DELETED}."
-            problems.add(ddl.file, line, "RESERVED_COLUMN", said, hint)
-        elif key and not column.nullable and column.name not in key:
-            said = f"'{column.name}' is NOT NULL, and a deleted row, which stays as a mark, has no values beside its key."
-            problems.add(ddl.file, line, "CONFLICTING_SETTING", said, "Remove NOT NULL.")
-    ordering = values.get(options.ORDERING_FIELD)
-    if ordering is not None and ordering.value.lower() != ORDER:
-        said = f"The ordering field is '{ordering.value[:80]}', and rows of a changelog are ordered by their reference keys."
-        hint = f"Remove it: freshet orders them for Hudi by {ORDER}, which it adds itself."
-        problems.add(ordering.file, ordering.line, "CONFLICTING_SETTING", said, hint)
-    partition = values.get(options.PARTITION_BY)
-    outside = [name for name in _named(partition, ddl) if name not in key]
-    if partition is not None and key and outside:
-        said = f"A delete tells the key of its row alone, and {', '.join(outside)}, which partitions the table, is none of it."
-        hint = "Partition by columns of the record key, or not at all."
-        problems.add(partition.file, partition.line, "NOT_SUPPORTED", said, hint)
 
 
 def _check_adapter(said: shape.Changelog, place: PlaceOf, problems: Problems) -> None:

@@ -3,29 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from freshet.changelog.declared import Changelog
+from freshet.changelog.fields import EVENT, event_type
+from freshet.changelog.layout import Keeps
 from freshet.changelog.reference import KafkaOffset
 from freshet.hudi.keys import options
 from freshet.problems import Problems
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, kind_of
+from freshet.project.model.files import WITH_SCHEMA, FilesSpec
 from freshet.project.model.kafka import KafkaSpec
 from freshet.project.model.pipeline import SourceSpec, TableSpec
-from freshet.project.model.steps import Operation, WriteSpec
+from freshet.project.model.steps import Operation, WriteSpec, WriteStrategy
 from freshet.project.rules.changelog import PlaceOf
 from freshet.project.shape.files import Settings
 from freshet.project.syntax.ddl import Setting
 from freshet.project.syntax.files import Place
+from freshet.types.columns import Column
 
 _RAW = "Let another pipeline read the target incrementally, where not _event_deleted."
 
 
-def written_by(table: TableSpec) -> WriteSpec:
-    """Return how a changelog is written: merged by reference key into a table that it owns.
+def keeps_of(settings: Settings | None) -> Keeps:
+    """Return what the target of a changelog keeps, by ``write.strategy``.
+
+    Args:
+        settings: The pipeline's; None where they cannot be read.
+    """
+    declared = settings.write if settings is not None else None
+    kept: dict[str, Keeps] = {"history": "history", "append": "events"}
+    return kept.get(declared.strategy, "newest") if declared is not None else "newest"
+
+
+def written_by(table: TableSpec, keeps: Keeps) -> WriteSpec:
+    """Return how a changelog is written: into a table that it owns.
 
     Args:
         table: The target, with the columns that freshet keeps.
+        keeps: What of the changelog it keeps.
     """
-    return WriteSpec(strategy="reference_key", columns=tuple(column.name for column in table.columns))
+    strategies: dict[Keeps, WriteStrategy] = {"newest": "reference_key", "history": "history", "events": "append"}
+    return WriteSpec(strategy=strategies[keeps], columns=tuple(column.name for column in table.columns))
+
+
+def of_log(main: SourceSpec, log: Changelog | None) -> SourceSpec:
+    """Return the main source of a changelog."""
+    if isinstance(main, FilesSpec) and log is not None and log.is_typed:
+        main = replace(main, columns=(*log.layout.columns, Column(name=EVENT, type=event_type())))
+    return replace(main, changelog=log)
 
 
 def check_goes_with(
@@ -56,6 +82,15 @@ def check_goes_with(
         at = place("source", "changelog", "reference_key")
         said = "Offsets of two topics have no order among each other, and a key may be in both."
         problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Order by columns of the row, or read one topic.")
+    if isinstance(order, KafkaOffset) and isinstance(main, FilesSpec):
+        at = place("source", "changelog", "reference_key")
+        said = "Lines of files have no offsets."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Order by columns of the row, or by what the events tell.")
+    log = main.changelog if main is not None else None
+    if isinstance(main, FilesSpec) and main.format in WITH_SCHEMA and log is not None and not log.is_typed:
+        at = place("source", "files", "format")
+        said = f"Files of {main.format} hold rows with _event, and {log.adapter} writes messages."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Write 'adapter: freshet', or 'format: json'.")
     if incremental_format is not None and incremental_format.value.lower() == "cdc":
         said = "A row that is deleted from a table of events says nothing of the target's rows."
         hint = f"Remove {options.INCREMENTAL_FORMAT}, or write latest_state."
@@ -87,9 +122,14 @@ def _wrong(settings: Settings, operation: Operation, concurrency: str) -> Iterat
         yield ("transform",), "NOT_SUPPORTED", f"A changelog takes no transform. {said}", _RAW
     if settings.inputs:
         yield ("inputs",), "NOT_SUPPORTED", "A changelog takes no inputs: nothing is joined before the merge.", _RAW
-    if settings.write is not None:
+    if settings.write is not None and keeps_of(settings) == "newest":
         said = "A changelog is merged by its reference keys, whole rows or by the groups of source.changelog."
-        yield ("write",), "CONFLICTING_SETTING", said, "Remove 'write:'."
+        hint = "Remove 'write:', or keep each version by 'strategy: history', or each event by 'strategy: append'."
+        yield ("write",), "CONFLICTING_SETTING", said, hint
+    elif settings.write is not None:
+        for key in sorted(settings.write.model_fields_set - {"strategy"}):
+            said = f"write.{key} says nothing of the strategy {settings.write.strategy}, which writes whole rows."
+            yield ("write", key), "CONFLICTING_SETTING", said, "Remove it."
     if settings.backfill is not None:
         said = "A changelog takes no backfill: a range of event times is a part of what made a row."
         yield (

@@ -12,7 +12,9 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from freshet.changelog.layout import Layout
 from freshet.project.model.checks import CheckSpec
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.kafka import KafkaSpec, KeySpec
 from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, SourceSpec, TableRef, TableSpec
 from freshet.secrets import Redactor
@@ -29,7 +31,7 @@ APART: Mapping[type, frozenset[str]] = {
             # How long and by what means, and not what.
             *("spark_conf", "lease_wait_seconds", "lease_across_machines", "limits"),
             # For who looks after it.
-            *("slo", "budget", "metrics", "lineage"),
+            *("slo", "budget", "metrics", "lineage", "event_times"),
             # How a range is computed again: a chunk's commit says it by itself.
             "backfill",
             # Follows from the name.
@@ -60,6 +62,13 @@ APART: Mapping[type, frozenset[str]] = {
             *("registry", "subjects", "is_compared"),
         }
     ),
+    # And how many at a time, when, and what becomes of those that come late.
+    FilesSpec: frozenset(
+        {
+            *("max_commits", "missing_checkpoint", "full_scan_when_expired", "incremental_format", "tombstones"),
+            *("max_files", "max_bytes", "quiet_seconds", "late_seconds", "too_late", "empty", "marker"),
+        }
+    ),
     KeySpec: frozenset({"registry", "subjects"}),
     InputSpec: frozenset({"line"}),
     # Where an index lies decides about no row.
@@ -70,7 +79,14 @@ APART: Mapping[type, frozenset[str]] = {
 
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
-LATER: Mapping[type, frozenset[str]] = {SourceSpec: frozenset({"changelog"}), KafkaSpec: frozenset({"changelog", "key"})}
+LATER: Mapping[type, frozenset[str]] = {
+    SourceSpec: frozenset({"changelog"}),
+    KafkaSpec: frozenset({"changelog", "key"}),
+    FilesSpec: frozenset({"changelog"}),
+    Layout: frozenset({"keeps"}),
+}
+
+_SCALARS = (str, int, float, type(None))
 
 
 def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets: Redactor) -> str:
@@ -90,10 +106,13 @@ def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, _SCALARS):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         kind, apart, later = type(value), APART.get(type(value), frozenset()), LATER.get(type(value), frozenset())
         named = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in apart}
-        told = {name: _plain(one) for name, one in named.items() if one is not None or name not in later}
+        unsaid = {f.name for f in fields(value) if f.name in later and named[f.name] == f.default}
+        told = {name: _plain(one) for name, one in named.items() if name not in unsaid}
         return {"": kind.__name__, **told}
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
@@ -101,4 +120,4 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
-    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+    return repr(value)

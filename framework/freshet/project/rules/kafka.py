@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import get_args
 
 from freshet.hudi.keys import options
 from freshet.hudi.keys.kafka_client import without_jvm
 from freshet.hudi.keys.kafka_keys import ACTED_UPON, CLIENT_KEYS, GROUP, OFFSET_RESET, SECRET_KEYS, SERVERS
 from freshet.problems import Problems
-from freshet.project.model.kafka import DEFAULT_MAX_EVENTS, KafkaSpec, Reset, place_of_topics
+from freshet.project.model.kafka import DEFAULT_MAX_EVENTS, Format, KafkaSpec, Reset, place_of_topics
 from freshet.project.model.pipeline import TableRef
 from freshet.project.shape.source import NOT_SAID, Source
 from freshet.project.syntax.ddl import Setting
@@ -80,6 +81,11 @@ def read_topics(
         problems.add(at.file, at.line, "MISSING_KEY", "Topics are read, and nothing names the cluster.", hint)
     client = {key: settings[key].value for key in CLIENT_KEYS if key in settings and key not in ACTED_UPON}
     _check_client(client, settings, secrets, problems)
+    kind = declared.format
+    if kind in ("csv", "parquet", "orc"):
+        at = place("source", "format")
+        said = f"source.format: {kind} is what files are, and topics are read."
+        problems.add(at.file, at.line, "NOT_SUPPORTED", said, "Write json, json_schema, avro, text or bytes.")
     shown = place_of_topics(topics, declared.pattern or "")
     return KafkaSpec(
         table=TableRef(shown, shown),
@@ -96,7 +102,7 @@ def read_topics(
         fail_on_data_loss=_flag(settings.get(options.KAFKA_FAIL_ON_LOSS), True),
         min_partitions=_number(settings.get(options.KAFKA_MIN_PARTITIONS), 0),
         # Of a changelog the records are read as they are: what they say is the adapter's matter.
-        format="bytes" if declared.format == "changelog" else declared.format,
+        format=next((one for one in get_args(Format) if one == kind), "bytes"),
         is_strict=declared.mode == "strict",
         tombstones="row" if declared.format == "changelog" else declared.tombstones or "",
     )
@@ -111,14 +117,15 @@ def check_unread(settings: Settings, declared: Source | None, place: PlaceOf, pr
         place: Gives the place of a path of keys.
         problems: Receives CONFLICTING_SETTING.
     """
-    hint = f"Name a topic by '{options.KAFKA_TOPIC}', or 'source: {{topics: [...]}}'; or remove it."
+    hint = f"Name a topic by '{options.KAFKA_TOPIC}' or 'source: {{topics: [...]}}', or files by '{options.FILES_ROOT}'."
     for key in (*options.KAFKA_KEYS, *CLIENT_KEYS):
         if key in settings and not settings[key].file.startswith("configs/"):
             said = f"'{key}' is of topics of Kafka, and none is read."
             problems.add(settings[key].file, settings[key].line, "CONFLICTING_SETTING", said, hint)
     if declared is not None and declared != NOT_SAID and declared.format != "changelog":
         at = place("source")
-        problems.add(at.file, at.line, "CONFLICTING_SETTING", "'source' is of topics of Kafka, and none is read.", hint)
+        said = "'source' is of topics of Kafka and of files, and none are read."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, hint)
 
 
 def _check_pattern(pattern: str | None, at: Place, problems: Problems) -> None:

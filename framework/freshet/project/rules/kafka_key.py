@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from freshet.problems import Problems
 from freshet.project.model.kafka import KafkaSpec, KeySpec
-from freshet.project.rules.kafka_rows import declared_columns
 from freshet.project.rules.kafka_schema import registry_at
+from freshet.project.rules.records import declared_columns
 from freshet.project.shape.source import Source
 from freshet.project.syntax.files import Place
 from freshet.secrets import Redactor

@@ -64,6 +64,25 @@ def with_schema(
     return spec
 
 
+def refuse_schemas_of_events(settings: Settings, declared: Source | None, place: PlaceOf, problems: Problems) -> None:
+    """Report schemas of Avro for a changelog, whose adapters read JSON: its records would be read as what they are not.
+
+    Args:
+        settings: One value per key.
+        declared: What stands under ``source:``.
+        place: Gives the place of a path of keys.
+        problems: Receives NOT_SUPPORTED.
+    """
+    named = settings.get(KAFKA_SCHEMA_FILE)
+    at = [place("source", "schema")] if declared is not None and declared.schema_ is not None else []
+    at += [Place(named.file, named.line)] if named is not None and not named.file.startswith("configs/") else []
+    for one in at:
+        said = "Events of a changelog are read as JSON, and not by schemas of Avro."
+        hint = "Let the connector write JSON, by org.apache.kafka.connect.json.JsonConverter; or decode in a pipeline before "
+        hint += "this one: docs/guides/changelog.md, Debezium in Avro."
+        problems.add(one.file, one.line, "NOT_SUPPORTED", said, hint)
+
+
 def _refuse_unused(
     spec: KafkaSpec, named: Setting | None, told: RegistrySchemas | None, place: PlaceOf, problems: Problems
 ) -> None:

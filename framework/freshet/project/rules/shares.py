@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from freshet.hudi.keys import options
 from freshet.problems import Problems
+from freshet.project.model.files import FilesSpec
 from freshet.project.model.kafka import KAFKA, KafkaSpec
 from freshet.project.model.pipeline import PipelineSpec, TableRef
 from freshet.project.syntax.ddl import Setting
@@ -50,7 +51,11 @@ def in_one_session(pipelines: Sequence[PipelineSpec]) -> tuple[PipelineSpec, ...
     needed = {
         options.HBASE_IN_SESSION: any(spec.index.hbase for spec in pipelines),
         options.KAFKA_IN_SESSION: any(spec.source.kind == KAFKA for spec in pipelines),
-        options.AVRO_IN_SESSION: any(isinstance(spec.source, KafkaSpec) and spec.source.uses_avro for spec in pipelines),
+        options.AVRO_IN_SESSION: any(
+            (isinstance(spec.source, KafkaSpec) and spec.source.uses_avro)
+            or (isinstance(spec.source, FilesSpec) and spec.source.format == "avro")
+            for spec in pipelines
+        ),
     }
     added = {key: "true" for key, is_needed in needed.items() if is_needed}
     return tuple(replace(spec, spark_conf={**spec.spark_conf, **added}) if added else spec for spec in pipelines)

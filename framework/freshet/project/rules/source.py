@@ -62,7 +62,8 @@ def read_source(
             place.line,
             "MISSING_SOURCE",
             "The pipeline names no main source.",
-            f"Write '{options.SOURCE_PATH}: <path of a Hudi table>' under 'hoodie:', or for Kafka '{options.KAFKA_TOPIC}'.",
+            f"Write '{options.SOURCE_PATH}: <path of a Hudi table>' under 'hoodie:', for Kafka '{options.KAFKA_TOPIC}', for "
+            f"files '{options.FILES_ROOT}'.",
         )
         return None
     return SourceSpec(

@@ -35,9 +35,16 @@ def read_write(
     if declared is None:
         return WriteSpec(strategy="rows", columns=tuple(names.values()))
     at = place_of("write")
+    if declared.strategy in ("history", "append"):
+        said = f"write.strategy {declared.strategy} is of changelogs, and the source has rows."
+        problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Read events: 'source: {format: changelog, ...}'.")
+        return WriteSpec(strategy="rows", columns=tuple(names.values()))
+    if declared.columns is None:
+        said = f"write.strategy {declared.strategy} sets columns, and the key 'columns' is missing."
+        problems.add(at.file, at.line, "MISSING_KEY", said, "Write 'columns: [<column>, ...]'.")
     located = (*table.record_key, *table.partition_by, table.ordering_field)
     owned = []
-    for column in declared.columns:
+    for column in declared.columns or ():
         name = names.get(column.lower())
         if name is None:
             problems.add(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from freshet.project.model.promises import BudgetSpec
-from freshet.project.shape.strategies import Duration, Model, Name, refused, seconds_of
-
-_SIZE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([kMGT]?B)")
-_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+from freshet.project.shape.strategies import Duration, Model, Size, bytes_of, refused, seconds_of
 
 
 class Budget(Model):
@@ -20,7 +16,7 @@ class Budget(Model):
     runtime: Duration | None = Field(
         None, description="So long at most, without the start of Spark. [default: no limit]", examples=["15m"]
     )
-    written: Name | None = Field(
+    written: Size | None = Field(
         None, description="So much at most in the files that a run writes. [default: no limit]", examples=["20GB"]
     )
     file_groups: int | None = Field(
@@ -31,13 +27,6 @@ class Budget(Model):
         description="What becomes of a run that is estimated to cost more: warn says so, refuse ends it before it reads.",
     )
 
-    @field_validator("written")
-    @classmethod
-    def _is_a_size(cls, value: str | None) -> str | None:
-        if value is not None and "{{" not in value and not _SIZE.fullmatch(value):
-            raise refused("this is no size.", "Write for instance 500MB or 20GB.")
-        return value
-
     @field_validator("runtime")
     @classmethod
     def _is_some_time(cls, value: str | None) -> str | None:
@@ -47,14 +36,13 @@ class Budget(Model):
 
     def spec(self) -> BudgetSpec:
         """Return it in seconds and bytes."""
-        size = _SIZE.fullmatch(self.written or "")
         return BudgetSpec(
             seconds=seconds_of(self.runtime or ""),
-            written_bytes=int(float(size[1]) * _BYTES[size[2]]) if size else None,
+            written_bytes=bytes_of(self.written or ""),
             file_groups=self.file_groups,
             over=self.over,
         )
 
 
 #: Of a pipeline that declares none.
-NO_LIMIT = Budget.model_validate({})
+NO_LIMIT = Budget.model_construct()

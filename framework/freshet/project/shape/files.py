@@ -15,8 +15,9 @@ from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
 from freshet.project.shape.budget import NO_LIMIT, Budget
 from freshet.project.shape.changelog import Changelog, ReferenceKey, Values
 from freshet.project.shape.checks import Check, Compared, Freshness, Reference, Volume
+from freshet.project.shape.event_times import EventTimes
 from freshet.project.shape.examples import example_of
-from freshet.project.shape.running import NO_LINEAGE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
+from freshet.project.shape.running import NO_LINEAGE, NO_PROMISE, NOWHERE, Lease, Lineage, Metrics, Objectives, Run
 from freshet.project.shape.source import RegistrySchemas, Source
 from freshet.project.shape.strategies import Accept, Backfill, Input, Model, Name, Write, one_as_list
 from freshet.project.shape.timing import DEFAULT_ZONE, Continuous, Cron, InsteadOfSchedule, TimeZone
@@ -30,13 +31,13 @@ class Shared(Model):
 
     vars: dict[str, Scalar] = Field(default_factory=dict, description="Variables for templates: {{ var.name }}.")
     lease: Lease = Field(
-        Lease(wait_seconds=0.0, across_machines=None),
+        Lease.model_construct(),
         description="How long a run waits for another run of the same pipeline, and whether other machines wait, too.",
     )
     schedule_zone: TimeZone = Field(
         DEFAULT_ZONE, examples=["Europe/Berlin"], description="Time zone of `schedule`, by its name in the IANA's database."
     )
-    run: Run = Field(Run(timeout=None, stalled_after="30m"), description="How long a run may take, and may do nothing.")
+    run: Run = Field(Run.model_construct(), description="How long a run may take, and may do nothing.")
     budget: Budget = Field(NO_LIMIT, description="What a run may cost at most; `freshet plan` estimates it.")
     hoodie: dict[str, str] = Field(
         default_factory=dict, description="Hudi's and HoodieStreamer's own properties, by their names."
@@ -73,8 +74,10 @@ class PipelineFile(Shared):
         None, description="Run under `freshet serve` whenever something is new, instead of by `schedule`."
     )
     slo: Objectives = Field(
-        Objectives(freshness=None, max_runtime=None),
-        description="What the pipeline promises its readers; `freshet status` says whether it is kept.",
+        NO_PROMISE, description="What the pipeline promises its readers; `freshet status` says whether it is kept."
+    )
+    event_times: EventTimes | None = Field(
+        None, description="Whose event times runs count: how late events are published, and how much of each window is there."
     )
     tags: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list, description="Labels that select pipelines on the command line."
@@ -83,7 +86,7 @@ class PipelineFile(Shared):
         default_factory=dict, description="Tables that the transformation joins, by the name that it uses for them."
     )
     source: Source | None = Field(
-        None, description="Topics of Kafka, or a changelog, as far as HoodieStreamer has no property for them."
+        None, description="Topics of Kafka, files, or a changelog, as far as HoodieStreamer has no property for them."
     )
     write: Write | None = Field(
         None, description="How rows are written, where hoodie.datasource.write.operation does not say it."
@@ -209,6 +212,7 @@ def _note(
             "lease": Lease,
             "run": Run,
             "slo": Objectives,
+            "event_times": EventTimes,
             "budget": Budget,
             "metrics": Metrics,
             "lineage": Lineage,

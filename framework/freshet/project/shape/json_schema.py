@@ -36,6 +36,9 @@ def json_schema(kind: Literal["pipeline", "config", "both"] = "both") -> dict[st
             shape = model.model_json_schema(ref_template="#/$defs/{model}")
             definitions |= shape.pop("$defs", {})
             definitions[name] = _adapted(shape, name)
+    if "Write" in definitions:
+        of_events: dict[str, Any] = {"properties": {"strategy": {"enum": ["history", "append"]}}}
+        definitions["Write"]["anyOf"] = [{"required": ["columns"]}, of_events]
     top: dict[str, Any] = {"$schema": DIALECT, "title": "freshet", "$defs": definitions}
     if kind != "both":
         return top | {"$ref": f"#/$defs/{kind}"}

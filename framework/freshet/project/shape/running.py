@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
-from pydantic.json_schema import SkipJsonSchema
 
 from freshet.project.model.limits import RunLimits
 from freshet.project.model.paths import normal_path
 from freshet.project.model.promises import LineageOut, MetricsOut, Slo
+from freshet.project.shape.checks import Share, share_of
 from freshet.project.shape.strategies import Duration, Model, Name, refused, seconds_of
 
 _HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
@@ -109,8 +109,11 @@ class Objectives(Model):
     max_runtime: Duration | None = Field(
         None, description="So long at most a run takes; run.timeout is what ends one. [default: no promise]"
     )
-    # Named, so that who asks for it is not told that it is a misspelt key.
-    completeness: SkipJsonSchema[Any] = None
+    completeness: Share | None = Field(
+        None,
+        description="This share of the source's events of each window has been taken once its lateness is over, such as 99.9%; "
+        "the windows are those of event_times. [default: no promise]",
+    )
 
     @field_validator("freshness", "max_runtime")
     @classmethod
@@ -119,18 +122,21 @@ class Objectives(Model):
             raise refused("a promise of no time at all is never kept.", "Write for instance 30m, or remove the key.")
         return value
 
-    @field_validator("completeness", mode="before")
+    @field_validator("completeness")
     @classmethod
-    def _is_not_known(cls, value: object) -> object:
-        raise refused(
-            "completeness cannot be measured yet: nothing counts which rows of each source commit reached the target.",
-            "Remove the key; a freshness says how late rows may be.",
-            "NOT_SUPPORTED",
-        )
+    def _is_a_part(cls, value: str | None) -> str | None:
+        if value is not None and "{{" not in value and not 0 < (share_of(value) or 0) <= 1:
+            raise refused("a completeness is more than 0% and at most 100%.", "Write for instance 99.9%.")
+        return value
 
     def promised(self) -> Slo:
-        """Return the objectives in seconds."""
-        return Slo(seconds_of(self.freshness or ""), seconds_of(self.max_runtime or ""))
+        """Return the objectives in seconds, and the completeness as a share of 1."""
+        completeness = share_of(self.completeness) if self.completeness is not None else None
+        return Slo(seconds_of(self.freshness or ""), seconds_of(self.max_runtime or ""), completeness)
+
+
+#: Of a pipeline that promises nothing.
+NO_PROMISE = Objectives.model_construct()
 
 
 class Metrics(Model):
@@ -221,4 +227,4 @@ class Lineage(Model):
 
 
 #: Of an environment that names no place.
-NOWHERE, NO_LINEAGE = Metrics.model_validate({}), Lineage.model_validate({})
+NOWHERE, NO_LINEAGE = Metrics.model_construct(), Lineage.model_construct()

@@ -8,7 +8,9 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from freshet.project.shape.changelog import Changelog
-from freshet.project.shape.strategies import Model, Name, one_as_list, refused
+from freshet.project.shape.strategies import Duration, Model, Name, Size, one_as_list, refused
+
+Format = Literal["json", "json_schema", "avro", "text", "bytes", "csv", "parquet", "orc", "changelog"]
 
 
 class RegistrySchemas(Model):
@@ -56,8 +58,49 @@ def _known(value: Any) -> Any:
     return value
 
 
+class Files(Model):
+    """Which of the files below hoodie.streamer.source.dfs.root are read, when, and how many at a time."""
+
+    pattern: Name | None = Field(
+        None,
+        description="Which files are read, by their paths below the root: * and ? stand for characters of a name, ** for any "
+        "folders; without / it is the name's alone. [default: all]",
+        examples=["*.json.gz"],
+    )
+    format: Literal["json", "parquet", "orc", "avro"] | None = Field(
+        None,
+        description="format: changelog: what the files are: json: a message a line; parquet, orc, avro: rows with _event. "
+        "[default: json]",
+    )
+    max_files: int = Field(10_000, ge=1, strict=False, description="So many files are read by one run at most.")
+    max_bytes: Size = Field("10GB", description="So many bytes, as they are stored; a larger file is read alone.")
+    quiet: Duration = Field(
+        "1m", description="A file that was modified so short a time ago may still be written, and is left alone."
+    )
+    late: Duration = Field(
+        "1d",
+        description="So much older than the newest file that was read one may be that comes afterwards: for so long each file "
+        "is remembered by itself.",
+    )
+    too_late: Literal["fail", "warn"] = Field(
+        "fail", description="What becomes of one that is older: fail ends the run; warn says so, and goes on without it."
+    )
+    rewritten: Literal["fail", "read", "ignore"] = Field(
+        "fail",
+        description="What becomes of a file that was read and has another size or time: fail ends the run, read reads it "
+        "again, ignore leaves it as it was read.",
+    )
+    empty: Literal["wait", "skip"] = Field(
+        "wait", description="What becomes of files without a byte: wait leaves them alone, skip counts them as read."
+    )
+    marker: Name | None = Field(
+        None,
+        description="Name of the file with which the files of its folder are complete, such as _SUCCESS. [default: none]",
+    )
+
+
 class Source(Model):
-    """Topics of Kafka and how their records are decoded, or a changelog, in topics or in a table."""
+    """Topics of Kafka, or files, and how their records are read; or a changelog, in topics, files or a table."""
 
     topics: Annotated[list[Name], BeforeValidator(one_as_list)] = Field(
         default_factory=list,
@@ -67,11 +110,15 @@ class Source(Model):
         None,
         description="Regular expression that the whole names of the topics match, later ones among them.",
     )
-    format: Annotated[Literal["json", "json_schema", "avro", "text", "bytes", "changelog"], BeforeValidator(_known)] = Field(
+    format: Annotated[Format, BeforeValidator(_known)] = Field(
         "json",
         description="What a record's value is: json: an object, whose fields become columns; json_schema: the same, behind the "
         "id of a schema in a registry; avro: a record, by the schema of a file or those of a registry; text: UTF-8, as the "
-        "column value; bytes: as they are, as the column value; changelog: a change of a row, see changelog.",
+        "column value; bytes: as they are, as the column value; changelog: a change of a row, see changelog. What files are: "
+        "json: an object a line; csv, parquet, orc, avro; changelog.",
+    )
+    files: Files | None = Field(
+        None, description="Which of the files below hoodie.streamer.source.dfs.root are read, when, and how many at a time."
     )
     schema_: RegistrySchemas | None = Field(
         None,
@@ -110,4 +157,4 @@ class Source(Model):
 
 
 #: What holds where nothing stands under ``source:``.
-NOT_SAID = Source.model_validate({})
+NOT_SAID = Source.model_construct()

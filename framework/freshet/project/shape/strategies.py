@@ -10,6 +10,8 @@ from pydantic_core import PydanticCustomError
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 _DURATION = re.compile(r"(\d{1,6})\s*([smhdw])")
+_SIZE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([kMGT]?B)")
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -36,12 +38,25 @@ def seconds_of(text: str) -> int | None:
     return int(match[1]) * _SECONDS[match[2]] if match else None
 
 
+def bytes_of(text: str) -> int | None:
+    """Return a size such as ``500MB`` or ``1.5 TB`` in bytes, None where it is none."""
+    match = _SIZE.fullmatch(text.strip())
+    return int(float(match[1]) * _BYTES[match[2]]) if match else None
+
+
+def _size(value: str) -> str:
+    if "{{" not in value and bytes_of(value) is None:
+        raise refused("this is no size.", "Write for instance 500MB or 20GB.")
+    return value
+
+
 def _duration(value: str) -> str:
     if seconds_of(value) is None:
         raise refused("a duration is a number and s, m, h, d or w.", "Write for instance 24h or 7d.")
     return value
 
 
+Size = Annotated[str, StringConstraints(min_length=1), AfterValidator(_size)]
 Duration = Annotated[str, AfterValidator(_duration)]
 _TEXT = {"type": "string", "minLength": 1}
 OneOrMore = Annotated[
@@ -140,12 +155,15 @@ class Accept(Model):
 class Write(Model):
     """How the batch reaches the target, where that is more than Hudi's write operation says."""
 
-    strategy: Literal["merge", "partial_update", "full_outer_join"] = Field(
+    strategy: Literal["merge", "partial_update", "full_outer_join", "history", "append"] = Field(
         description="merge sets the named columns and leaves every other as it is; partial_update sets those of them that a "
-        "row carries; full_outer_join joins the whole non-partitioned target and overwrites it.",
+        "row carries; full_outer_join joins the whole non-partitioned target and overwrites it. Of a changelog: history keeps "
+        "each version of a row, with the interval in which it was valid; append keeps each event.",
     )
-    columns: Annotated[list[Name], Field(min_length=1)] = Field(
-        description="The columns that this pipeline owns; it leaves every other column as it is.",
+    columns: Annotated[list[Name], Field(min_length=1)] | None = Field(
+        None,
+        description="merge, partial_update, full_outer_join: the columns that this pipeline owns; it leaves every other column "
+        "as it is.",
     )
     when_not_matched: Literal["insert", "ignore"] = Field(
         "insert",

@@ -20,7 +20,7 @@ _TOKEN = re.compile(
       | (?P<instant><SRC_INSTANT>)
       | (?P<end>;)
       | (?P<space>\s+)
-      | (?P<other>.)""",
+      | (?P<other>\w+|.)""",
     re.VERBOSE | re.DOTALL,
 )
 _CLOSED = re.compile(

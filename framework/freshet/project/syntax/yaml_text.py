@@ -178,7 +178,7 @@ class _Builder:
             before = top.entries.get(top.key.text)
             # Of two of one name the first that says something counts.
             if before is None or (isinstance(before, ScalarNode) and before.value in (None, "")):
-                top.entries[top.key.text] = replace(node, line=top.key.line)
+                top.entries[top.key.text] = node if node.line == top.key.line else replace(node, line=top.key.line)
             top.key = None
 
     def _refuse(self, line: int, code: str, message: str, hint: str = "") -> None:

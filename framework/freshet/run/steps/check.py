@@ -46,6 +46,7 @@ def hold_to_checks(work: Work, stage: CheckBatch) -> None:
     work.phase(f"checking the batch: {counted(len(stage.checks), 'check')}")
     work.gated = check_batch(work.spark, stage, work.batch, _kept(work))
     work.batch, work.outcomes = work.gated.rows, work.gated.outcomes
+    work.event_times = work.gated.event_times or work.event_times
 
 
 def make_whole_rows(work: Work, stage: MergeColumns) -> None:

@@ -21,8 +21,13 @@ def read_main(work: Work, stage: ReadIncrement) -> None:
 def adapt_events(work: Work, stage: AdaptEvents) -> None:
     """Make events of what was read."""
     work.phase("making events of what was read")
+    unread = work.aside
     found = read_events(stage, work.batch, work.spec.name)
-    work.events, work.aside = found.read, found.aside
+    work.events, work.aside, work.event_times = found.read, found.aside, found.event_times
+    if unread is not None and (number := unread.count()):
+        # What could not be read at all, such as a whole file, stands for an event each.
+        work.events = found.read.with_unread(number)
+        work.aside = unread if found.aside is None else found.aside.unionByName(unread)
     work.view(MAIN, found.rows)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 
 from freshet.changelog.counts import Counts, Merged, Read
+from freshet.event_times.counted import Counted
 from freshet.hudi.checkpoint import MAIN
 from freshet.plan.checks import CheckTable
 from freshet.plan.stages import Plan
@@ -35,6 +36,7 @@ class Work:
         source: The rows of the main source, with what identifies them there; None before they are read.
         aside: What the main source gave that is no row of it, for the quarantine; None where there is none.
         events, merged: Of a changelog: how many events were read, and what became of them in the merge; None before that.
+        event_times: When the events were that are published; None where nobody counts them.
         gated: What the checks of the batch found; None where none have run.
         outcomes: Of every check that has run.
         table_checks: The checks of the table; None where there are none.
@@ -52,6 +54,7 @@ class Work:
     aside: DataFrame | None = None
     events: Read | None = None
     merged: Merged | None = None
+    event_times: Counted | None = None
     gated: Gated | None = None
     outcomes: tuple[Outcome, ...] = ()
     table_checks: CheckTable | None = None

@@ -16,10 +16,12 @@ from freshet.changelog.fields import EVENT, event_type
 from freshet.changelog.frames import adapt, mark_typed, mergeable
 from freshet.changelog.reference import Given
 from freshet.errors import DataError
+from freshet.event_times.counted import Counted
 from freshet.plan.row_stages import AdaptEvents
 from freshet.project.model.kafka import ORIGIN as RECORD
 from freshet.quality.contract import ORIGINAL
 from freshet.quality.contract import REASONS as WHY
+from freshet.quality.event_times import aggregates, counted_of, grouped, groups_of
 from freshet.quality.kept import keep_rows
 from freshet.sources.kafka.read.decode import original
 from freshet.types.columns import Struct
@@ -42,11 +44,13 @@ class Events:
         rows: The table's columns and ``_event``, of what can be merged.
         aside: What goes to the quarantine, see ``sources.protocol.Reader``; None where nothing does.
         read: Their numbers.
+        event_times: When those that can be merged were made; None where nothing was read.
     """
 
     rows: DataFrame
     aside: DataFrame | None
     read: Read
+    event_times: Counted | None
 
 
 def read_events(stage: AdaptEvents, rows: DataFrame, pipeline: str) -> Events:
@@ -62,7 +66,7 @@ def read_events(stage: AdaptEvents, rows: DataFrame, pipeline: str) -> Events:
     """
     log = stage.changelog
     marked = keep_rows(_whole(marked_events(log, rows, pipeline, stage.also), stage.also))
-    read = _count(log, marked)
+    read, event_times = _count(log, marked, stage.window_seconds)
     stops = next((reason for reason in STOPS if reason in read.reasons), "")
     if stops:
         raise DataError(
@@ -79,7 +83,7 @@ def read_events(stage: AdaptEvents, rows: DataFrame, pipeline: str) -> Events:
         bad = marked.where(F.col(REASON).isNotNull() & (F.col(REASON) != SKIPPED))
         shown = bad.select(F.col(REASON), f"{FROM}.*")
         aside = shown.select(F.array(_why()).alias(WHY), (F.col(ORIGINAL) if log.is_typed else original()).alias(ORIGINAL))
-    return Events(mergeable(marked, stage.also), aside, read)
+    return Events(mergeable(marked, stage.also), aside, read, event_times)
 
 
 def marked_events(log: Changelog, rows: DataFrame, pipeline: str, also: Sequence[str] = ()) -> DataFrame:
@@ -114,18 +118,23 @@ def _whole(marked: DataFrame, also: Sequence[str]) -> DataFrame:
     return marked.withColumn(REASON, F.coalesce(first, F.col(REASON)))
 
 
-def _count(log: Changelog, marked: DataFrame) -> Read:
+def _count(log: Changelog, marked: DataFrame, window_seconds: int) -> tuple[Read, Counted | None]:
     place = F.substring(f"{FROM}.{ORIGINAL}", 1, _SHOWN) if log.is_typed else F.struct(*(f"{FROM}.{one}" for one in _PLACE))
-    told = (
-        marked.groupBy(F.col(REASON).alias("reason"))
-        .agg(F.count(F.lit(1)).alias("events"), F.min(place).alias("place"))
+    merges = F.col(REASON).isNull()
+    time = F.when(merges, F.col(f"{EVENT}.timestamp"))
+    found = (
+        grouped(marked, time, window_seconds, [F.col(REASON)])
+        .agg(F.count(F.lit(1)).alias("events"), F.min(place).alias("place"), *aggregates(merges))
         .collect()
     )
-    return Read(
+    told = groups_of(found)
+    # What goes aside has no event time, and so no window.
+    read = Read(
         events=sum(int(row["events"]) for row in told),
-        reasons={str(row["reason"]): int(row["events"]) for row in told if row["reason"] is not None},
-        first={str(row["reason"]): _place(row["place"]) for row in told},
+        reasons={str(row[REASON]): int(row["events"]) for row in told if row[REASON] is not None},
+        first={str(row[REASON]): _place(row["place"]) for row in told},
     )
+    return read, counted_of(found, window_seconds)
 
 
 def _place(found: object) -> str:

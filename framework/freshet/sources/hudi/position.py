@@ -18,6 +18,7 @@ HUDI = "hudi"
 
 # HoodieStreamer writes a short one, "000", for the beginning of all time. Digits of other scripts are no time.
 _INSTANT = re.compile(r"[0-9]{1,17}")
+_OF_FILES = 13
 _COMMIT = re.compile(r"([0-9]{14,17})_([0-9]{14,17})")
 Basis = Literal["completed", "requested"]
 
@@ -173,7 +174,8 @@ def _known(raw: dict[str, Any] | None) -> Known:
 
 
 def _from_streamer(text: str, is_v1: bool) -> HudiPosition | None:
-    if not _INSTANT.fullmatch(text):
+    # Of 13 digits are the times of its sources of files; an instant has 17, or 14 as of old.
+    if not _INSTANT.fullmatch(text) or len(text) == _OF_FILES:
         return None
     return HudiPosition(instant=text, basis="requested" if is_v1 else "completed")
 

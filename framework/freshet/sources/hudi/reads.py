@@ -55,6 +55,7 @@ class Window:
         waiting_commits, waiting_rows: Commits that are left for the next run, and the rows that these wrote.
         reason: Why this window, in words.
         late: Of the commits read, those that came after the checkpoint was taken and are named by times before it.
+        warning: What of files came too late to be read, in words.
     """
 
     kind: Kind
@@ -69,6 +70,7 @@ class Window:
     waiting_rows: int = 0
     reason: str = ""
     late: tuple[str, ...] = ()
+    warning: str = ""
 
 
 @dataclass(frozen=True)

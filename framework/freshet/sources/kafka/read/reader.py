@@ -14,17 +14,16 @@ from freshet.errors import StateError
 from freshet.project.model.kafka import ORIGIN
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.quality.kept import keep_rows
-from freshet.quality.refusals import refuse, row_in_words
 from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadRange
 from freshet.sources.kafka.read.decode import RAW, WHY, decode, original
 from freshet.sources.kafka.read.schemas import key_schemas_of, schemas_of
 from freshet.sources.kafka.reads import Range, ReadTopics
+from freshet.sources.unreadable import guarded
 from freshet.sources.within import rows_within
-from freshet.types.columns import Atomic
 
 # Of what Spark's own client asks; by default it waits for a broker that is gone for minutes.
 _BOUNDS = {"kafka.default.api.timeout.ms": "60000", "kafka.request.timeout.ms": "30000"}
-_PLACE = {name: f"__freshet_{name}" for name in ("topic", "partition", "offset")}
+_PLACE = {name: f"{ORIGIN}.{name}" for name in ("topic", "partition", "offset")}
 
 
 def read_records(spark: SparkSession, stage: ReadTopics) -> DataFrame:
@@ -81,7 +80,7 @@ class KafkaReader:
         schemas, of_keys = schemas_of(stage), key_schemas_of(stage)
         raw = read_records(spark, stage)
         if not stage.rule:
-            return _in_time(_guarded(decode(raw, stage, schemas=schemas, key_schemas=of_keys)), stage.times), None
+            return _in_time(guarded(decode(raw, stage, schemas=schemas, key_schemas=of_keys), WHY, _PLACE), stage.times), None
         # Both parts of one reading, which is kept.
         decoded = keep_rows(decode(raw.withColumn(ORIGINAL, original()), stage, (ORIGINAL,), schemas, of_keys))
         good = decoded.where(F.col(WHY).isNull()).drop(WHY, ORIGINAL)
@@ -98,19 +97,6 @@ class KafkaReader:
 
 def _in_time(rows: DataFrame, times: ReadRange | None) -> DataFrame:
     return rows_within(rows, times) if times is not None else rows
-
-
-def _guarded(decoded: DataFrame) -> DataFrame:
-    # Flat, as the words of a refusal name columns.
-    placed = decoded.withColumns({flat: F.col(f"{ORIGIN}.{name}") for name, flat in _PLACE.items()})
-    error = refuse("RECORD_UNREADABLE", WHY, Atomic("string"), row_in_words(_PLACE))
-    return placed.select(
-        *(
-            F.when(F.col(WHY).isNotNull(), error.cast(field.dataType)).otherwise(F.col(f"`{field.name}`")).alias(field.name)
-            for field in decoded.schema.fields
-            if field.name != WHY
-        )
-    )
 
 
 def _grouped(ranges: Sequence[Range]) -> list[tuple[str, list[Range]]]:

@@ -1,14 +1,17 @@
-"""What the rows of topics are, and what a pipeline cannot do with them."""
+"""What the rows of topics and of files are, and what a pipeline cannot do with them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from freshet.problems import Problems, did_you_mean
-from freshet.project.model.kafka import KEY, OF_COLUMNS, ORIGIN, KafkaSpec
+from freshet.project.model.files import FilesSpec
+from freshet.project.model.kafka import KEY, OF_COLUMNS, KafkaSpec
 from freshet.project.model.pipeline import InputSpec, TableSpec
+from freshet.project.model.records import RecordsSpec
 from freshet.project.model.steps import TransformSpec, WriteSpec
 from freshet.project.shape.source import Source
 from freshet.project.syntax.files import Place
@@ -16,27 +19,27 @@ from freshet.project.syntax.statements import INSTANT_PLACE
 from freshet.types.columns import Array, Atomic, Column, DataType, Decimal, Map, Struct
 
 _IS_DELETED = "_hoodie_is_deleted"
-_TIMESTAMP = f"{ORIGIN}.timestamp"
 _MOST_DIGITS = 28
 _PLAIN = ("string", "int", "bigint", "smallint", "tinyint", "float", "double", "boolean", "binary", "date", "timestamp")
 _DECIMAL = re.compile(r"decimal\(([1-9][0-9]?), ?([0-9][0-9]?)\)")
 # Of a column of its own each value is compared with what JSON has; Spark's parser alone changes some in silence.
 _CHECKED = (Atomic("tinyint"), Atomic("timestamp"), Atomic("timestamp_ntz"), Atomic("date"))
 PlaceOf = Callable[..., Place]
+Records = TypeVar("Records", bound=RecordsSpec)
 
 
-def with_columns(spec: KafkaSpec, declared: Source | None, table: TableSpec, place: PlaceOf, problems: Problems) -> KafkaSpec:
-    """Return topics with the columns of their values: those that are declared, else those of the target.
+def with_columns(spec: Records, declared: Source | None, table: TableSpec, place: PlaceOf, problems: Problems) -> Records:
+    """Return records with the columns of their values: those that are declared, else those of the target.
 
     Args:
-        spec: The topics.
+        spec: The source.
         declared: What stands under ``source:``.
         table: The target.
         place: Gives the place of a path of keys.
         problems: Receives UNSUPPORTED_TYPE, BAD_NAME, CONFLICTING_SETTING and NOT_SUPPORTED.
     """
     at = place("source", "columns")
-    if spec.format not in OF_COLUMNS:
+    if isinstance(spec, KafkaSpec) and spec.format not in OF_COLUMNS:
         if declared is not None and declared.columns is not None:
             said = f"source.columns are of JSON and Avro, and the format is {spec.format}."
             problems.add(at.file, at.line, "CONFLICTING_SETTING", said, "Remove them, or write 'format: json'.")
@@ -52,13 +55,15 @@ def with_columns(spec: KafkaSpec, declared: Source | None, table: TableSpec, pla
     names = [column.name.lower() for column in columns]
     for column in columns:
         file, line = line_of[column.name]
-        is_taken = column.name.lower() == ORIGIN or (column.name.lower() == KEY and declared is not None and bool(declared.key))
+        is_taken = column.name.lower() == spec.origin.name or (
+            column.name.lower() == KEY and declared is not None and bool(declared.key)
+        )
         if is_taken or names.count(column.name.lower()) > 1:
-            hint = f"Rename it in 'source: {{columns: ...}}'; {ORIGIN} says where a record came from, and {KEY} is its key."
+            hint = f"Rename it in 'source: {{columns: ...}}'; {spec.origin.name} says where a record came from."
             problems.add(
                 file, line, "BAD_NAME", f"'{column.name[:80]}' cannot be a column of a record: the name is taken.", hint
             )
-        wrong = _inexact(column.type) if spec.format != "avro" else ""
+        wrong = _inexact(column.type) if _is_text(spec) else ""
         if wrong:
             hint = "Declare it in 'source: {columns: ...}' as string, and cast it in the SQL."
             said = f"'{column.name[:80]}' is {column.type}: {wrong}."
@@ -66,8 +71,8 @@ def with_columns(spec: KafkaSpec, declared: Source | None, table: TableSpec, pla
     return replace(spec, columns=columns)
 
 
-def check_topics(
-    spec: KafkaSpec,
+def check_records(
+    spec: RecordsSpec,
     table: TableSpec,
     inputs: tuple[InputSpec, ...],
     write: WriteSpec,
@@ -80,7 +85,7 @@ def check_topics(
     """Refuse what a pipeline cannot do with records.
 
     Args:
-        spec: The topics.
+        spec: The source.
         table: The target.
         inputs: The other inputs.
         write: How the batch reaches the target.
@@ -89,22 +94,24 @@ def check_topics(
         problems: Receives CONFLICTING_SETTING, UNKNOWN_COLUMN and NOT_SUPPORTED.
         event_time: By which a backfill cuts records; empty where none is declared.
     """
-    if event_time and event_time.lower() not in (_TIMESTAMP, *(column.name.lower() for column in spec.columns)):
+    ways = {"files": ("modified", "path"), "kafka": ("timestamp", "offset")}[spec.kind]
+    own, order = (f"{spec.origin.name}.{one}" for one in ways)
+    if event_time and event_time.lower() not in (own, *(column.name.lower() for column in spec.columns)):
         at = place("backfill")
-        known = (_TIMESTAMP, *(column.name for column in spec.columns))
+        known = (own, *(column.name for column in spec.columns))
         said = f"backfill.event_time: '{event_time[:80]}' is no column of a record."
         problems.add(at.file, at.line, "UNKNOWN_COLUMN", said, did_you_mean(event_time, known))
     for step in steps:
         for statement in step.statements:
             if INSTANT_PLACE in statement.text:
-                hint = "Order rows by _kafka.offset or _kafka.timestamp."
-                said = "<SRC_INSTANT> is a time of a table's commits, and topics have none."
+                hint = f"Order rows by {order} or {own}."
+                said = "<SRC_INSTANT> is a time of a table's commits, and topics and files have none."
                 problems.add(step.file, statement.line, "NOT_SUPPORTED", said, hint)
     for one in inputs:
         if one.drives:
             at = place("inputs", one.name, "drives")
-            hint = "Remove it, or land the topic in a raw table by a pipeline of its own, and let that be the main source."
-            said = f"inputs.{one.name}.drives: records of a topic cannot be found by a key."
+            hint = "Remove it, or land the records in a raw table by a pipeline of its own, and let that be the main source."
+            said = f"inputs.{one.name}.drives: records of topics and files cannot be found by a key."
             problems.add(at.file, at.line, "NOT_SUPPORTED", said, hint)
     if spec.tombstones == "delete":
         declared = any(column.name.lower() == _IS_DELETED for column in table.columns)
@@ -113,6 +120,11 @@ def check_topics(
             at = place("source", "tombstones")
             hint = f"Add `{_IS_DELETED} BOOLEAN` to {table.file} and select it from <SRC>; or write 'tombstones: row'."
             problems.add(at.file, at.line, "CONFLICTING_SETTING", "The target has no place for the rows to delete.", hint)
+
+
+def _is_text(spec: RecordsSpec) -> bool:
+    """Say whether a value is told by its text alone, and by no type."""
+    return isinstance(spec, KafkaSpec | FilesSpec) and spec.format in ("json", "json_schema", "csv")
 
 
 def declared_columns(columns: dict[str, str], place: PlaceOf, problems: Problems, *path: str) -> Iterator[Column]:

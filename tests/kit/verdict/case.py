@@ -25,56 +25,14 @@ from freshet.verdict.facts import TableFacts
 from freshet.verdict.judge import judge
 from freshet.verdict.result import Verdict
 from tests.kit.memory import a_source_spec, a_spec, a_table_spec
+from tests.kit.verdict.table import CORPUS, Table
 
 STEP, FILE = "-- python step", "-- next file"
-_MARKS = "*/^!@"
-CORPUS = Path(__file__).parent / "corpus"
 DEFAULTS: Mapping[str, Any] = {
     "source": "id* a b c updated_at^",
     "target": "id* updated_at^ _hoodie_is_deleted",
     "inputs": {},
 }
-SCHEMAS: Mapping[str, str] = {
-    name: columns for file in sorted(CORPUS.glob("*.yml")) for name, columns in yaml.safe_load(file.read_text("utf-8")).items()
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """A table: its columns, record key, partitioning and ordering field."""
-
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-    partition: tuple[str, ...]
-    ordering: str
-    never_null: tuple[str, ...]
-    moments: tuple[str, ...]
-
-    @classmethod
-    def of(cls, text: str) -> Table:
-        """Return a table as a head writes it."""
-        text = SCHEMAS.get(text, text)
-        words = [(word.rstrip(_MARKS), word[len(word.rstrip(_MARKS)) :]) for word in text.split()]
-        return cls(
-            columns=tuple(name for name, _ in words),
-            key=tuple(name for name, marks in words if "*" in marks),
-            partition=tuple(name for name, marks in words if "/" in marks),
-            ordering=next((name for name, marks in words if "^" in marks), ""),
-            never_null=tuple(name for name, marks in words if set(marks) & set("*^!")),
-            moments=tuple(name for name, marks in words if "@" in marks),
-        )
-
-    @property
-    def facts(self) -> TableFacts:
-        """Return what the analysis may know of it."""
-        return TableFacts(
-            columns=self.columns,
-            record_key=self.key,
-            ordering=self.ordering,
-            partition_by=self.partition,
-            never_null=self.never_null,
-            moments=self.moments or None,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

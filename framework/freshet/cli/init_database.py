@@ -1,0 +1,162 @@
+"""``freshet init --from ADDRESS``: the files by which a database is captured, of what its catalogue says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from freshet.cli.init_texts import in_sql
+from freshet.databases.address import Address, read_address
+from freshet.databases.model import DbTable
+from freshet.databases.source import open_source
+from freshet.errors import FreshetError
+from freshet.ingest.landing import folder_of
+from freshet.ingest.spec import FOLDER, is_chosen
+from freshet.types.columns import PLAIN_NAME
+
+_OPEN_SECONDS = 60.0
+_USUAL = ("public",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What is written of a database.
+
+    Args:
+        name: The ingest's name.
+        contents: Texts by file.
+        told: What a person should know.
+    """
+
+    name: str
+    contents: dict[str, str]
+    told: tuple[str, ...]
+
+
+def files_of(
+    text: str, password_env: str, include: Sequence[str], exclude: Sequence[str], database: str, buckets: int
+) -> Written:
+    """Return the files of a database: an ingest, and of each table a DDL and a pipeline.
+
+    Args:
+        text: The database's address.
+        password_env: The environment variable that has the password; empty where none is needed.
+        include, exclude: Patterns of ``schema.table``.
+        database: Of the warehouse, into which the tables go.
+        buckets: Of each table.
+
+    Raises:
+        FreshetError: BAD_ADDRESS, NO_SUCH_VARIABLE, NO_TABLES, or what the database says.
+    """
+    if password_env and password_env not in os.environ:
+        raise FreshetError(
+            "NO_SUCH_VARIABLE",
+            f"the environment has no variable {password_env[:80]}.",
+            "Nothing was written.",
+            "Name the one that has the password: --password-env NAME",
+        )
+    address = read_address(text, os.environ.get(password_env, "") if password_env else "")
+    name = _plain(address.database)
+    with closing(open_source(address, f"freshet_{name.lower()}", _OPEN_SECONDS)) as source:
+        found = [one for one in source.tables() if is_chosen(one.full_name, include or ["*"], exclude)]
+    tables = [one for one in found if not (one.refused or _odd(one))]
+    told = [f"{one.full_name} cannot be captured: {one.refused or _odd(one)}" for one in found if one not in tables]
+    if not tables:
+        raise FreshetError(
+            "NO_TABLES",
+            f"{address} has no table that can be captured" + (f": {'; '.join(told)}" if told else "") + ".",
+            "Nothing was written.",
+            "Look at --include and --exclude, and at the user's rights.",
+        )
+    pipelines = {one.full_name: _pipeline_name(name, one) for one in tables}
+    contents = {f"{FOLDER}/{name}.yml": _ingest(address, name, password_env, include, exclude, pipelines)}
+    for one in tables:
+        pipeline = pipelines[one.full_name]
+        contents[f"ddl/{pipeline}.sql"] = _ddl(one, f"{database}.{pipeline}")
+        contents[f"pipelines/{pipeline}.yml"] = _pipeline(one, name, pipeline, buckets)
+        large = [column.name for column in one.columns if column.large and column.name not in one.key]
+        if large and not one.whole_rows:
+            told.append(
+                f"{one.full_name}: of an update the log may leave out {', '.join(large)}, where a value is large and stays; "
+                f"such a change goes aside. So that it has them: ALTER TABLE {one.full_name} REPLICA IDENTITY FULL"
+            )
+    return Written(name=name, contents=contents, told=tuple(told))
+
+
+def _odd(table: DbTable) -> str:
+    names = [column.name for column in table.columns]
+    bad = [one for one in names if not PLAIN_NAME.fullmatch(one) or one.startswith(("_hoodie", "_event"))]
+    if bad:
+        return f"the lake takes no column named {bad[0]!r}"
+    if len(names) == len(table.key):
+        return "it has no column beside its key"
+    twice = len({one.lower() for one in names}) < len(names)
+    return "two of its columns have one name but for its case" if twice else ""
+
+
+def _pipeline_name(name: str, table: DbTable) -> str:
+    schema = "" if table.schema in _USUAL or _plain(table.schema) == name else f"_{_plain(table.schema)}"
+    return f"{name}{schema}_{_plain(table.name)}"
+
+
+def _plain(text: str) -> str:
+    found = re.sub(r"[^a-z0-9_]", "_", text.lower())
+    return found if found[:1].isalpha() else f"t{found}"
+
+
+def _ingest(
+    address: Address, name: str, password_env: str, include: Sequence[str], exclude: Sequence[str], pipelines: dict[str, str]
+) -> str:
+    lines = [
+        "# Written by `freshet init --from ADDRESS`. Read it, and commit it; `freshet ingest "
+        + name
+        + "` captures what it names.",
+        f"database: {json.dumps(str(address).replace('mariadb://', 'mysql://'))}",
+        *([f'password: "{{{{ env.{password_env} }}}}"'] if password_env else []),
+        "# A folder of this machine, kept as long as its pipelines may be computed anew.",
+        f"into: changes/{name}",
+        f"include: {json.dumps(list(include or ['*']))}",
+        *([f"exclude: {json.dumps(list(exclude))}"] if exclude else []),
+        "tables:",
+        *(f"  {json.dumps(table)}: {pipeline}" for table, pipeline in sorted(pipelines.items())),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _ddl(table: DbTable, target: str) -> str:
+    lines = []
+    for number, column in enumerate(table.columns):
+        comma = "," if number + 1 < len(table.columns) else ""
+        null = " NOT NULL" if column.name in table.key else ""
+        note = f"  -- {column.declared}: {column.note}" if column.note else ""
+        lines.append(f"  {in_sql(column.name)} {str(column.type).upper()}{null}{comma}{note}".replace("\n", " "))
+    key = ",".join(table.key)
+    head = f"-- {table.full_name}. Columns beside the key may be null: of a deleted row only its key is kept."
+    body = "\n".join(lines)
+    return f"{head}\nCREATE TABLE {target} (\n{body}\n)\nUSING hudi\nTBLPROPERTIES (primaryKey = '{key}', type = 'mor')\n"
+
+
+def _pipeline(table: DbTable, name: str, pipeline: str, buckets: int) -> str:
+    return f"""# yaml-language-server: $schema=../configs/pipeline.schema.json
+# Changes of {table.full_name}, as `freshet ingest {name}` captures them.
+ddl: ddl/{pipeline}.sql
+owner: me
+source:
+  format: changelog
+  # Each file appears whole.
+  files: {{quiet: 0s, pattern: "*.json.gz"}}
+  changelog:
+    adapter: freshet
+    reference_key: {{kind: given, form: text}}
+    values: {{times: text, zone: UTC}}
+checks:
+  - {{name: conforms, severity: drop, malformed: true, limit: 1%}}
+hoodie:
+  hoodie.streamer.source.dfs.root: {json.dumps(f"changes/{name}/{folder_of(table.full_name)}")}
+  # The table keeps the number that it is made with.
+  hoodie.bucket.index.num.buckets: {buckets}
+"""

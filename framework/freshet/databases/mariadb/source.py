@@ -1,0 +1,132 @@
+"""MariaDB as what changes are captured from; see ``databases.source``."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from freshet.databases.address import Address
+from freshet.databases.driver import driver
+from freshet.databases.mariadb.catalogue import kinds_of, tables_of
+from freshet.databases.mariadb.connection import Connection, failing, quoted, settings_of
+from freshet.databases.mariadb.log import Binlog, number_of
+from freshet.databases.mariadb.values import Kind, as_json
+from freshet.databases.model import Base, DbTable, Told
+from freshet.errors import FreshetError
+
+_NEEDED = {"log_bin": "ON", "binlog_format": "ROW", "binlog_row_image": "FULL", "binlog_row_metadata": "FULL"}
+
+
+class MariaDbSource:
+    """A MariaDB.
+
+    Args:
+        address: The database.
+        name: Of who reads its log.
+    """
+
+    kind = "mariadb"
+
+    def __init__(self, address: Address, name: str) -> None:
+        self._address, self._connection = address, Connection(address)
+        self._binlog = Binlog(address, name)
+        ((version,),) = self._connection.rows("SELECT VERSION()")
+        if "MariaDB" not in str(version):
+            raise FreshetError(
+                "DATABASE_UNFIT",
+                f"the server at {address} is no MariaDB but {version}: its GTIDs are others, and nobody has tried it.",
+                "Nothing was read or written.",
+                "Let Debezium on Kafka Connect capture it: docs/guides/changelog.md.",
+            )
+
+    def tables(self) -> tuple[DbTable, ...]:
+        """See ``databases.source``."""
+        return tables_of(self._connection)
+
+    def identity(self) -> str:
+        """See ``databases.source``: another server of the same replication has the same transactions."""
+        domain = self._connection.variable("gtid_binlog_pos").split("-")[0]
+        return f"mariadb, domain {domain}, {self._address.database}"
+
+    def keeps_log(self) -> bool:
+        """See ``databases.source``: the log is kept by time, for everybody."""
+        return False
+
+    def begin(self, tables: Collection[DbTable], again: bool) -> Base:
+        """See ``databases.source``."""
+        self._refuse_parts()
+        return self.add(tables)
+
+    def _refuse_parts(self) -> None:
+        """Refuse a server whose log does not have whole rows with their names."""
+        for name, value in _NEEDED.items():
+            if (found := self._connection.variable(name)) != value:
+                raise FreshetError(
+                    "DATABASE_UNFIT",
+                    f"MariaDB's {name} is {found or 'not known'}, and its log has whole rows by {value} alone.",
+                    "Nothing was captured.",
+                    f"Set {name.replace('_', '-')}={value} in the server's settings.",
+                )
+
+    def add(self, tables: Collection[DbTable]) -> Base:
+        """See ``databases.source``: the place that a consistent snapshot names, whose transactions everybody sees.
+
+        The log's own end would not do: a transaction is in the log before it can be seen.
+        """
+        with failing(self._address):
+            snapshot = driver("pymysql").connect(**settings_of(self._address))
+            try:
+                with snapshot.cursor() as cursor:
+                    cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+                    cursor.execute("SHOW STATUS LIKE 'binlog_snapshot%'")
+                    told = {name.lower(): value for name, value in cursor.fetchall()}
+                    at = (told.get("binlog_snapshot_file", ""), int(told.get("binlog_snapshot_position") or 0))
+                    cursor.execute("SELECT BINLOG_GTID_POS(%s, %s)", at)
+                    ((position,),) = cursor.fetchall()
+            finally:
+                snapshot.close()
+        return Base(position=str(position or ""), number=number_of(str(position or "")))
+
+    def check(self, position: Base, tables: Collection[DbTable]) -> None:
+        """See ``databases.source``: that its log is gone the server says itself, when it is read."""
+        self._refuse_parts()
+
+    def now(self) -> Base:
+        """See ``databases.source``."""
+        position = self._connection.variable("gtid_binlog_pos")
+        return Base(position=position, number=number_of(position))
+
+    def piece(self, table: DbTable, after: Sequence[Any] | None, most: int) -> tuple[list[dict[str, Any]], list[Any] | None]:
+        """See ``databases.source``."""
+        kinds = kinds_of(self._connection).get(table.name, {})
+        names = [column.name for column in table.columns if column.name in kinds]
+        key = ", ".join(map(quoted, table.key))
+        behind = f" WHERE ({key}) > ({', '.join(['%s'] * len(table.key))})" if after is not None else ""
+        chosen = ", ".join(_chosen(name, kinds[name]) for name in names)
+        sql = f"SELECT {chosen} FROM {quoted(table.schema, table.name)}{behind} ORDER BY {key} LIMIT {int(most)}"
+        found = self._connection.rows(sql, tuple(after or ()))
+        rows = [{name: as_json(kinds[name], value) for name, value in zip(names, row, strict=True)} for row in found]
+        last = [_kept(found[-1][names.index(name)]) for name in table.key] if found else None
+        return rows, last
+
+    def changes(self, after: Base, upto: Base, most: int, wanted: Mapping[str, Collection[str]]) -> Iterator[Told]:
+        """See ``databases.source``."""
+        return self._binlog.changes(after, upto, most, wanted, kinds_of(self._connection))
+
+    def release(self, upto: Base) -> None:
+        """See ``databases.source``: the server forgets its log by itself."""
+
+    def close(self) -> None:
+        """See ``databases.source``."""
+        self._connection.close()
+
+
+def _chosen(name: str, kind: Kind) -> str:
+    # As a text a FLOAT has six digits, and the log has all of it.
+    return f"CAST({quoted(name)} AS DOUBLE)" if kind.name == "float" else quoted(name)
+
+
+def _kept(value: Any) -> Any:
+    return str(value) if isinstance(value, datetime.date | Decimal) else value

@@ -1,0 +1,81 @@
+"""What PostgreSQL's catalogue says of tables: columns, types, keys, and what of an old row its log will have."""
+
+from __future__ import annotations
+
+from freshet.databases.model import DbColumn, DbTable
+from freshet.databases.postgres.connection import Connection
+from freshet.databases.postgres.values import lake_type
+from freshet.types.columns import Atomic
+
+_TABLES = """
+SELECT c.oid, n.nspname, c.relname, c.relreplident, c.relkind, c.relpersistence,
+  (SELECT array_agg(a.attname ORDER BY k.place)
+   FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(number, place), pg_attribute a
+   WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate AND a.attrelid = c.oid AND a.attnum = k.number)::text[],
+  (SELECT array_agg(a.attname) FROM pg_index i, unnest(i.indkey) AS k(number), pg_attribute a
+   WHERE i.indrelid = c.oid AND i.indisreplident AND a.attrelid = c.oid AND a.attnum = k.number)::text[]
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+  AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'
+ORDER BY n.nspname, c.relname
+"""
+_COLUMNS = """
+SELECT a.attrelid, a.attname, format_type(a.atttypid, a.atttypmod), b.typname, b.typtype,
+  CASE WHEN t.typtype = 'd' AND a.atttypmod = -1 THEN t.typtypmod ELSE a.atttypmod END,
+  a.attnotnull, a.attstorage IN ('x', 'e'), a.attgenerated <> ''
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ANY(%s)
+ORDER BY a.attrelid, a.attnum
+"""
+_TYPES = """
+SELECT t.oid, b.typname, b.typtype FROM pg_type t
+JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+"""
+#: Types by which a copy of a table may be cut into pieces, each beginning behind the last key of the one before.
+_KEYS = ("smallint", "int", "bigint", "string", "date", "timestamp")
+
+
+def tables_of(connection: Connection) -> tuple[DbTable, ...]:
+    """Return every table of the database that is nobody's partition and not PostgreSQL's own, in order."""
+    found = connection.rows(_TABLES)
+    columns: dict[int, list[DbColumn]] = {row[0]: [] for row in found}
+    computed: set[tuple[int, str]] = set()
+    for oid, name, declared, base, kind, modifier, not_null, large, generated in connection.rows(_COLUMNS, (list(columns),)):
+        type_, note = lake_type(base if kind == "b" else "", modifier)
+        columns[oid].append(DbColumn(name=name, declared=declared, type=type_, note=note, nullable=not not_null, large=large))
+        if generated:
+            computed.add((oid, name))
+    return tuple(
+        DbTable(
+            schema=schema,
+            name=name,
+            # The log leaves out what the database computes itself.
+            columns=tuple(one for one in columns[oid] if (oid, one.name) not in computed),
+            key=tuple(key or ()),
+            whole_rows=identity == "f",
+            refused=_refused(relkind, persistence, identity, key, of_identity, columns[oid]),
+        )
+        for oid, schema, name, identity, relkind, persistence, key, of_identity in found
+    )
+
+
+def type_names(connection: Connection) -> dict[int, str]:
+    """Return by OID the names of types as ``values`` knows them, of domains those of the types below; empty for any other."""
+    return {oid: name if kind == "b" else "" for oid, name, kind in connection.rows(_TYPES)}
+
+
+def _refused(
+    relkind: str, persistence: str, identity: str, key: list[str] | None, of_identity: list[str] | None, columns: list[DbColumn]
+) -> str:
+    if relkind == "p":
+        return "it is partitioned, of which only single tables are captured"
+    if persistence != "p":
+        return "it is temporary or unlogged: the log does not have its changes"
+    if not key:
+        return "it has no primary key that is checked at once, by which a change would find its row"
+    if identity == "n" or (identity == "i" and set(of_identity or ()) != set(key)):
+        return "its replica identity does not have the primary key: ALTER TABLE ... REPLICA IDENTITY DEFAULT, or FULL"
+    types = {one.name: one.type for one in columns}
+    bad = [name for name in key if not isinstance(types[name], Atomic) or str(types[name]) not in _KEYS]
+    return f"its key has {bad[0]}, of type {types[bad[0]]}, by which a copy cannot be cut into pieces" if bad else ""
