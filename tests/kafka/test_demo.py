@@ -6,12 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from freshet.dev.kafka import look
 from tests.demo.place import ROOT
-
-pytestmark = pytest.mark.waits
 
 
 def test_the_rides_come_through_a_real_broker_and_equal_their_recompute(tmp_path: Path) -> None:
