@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def _makers(facts: ProjectFacts) -> dict[str, Make]:
         "services.html": lambda found, live: _made("services.html", found, live),
     }
     for one in facts.pipelines:
-        found[f"pipelines/{one.slug}.html"] = lambda found, live, one=one: _pipeline(found, live, one)  # type: ignore[misc]
+        found[f"pipelines/{one.slug}.html"] = partial(_pipeline, one=one)
     return found
 
 

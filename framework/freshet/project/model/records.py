@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,7 +15,7 @@ _IS_DELETED = "_hoodie_is_deleted"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordsSpec(SourceSpec):
+class RecordsSpec(SourceSpec, ABC):
     """A source of records, read incrementally as ``<SRC>``: a row for each record.
 
     Args:
@@ -33,9 +34,9 @@ class RecordsSpec(SourceSpec):
         return False
 
     @property
+    @abstractmethod
     def origin(self) -> Column:
         """Return the column of <SRC> that says where a record came from."""
-        raise NotImplementedError
 
     @property
     def value_columns(self) -> tuple[Column, ...]:
