@@ -47,8 +47,8 @@ def causes_of(plan: AuditPlan, target: TableState, groups: Sequence[Group]) -> t
         found.append(
             Cause(
                 code="EDITED_ROWS",
-                message=f"{counted(rows, 'row')} were written by {counted(len(commits), 'commit')} that the pipeline did not "
-                f"make{by}: {_named(readable(one) for one in commits)}",
+                message=f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'} written by {counted(len(commits), 'commit')} "
+                f"that the pipeline did not make{by}: {_named(readable(one) for one in commits)}",
                 rows=rows,
             )
         )
