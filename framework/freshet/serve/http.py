@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import socket
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,6 +20,8 @@ Answering = Callable[[str, str, str], Answer]
 _PATIENCE_SECONDS = 10.0
 # No call carries a body; what comes is read so that the answer can be.
 _LONGEST_BODY = 65_536
+# To close on a caller that still writes takes the answer away from it: RFC 9112, section 9.6.
+_LAST_WORDS = 1_048_576
 
 
 class Listener(ThreadingHTTPServer):
@@ -43,6 +47,18 @@ class Listener(ThreadingHTTPServer):
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    def shutdown_request(self, request: Any) -> None:
+        """Say that no more comes, and read what is still on its way before the connection is closed."""
+        with suppress(OSError):
+            request.shutdown(socket.SHUT_WR)
+            left, until = _LAST_WORDS, time.monotonic() + _PATIENCE_SECONDS
+            while left > 0 and (seconds := until - time.monotonic()) > 0:
+                request.settimeout(seconds)
+                if not (part := request.recv(65_536)):
+                    break
+                left -= len(part)
+        self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Leave it: a caller that hangs up is none of the process's troubles."""

@@ -48,13 +48,15 @@ def test_one_connection_takes_several_requests(listener: Listener) -> None:
 
 @pytest.mark.parametrize("head", ["Content-Length: many", "Transfer-Encoding: chunked", "Content-Length: 99999999"])
 def test_a_body_that_cannot_be_skipped_ends_the_connection(listener: Listener, head: str) -> None:
+    """Kind: an answer that comes before its call has ended; who still writes must be let, or it never reads the answer."""
     with socket.create_connection(("127.0.0.1", listener.server_port), timeout=10) as caller:
         caller.sendall(f"POST /a HTTP/1.1\r\nHost: x\r\n{head}\r\n\r\n".encode() + b"x" * 70_000)
-        caller.shutdown(socket.SHUT_WR)
         said = b""
         while part := caller.recv(65_536):
             said += part
         assert b"Connection: close" in said
+        for _ in range(3):
+            caller.sendall(b"x" * 1_000)
 
 
 def test_words_that_are_no_http_are_answered_and_harm_nobody(listener: Listener) -> None:
