@@ -52,10 +52,25 @@ def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     return int(number[:9]) * _SIZES[unit]
 
 
+def _names(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    from freshet.serve.names import plain_name
+
+    if any(plain_name(one) is None for one in value):
+        raise click.BadParameter("a name is such as lake.example.com, without a port.")
+    return value
+
+
 @click.command(short_help="Run pipelines when they are due, in one process that stays.")
 @selection_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that HTTP listens on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="Port; 0 for a free one.")
+@click.option(
+    "--allow-host",
+    multiple=True,
+    callback=_names,
+    metavar="NAME",
+    help="Name by which it may be asked, such as a reverse proxy's; repeatable. By addresses and by localhost it may anyway.",
+)
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
@@ -102,6 +117,7 @@ def serve(
     everything: bool,
     host: str,
     port: int,
+    allow_host: tuple[str, ...],
     token_file: Path | None,
     parallel: int,
     grace: int,
@@ -120,12 +136,14 @@ def serve(
     same command goes on where the last one was.
 
     HTTP has pages for people at /, and /metrics, /healthz, /readyz, /api/status, /api/runs and /api/plan/NAME; and, with the
-    token, POST to /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME.
+    token, POST to /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME. It is asked by its address, by localhost or by a
+    name of --allow-host: a page of another site asks by that site's name, and gets nothing.
 
     \b
     Examples:
       freshet serve --all --env prod
       freshet serve --tag hourly --parallel 4 --port 9000
+      freshet serve --all --host 0.0.0.0 --allow-host lake.example.com --token-file token
       FRESHET_SERVE_TOKEN=... freshet serve --all --events events.jsonl
       curl -X POST -H "Authorization: Bearer ..." http://127.0.0.1:8340/api/trigger/trip_earnings
     """
@@ -136,7 +154,7 @@ def serve(
     token = _token(token_file)
     # Each of these imports what only a process that stays needs.
     from freshet.lineage.listener import Lineage
-    from freshet.serve.api import answer
+    from freshet.serve.api import Access, answer
     from freshet.serve.desk import ServersDesk
     from freshet.serve.http import listen
     from freshet.serve.kept_log import KeptLog
@@ -144,6 +162,7 @@ def serve(
     from freshet.serve.live import LivePages
     from freshet.serve.loading import Wanted, load_valid
     from freshet.serve.loop import Server
+    from freshet.serve.names import own_names
     from freshet.serve.warm import Warm, most_memory
 
     wanted = Wanted(root=Path(os.path.realpath(root)), env=env, overrides=overrides, names=names, tags=tags)
@@ -161,7 +180,8 @@ def serve(
     for one in (bus, beside):
         Lineage().follow(one, lambda: server.loaded.project)
     desk = ServersDesk(server, bool(token))
-    http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
+    access = Access(names=own_names(host, allow_host), token=token)
+    http = listen(host, port, lambda asked: answer(desk, access, asked))
     address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"
     desk.address = address
     with _stops(server.stop) as last:

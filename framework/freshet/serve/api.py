@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from freshet.errors import FreshetError, unforeseen
 from freshet.metrics.text import CONTENT_TYPE
 from freshet.secrets import redact_tree
+from freshet.serve.names import may_be_asked, name_asked
 from freshet.site.pages import LIVE_POLICY
 
 JSON = "application/json; charset=utf-8"
@@ -48,6 +49,36 @@ class Answer:
     body: str
     kind: str = JSON
     headers: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request.
+
+    Args:
+        method: ``GET``, ``POST`` or another one.
+        target: Path and query.
+        authorization: The header of that name; empty where there is none.
+        host: The header of that name; None where the caller's HTTP has none, empty where it is missing or there are several.
+    """
+
+    method: str
+    target: str
+    authorization: str = ""
+    host: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Who is answered.
+
+    Args:
+        names: By which names the process may be asked, as ``own_names`` gives them.
+        token: What a writing call must carry; empty where none is taken.
+    """
+
+    names: frozenset[str]
+    token: str = ""
 
 
 class Desk(Protocol):
@@ -99,18 +130,17 @@ class Refused(FreshetError):
         self.status = status
 
 
-def answer(desk: Desk, token: str, method: str, target: str, authorization: str) -> Answer:
+def answer(desk: Desk, access: Access, asked: Asked) -> Answer:
     """Answer a request; whatever goes wrong becomes an answer, too.
 
     Args:
         desk: What the answers are made of.
-        token: What a writing call must carry; empty where none is taken.
-        method: ``GET``, ``HEAD`` or ``POST``.
-        target: Path and query.
-        authorization: The header of that name; empty where there is none.
+        access: Who is answered.
+        asked: The request.
     """
     try:
-        return _answered(desk, token, method, target, authorization)
+        _check_host(access.names, asked.host)
+        return _answered(desk, access.token, asked)
     except Refused as error:
         headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
         return Answer(status=error.status, body=_json({"error": error.as_json()}), headers=headers)
@@ -119,8 +149,8 @@ def answer(desk: Desk, token: str, method: str, target: str, authorization: str)
         return Answer(status=503 if found.retryable else 500, body=_json({"error": found.as_json()}))
 
 
-def _answered(desk: Desk, token: str, method: str, target: str, authorization: str) -> Answer:
-    parts = urlsplit(target)
+def _answered(desk: Desk, token: str, asked: Asked) -> Answer:
+    method, parts = asked.method, urlsplit(asked.target)
     path = parts.path.rstrip("/") or "/"
     api, _, rest = path.removeprefix("/api/").partition("/") if path.startswith("/api/") else ("", "", "")
     name, writes = unquote(rest), api in _WRITES
@@ -134,7 +164,7 @@ def _answered(desk: Desk, token: str, method: str, target: str, authorization: s
     if method != needed:
         raise Refused(405, "SERVE_METHOD", f"{path[:200]} takes {needed}, not {method}.", _NOTHING, f"Send {needed}.")
     if writes:
-        _check(token, authorization)
+        _check(token, asked.authorization)
         given = {key: values[-1] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
         return Answer(status=202, body=_json(desk.ask(api, name, given)))
     match api or path:
@@ -164,11 +194,11 @@ def _page(desk: Desk, path: str) -> Answer | None:
 
 
 def _paths() -> dict[str, str]:
-    asked = {f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}
-    asked["/api/backfill/NAME"] += (
+    writes = {f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}
+    writes["/api/backfill/NAME"] += (
         "; ?start=2026-01-01&end=2026-02-01, and as the command has them chunk, reprocess, accept_changes"
     )
-    return {**_READS, **asked}
+    return {**_READS, **writes}
 
 
 def _limit(query: Mapping[str, list[str]]) -> int:
@@ -181,6 +211,25 @@ def _limit(query: Mapping[str, list[str]]) -> int:
 def _state(found: tuple[bool, dict[str, Any]]) -> Answer:
     is_well, told = found
     return Answer(status=200 if is_well else 503, body=_json(told))
+
+
+def _check_host(names: frozenset[str], host: str | None) -> None:
+    """Refuse a request by a name that is none of the process's own."""
+    # What asks without it is no browser.
+    if host is None:
+        return
+    name = name_asked(host)
+    if name is None:
+        advice = "Send one header 'Host' with the name or the address that you ask."
+        raise Refused(400, "SERVE_HOST_UNKNOWN", "the request does not say by which name it asks.", _NOTHING, advice)
+    if not may_be_asked(name, names):
+        raise Refused(
+            421,
+            "SERVE_HOST_UNKNOWN",
+            f"this process is not asked by the name {name[:80]!r}.",
+            _NOTHING,
+            f"Ask it by its address; or where {name[:80]} is a name of it, start it with --allow-host {name[:80]}.",
+        )
 
 
 def _check(token: str, authorization: str) -> None:
