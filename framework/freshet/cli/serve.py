@@ -18,18 +18,17 @@ from freshet.cli.early import SIGNALS, stopping
 from freshet.cli.options import project_options, selection_options
 from freshet.cli.output import Output, message
 from freshet.cli.progress import reporting_events
+from freshet.cli.serve_token import TOKEN, read_token
 from freshet.cli.signals import PUBLISHED, UNFINISHED
-from freshet.errors import Exit, FreshetError
+from freshet.errors import Exit
 from freshet.events.bus import Bus
 from freshet.events.event import Event, Listener
 from freshet.events.kinds import Phase
 from freshet.project.shape.strategies import seconds_of
 from freshet.run.several import PARALLEL
-from freshet.secrets import REDACTOR
 from freshet.sources.hudi.reads import counted
 
 DEFAULT_PORT = 8340
-TOKEN = "FRESHET_SERVE_TOKEN"
 _SIZES = {"MB": 10**6, "GB": 10**9}
 _NAMED_COMMITS = 3
 # Each of these comes with every run, and says what its end says again.
@@ -151,10 +150,11 @@ def serve(
         raise click.UsageError("--all goes with neither names nor --tag.")
     if not (names or tags or everything):
         raise click.UsageError("Say which pipelines: names, --tag TAG or --all.")
-    token = _token(token_file)
+    token = read_token(token_file)
     # Each of these imports what only a process that stays needs.
     from freshet.lineage.listener import Lineage
-    from freshet.serve.api import Access, answer
+    from freshet.serve.access import Access
+    from freshet.serve.api import answer
     from freshet.serve.desk import ServersDesk
     from freshet.serve.http import listen
     from freshet.serve.kept_log import KeptLog
@@ -198,32 +198,6 @@ def serve(
 
 def _ended(stopped_by: str, runs: int) -> str:
     return f"stopped by {stopped_by}; {counted(runs, 'run')} {'has' if runs == 1 else 'have'} ended"
-
-
-def _token(file: Path | None) -> str:
-    """Return the token that writing calls must carry; empty for none. It is no part of the environment any longer."""
-    token, named = os.environ.pop(TOKEN, ""), TOKEN
-    if file is not None:
-        named = str(file)
-        try:
-            token = file.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or "it is no text"
-            raise _bad_token(f"{named} cannot be read: {said}") from error
-    if (file is not None or token) and not (token.isascii() and token.isprintable() and token and " " not in token):
-        raise _bad_token(f"{named} holds no token: some signs of ASCII without blanks")
-    if token:
-        REDACTOR.register(TOKEN, token)
-    return token
-
-
-def _bad_token(said: str) -> FreshetError:
-    return FreshetError(
-        "SERVE_TOKEN_UNREADABLE",
-        f"{said}.",
-        "Nothing was read or written.",
-        "Write one, such as by: openssl rand -hex 32",
-    )
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from freshet.errors import FreshetError
-from freshet.serve.api import Answer, Asked
+from freshet.serve.access import Asked
+from freshet.serve.api import Answer
 
 #: Answers a request.
 Answering = Callable[[Asked], Answer]
@@ -89,6 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
                 target=self.path,
                 authorization=self.headers.get("Authorization", ""),
                 host=self._host(),
+                accept=",".join(self.headers.get_all("Accept", [])),
             )
         )
         body = found.body.encode()

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from freshet.cli.serve import TOKEN, _ended
+from freshet.cli.serve import _ended
+from freshet.cli.serve_token import TOKEN
 from tests.kit.project import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet, parsed
 

@@ -10,7 +10,8 @@ import pytest
 
 from freshet.errors import RetryableError
 from freshet.secrets import REDACTOR
-from freshet.serve.api import Access, Answer, Asked, Refused, answer
+from freshet.serve.access import Access, Asked, Refused
+from freshet.serve.api import Answer, answer
 from freshet.serve.names import own_names
 
 TOKEN = "a-token-of-some-length"
@@ -28,6 +29,10 @@ class Stub:
     def page(self, path: str) -> str | None:
         self.asked.append(("page", path))
         return {"index.html": "<p>all", "site.css": "a {}", "pipelines/a b.html": "<p>one"}.get(path)
+
+    def missing(self, target: str) -> str:
+        self.asked.append(("missing", target))
+        return "<p>none"
 
     def metrics(self) -> str:
         return "freshet_serve_paused 0\n# EOF\n"
@@ -62,10 +67,17 @@ def desk() -> Stub:
 
 
 def ask(
-    desk: Stub, target: str, method: str = "GET", given: str = "", token: str = TOKEN, host: str | None = None, bound: str = ""
+    desk: Stub,
+    target: str,
+    method: str = "GET",
+    given: str = "",
+    token: str = TOKEN,
+    host: str | None = None,
+    bound: str = "",
+    accept: str = "",
 ) -> Answer:
     access = Access(names=own_names(bound or "127.0.0.1", ["Lake.example.com."]), token=token)
-    return answer(desk, access, Asked(method=method, target=target, authorization=given, host=host))
+    return answer(desk, access, Asked(method=method, target=target, authorization=given, host=host, accept=accept))
 
 
 def refused(found: Answer) -> tuple[int, str]:
@@ -159,6 +171,38 @@ def test_a_path_that_there_is_not(desk: Stub, path: str) -> None:
     assert found.status == 200 if expected is None else refused(found) == expected
     assert len(found.body) < 3000
     assert [one for one in desk.asked if one[0] != "page"] == []
+
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+
+@pytest.mark.parametrize(
+    "target", ["/gone.html", "/pipelines/gone.html?x=1", "/favicon.ico", "/gone", "/metrics/x", "/..%2fetc"]
+)
+def test_a_person_who_asks_for_a_page_that_there_is_not_gets_a_page(desk: Stub, target: str) -> None:
+    found = ask(desk, target, accept=BROWSER)
+    assert (found.status, found.body, found.kind) == (404, "<p>none", "text/html; charset=utf-8")
+    assert found.headers == ask(desk, "/").headers
+    assert ("missing", target) in desk.asked
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "accept"),
+    [
+        ("/gone.html", "GET", "*/*"),
+        ("/gone.html", "GET", ""),
+        ("/gone.html", "GET", "application/json"),
+        ("/gone.html", "GET", "application/json, text/html;q=0.9"),
+        ("/gone.html", "GET", "text/html;q=0"),
+        ("/gone.html", "GET", "text/html;q=many"),
+        ("/gone.html", "GET", "image/avif,image/webp,*/*;q=0.8"),
+        ("/gone.html", "POST", BROWSER),
+        ("/api/gone", "GET", BROWSER),
+        ("/api/plan/", "GET", BROWSER),
+    ],
+)
+def test_others_get_the_error_as_data(desk: Stub, target: str, method: str, accept: str) -> None:
+    assert refused(ask(desk, target, method, accept=accept)) == (404, "SERVE_PATH_UNKNOWN")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from freshet.errors import FreshetError
-from freshet.serve.api import Answer, Asked
+from freshet.serve.access import Asked
+from freshet.serve.api import Answer
 from freshet.serve.http import Listener, listen
 
 

@@ -14,7 +14,7 @@ import pytest
 from freshet.errors import CheckError, RetryableError
 from freshet.events.event import Event
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.serve.api import Refused
+from freshet.serve.access import Refused
 from freshet.serve.desk import ServersDesk
 from freshet.serve.entry import Ended
 from freshet.serve.limits import Limits
