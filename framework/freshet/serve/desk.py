@@ -161,16 +161,20 @@ class ServersDesk:
         Args:
             what: ``trigger``, ``pause``, ``resume``, ``backfill`` or ``stop-backfill``.
             pipeline: Its name.
-            query: The words of the call's query.
+            query: The words of the call's query; with ``env`` it is meant for a process that serves this environment.
 
         Raises:
-            Refused: UNKNOWN_PIPELINE, PIPELINE_NOT_SERVED, PIPELINE_PAUSED, SERVE_STOPPING, SERVE_QUERY, BACKFILL_GOES_ON,
-                BACKFILL_NOT_ASKED, or what the backfill itself is refused for.
+            Refused: SERVE_OTHER_ENV, UNKNOWN_PIPELINE, PIPELINE_NOT_SERVED, PIPELINE_PAUSED, SERVE_STOPPING, SERVE_QUERY,
+                BACKFILL_GOES_ON, BACKFILL_NOT_ASKED, or what the backfill itself is refused for.
             RetryableError: PAUSE_NOT_KEPT.
         """
-        server, spec = self._server, self._spec(pipeline)
+        server, env = self._server, self._server.loaded.project.env
+        if query.get("env", env) != env:
+            words = f"this process serves {env}, and not {query['env'][:80]!r}."
+            raise Refused(409, "SERVE_OTHER_ENV", words, next_step="Ask the one that does.")
+        spec = self._spec(pipeline)
         if what == "backfill":
-            return self._backfill(spec, backfill_asked(query))
+            return self._backfill(spec, backfill_asked({key: value for key, value in query.items() if key != "env"}))
         if what == "stop-backfill":
             return self._stop_backfill(pipeline)
         if what != "trigger":

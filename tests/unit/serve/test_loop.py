@@ -151,7 +151,10 @@ def test_what_is_continuous_runs_what_follows_it_runs_and_the_rest_is_called(ben
     found.until(lambda: found.shown("b")["phase"] == "resting")
     assert "look c" not in found.done
     assert found.shown("a")["last"]["commits"] == list(COMMITTED.commits)
-    found.desk.ask("trigger", "c", {})
+    with pytest.raises(Refused) as refused:
+        found.desk.ask("trigger", "c", {"env": "prod"})
+    assert (refused.value.status, refused.value.code) == (409, "SERVE_OTHER_ENV")
+    found.desk.ask("trigger", "c", {"env": "base"})
     found.until(lambda: "run c" in found.done)
     assert found.stop()
     assert found.codes()[-1] == "SERVE_STOPPING"
