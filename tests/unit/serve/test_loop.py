@@ -286,6 +286,26 @@ def test_files_are_taken_over_once_they_are_valid(bench: Callable[..., Bench], t
 
 
 @pytest.mark.waits
+def test_two_hundred_pipelines_are_served_and_one_of_a_broken_cron_hides_none(
+    bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    names = [f"p{n:03}" for n in range(199)]
+    a_project(tmp_path, "broken", files={"pipelines/broken.yml": 'schedule: "H * * * *"\n'})
+    found = bench(dict.fromkeys(names, ""), "p123", parallel=2)
+    shown = found.desk.status()
+    assert [one["pipeline"] for one in shown["pipelines"]] == names
+    assert [one["pipeline"] for one in shown["invalid"]] == ["broken"]
+    found.desk.ask("trigger", "p123", {})
+    found.until(lambda: found.done == ["look p123", "run p123"])
+    text = found.desk.metrics()
+    assert [name for name in names if f'pipeline="{name}"' not in text] == []
+    found.desk.page("index.html")
+    found.until(lambda: found.server.pages.kept is not None)
+    page = found.desk.page("index.html") or ""
+    assert [name for name in (*names, "broken") if f"pipelines/{name}.html" not in page] == []
+
+
+@pytest.mark.waits
 def test_a_python_step_that_is_not_as_it_was_loaded_is_not_run(bench: Callable[..., Bench], tmp_path: Path) -> None:
     """Its commit would say that other text made the rows."""
     step = tmp_path / "transformers/step.py"
