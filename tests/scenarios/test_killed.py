@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,23 @@ def test_a_run_killed_before_its_commit_is_repeated_right(waiting: Lake, words: 
     positions = [c.main.instant for _, _, c in waiting.state().checkpoints() if c.main]
     assert (positions[0] > before, positions) == (True, sorted(set(positions), reverse=True))
     assert waiting.run_ok().outcome == "idle"
+
+
+@pytest.mark.parametrize("left", [None, "", "#Properties saved\nhoodie.table.version=8\nhoodie.table.na"])
+def test_what_is_left_of_tables_that_never_began_is_removed_and_they_are_made(lake: Lake, left: str | None) -> None:
+    """Of the target and of its quarantine; to Hudi a table is there as soon as its folder ``.hoodie`` is."""
+    lake.pipeline(top="checks: [{name: negative, where: amount < 0, severity: drop}]\n")
+    lake.land(rows(("a", 1, "1"), ("b", 1, "-1")))
+    spec = lake.spec()
+    for table in (spec.target.ref, spec.quarantine):
+        folder = Path(table.path) / ".hoodie"
+        (folder / "timeline" / "history").mkdir(parents=True)
+        if left is not None:
+            (folder / "hoodie.properties").write_text(left)
+    assert lake.plan().checkpoint_before is None
+    done = lake.run_ok()
+    assert (done.outcome, done.quarantined, lake.rows()) == ("committed", 1, rows(("a", 1, "1")))
+    assert lake.run_ok().outcome == "idle"
 
 
 def test_a_run_killed_after_its_commit_and_before_it_reported_leaves_nothing_to_repeat(waiting: Lake) -> None:

@@ -137,6 +137,14 @@ def of_process(browser: Any, address: str, token: str, pictures: Path | None) ->
     reached = clicked(page, f"{address}/")
     found["clicked"] = [one.removeprefix(address) for one in reached]
     in_every_way(browser, found, {name_of(one) or "overview.html": one for one in reached}, pictures)
+    # Chromium itself notes that a page is not there.
+    lost = browser.new_context(viewport={"width": 360, "height": 740}).new_page()
+    looked_at(lost, f"{address}/pipelines/{'gone' * 40}.html", found, "a page that there is not", by_rules=True)
+    found["missing"] = lost.inner_text("h1")
+    if pictures is not None:
+        lost.screenshot(path=pictures / "missing-phone-light.png", full_page=True)
+    lost.click("text=All pipelines")
+    lost.wait_for_url(f"{address}/index.html")
     bare = browser.new_context(java_script_enabled=False).new_page()
     bare.goto(f"{address}/pipelines/payments.html")
     found["bare"] = bare.inner_text("main")

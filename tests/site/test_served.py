@@ -80,6 +80,7 @@ def test_every_served_page_as_a_person_finds_it(looked_at: Looked, address: str,
     )
     assert set(found["clicked"]) == {"/", *(f"/{name}.html" for name in names)}
     assert '{"id": "k2", "amount": "17.20", "password": "..."}' in found["bare"], "without the script"
+    assert found["missing"] == "No such page"
     assert "curl -X POST" not in found["bare"], "what is folded stays so"
     assert "SERVE_TOKEN_WRONG" in found["refused"]
     assert found["answered"] == "pause: it is paused now"

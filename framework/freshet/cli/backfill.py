@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -15,6 +16,8 @@ from freshet.backfill.run import BackfillResult, run_backfill, window_of
 from freshet.cli.options import project_options, wait_option
 from freshet.cli.output import Output, trace
 from freshet.cli.progress import progress, reporting_events
+from freshet.cli.serve_client import call_server, checked_address
+from freshet.cli.serve_token import TOKEN, read_token
 from freshet.errors import Exit, SyncError
 from freshet.hudi.timeline import TimelineState
 from freshet.lineage.listener import Lineage
@@ -23,6 +26,7 @@ from freshet.project.load.project import load_project
 from freshet.project.model.pipeline import Project
 from freshet.sources.hudi.reads import counted
 
+_MAX_CONFLICTS = 20
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 
 
@@ -46,13 +50,27 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
 @click.option(
     "--max-conflicts",
     type=click.IntRange(min=0),
-    default=20,
+    default=_MAX_CONFLICTS,
     show_default=True,
     metavar="N",
     help="How often one chunk is repeated when another writer was faster.",
 )
 @click.option("--accept-changes", is_flag=True, help="Go on although the pipeline's logic changed since the backfill began.")
 @click.option("--dry-run", is_flag=True, help="Only show the chunks, and the plan of the first.")
+@click.option(
+    "--serve",
+    "address",
+    default=None,
+    callback=checked_address,
+    metavar="URL",
+    help="Let the `freshet serve` at this address do it, between its runs, and return at once.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path),
+    default=None,
+    help=f"File with the token of that process.  [default: {TOKEN}]",
+)
 @wait_option
 @project_options
 @reporting_events
@@ -66,6 +84,8 @@ def backfill(
     max_conflicts: int,
     accept_changes: bool,
     dry_run: bool,
+    address: str | None,
+    token_file: Path | None,
     root: Path,
     env: str | None,
     overrides: tuple[str, ...],
@@ -73,14 +93,34 @@ def backfill(
     """Compute a range of dates again from snapshots, chunk by chunk, while the pipeline's own runs go on.
 
     The same command resumes a backfill that was stopped or killed: each chunk's commit says that it is done. The
-    checkpoint of the incremental runs is not touched.
+    checkpoint of the incremental runs is not touched. With --serve a process that stays does it instead, with its own files
+    and settings, one chunk in each gap between its runs.
 
     \b
     Examples:
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2026-02-01 --dry-run
       freshet backfill driver_daily_earnings --start 2026-01-01 --end 2027-01-01 --reprocess failed
+      freshet backfill driver_daily_earnings --start 2026-01-01 --end 2027-01-01 --serve http://127.0.0.1:8340
     """
+    if address is not None:
+        if dry_run or overrides or max_conflicts != _MAX_CONFLICTS:
+            raise click.UsageError(
+                "--dry-run, --set, --wait and --max-conflicts are of a backfill of one's own, without --serve."
+            )
+        asked = {
+            "start": f"{start:%Y-%m-%dT%H:%M:%S}",
+            "end": f"{end:%Y-%m-%dT%H:%M:%S}",
+            "reprocess": reprocess,
+            "accept_changes": str(int(accept_changes)),
+            **({"chunk": chunk} if chunk else {}),
+            **({"env": env} if env else {}),
+        }
+        answer = call_server(address, read_token(token_file), "backfill", name, asked)
+        output.result(_handed_over(address, answer), answer)
+        return Exit.OK
+    if token_file is not None:
+        raise click.UsageError("--token-file goes with --serve.")
 
     lineage = Lineage()
 
@@ -103,6 +143,15 @@ def backfill(
         trace(result.error)
         return result.error.exit_code
     return Exit.FAILED if result.failed else Exit.OK
+
+
+def _handed_over(address: str, answer: Mapping[str, Any]) -> str:
+    chunks = answer.get("steps")
+    number = f" ({counted(chunks, 'chunk')})" if isinstance(chunks, int) else ""
+    return (
+        f"{answer.get('pipeline')}: the process at {address} does {answer.get('words')}{number} between its runs\n"
+        f"  How far it is: {address}/api/status, or its pages"
+    )
 
 
 def _in_words(result: BackfillResult) -> str:

@@ -18,18 +18,17 @@ from freshet.cli.early import SIGNALS, stopping
 from freshet.cli.options import project_options, selection_options
 from freshet.cli.output import Output, message
 from freshet.cli.progress import reporting_events
+from freshet.cli.serve_token import TOKEN, read_token
 from freshet.cli.signals import PUBLISHED, UNFINISHED
-from freshet.errors import Exit, FreshetError
+from freshet.errors import Exit
 from freshet.events.bus import Bus
 from freshet.events.event import Event, Listener
 from freshet.events.kinds import Phase
 from freshet.project.shape.strategies import seconds_of
 from freshet.run.several import PARALLEL
-from freshet.secrets import REDACTOR
 from freshet.sources.hudi.reads import counted
 
 DEFAULT_PORT = 8340
-TOKEN = "FRESHET_SERVE_TOKEN"
 _SIZES = {"MB": 10**6, "GB": 10**9}
 _NAMED_COMMITS = 3
 # Each of these comes with every run, and says what its end says again.
@@ -52,10 +51,25 @@ def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | Non
     return int(number[:9]) * _SIZES[unit]
 
 
+def _names(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    from freshet.serve.names import plain_name
+
+    if any(plain_name(one) is None for one in value):
+        raise click.BadParameter("a name is such as lake.example.com, without a port.")
+    return value
+
+
 @click.command(short_help="Run pipelines when they are due, in one process that stays.")
 @selection_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address that HTTP listens on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, show_default=True, help="Port; 0 for a free one.")
+@click.option(
+    "--allow-host",
+    multiple=True,
+    callback=_names,
+    metavar="NAME",
+    help="Name by which it may be asked, such as a reverse proxy's; repeatable. By addresses and by localhost it may anyway.",
+)
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
@@ -102,6 +116,7 @@ def serve(
     everything: bool,
     host: str,
     port: int,
+    allow_host: tuple[str, ...],
     token_file: Path | None,
     parallel: int,
     grace: int,
@@ -120,12 +135,14 @@ def serve(
     same command goes on where the last one was.
 
     HTTP has pages for people at /, and /metrics, /healthz, /readyz, /api/status, /api/runs and /api/plan/NAME; and, with the
-    token, POST to /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME.
+    token, POST to /api/trigger/NAME, /api/pause/NAME and /api/resume/NAME. It is asked by its address, by localhost or by a
+    name of --allow-host: a page of another site asks by that site's name, and gets nothing.
 
     \b
     Examples:
       freshet serve --all --env prod
       freshet serve --tag hourly --parallel 4 --port 9000
+      freshet serve --all --host 0.0.0.0 --allow-host lake.example.com --token-file token
       FRESHET_SERVE_TOKEN=... freshet serve --all --events events.jsonl
       curl -X POST -H "Authorization: Bearer ..." http://127.0.0.1:8340/api/trigger/trip_earnings
     """
@@ -133,9 +150,10 @@ def serve(
         raise click.UsageError("--all goes with neither names nor --tag.")
     if not (names or tags or everything):
         raise click.UsageError("Say which pipelines: names, --tag TAG or --all.")
-    token = _token(token_file)
+    token = read_token(token_file)
     # Each of these imports what only a process that stays needs.
     from freshet.lineage.listener import Lineage
+    from freshet.serve.access import Access
     from freshet.serve.api import answer
     from freshet.serve.desk import ServersDesk
     from freshet.serve.http import listen
@@ -144,6 +162,7 @@ def serve(
     from freshet.serve.live import LivePages
     from freshet.serve.loading import Wanted, load_valid
     from freshet.serve.loop import Server
+    from freshet.serve.names import own_names
     from freshet.serve.warm import Warm, most_memory
 
     wanted = Wanted(root=Path(os.path.realpath(root)), env=env, overrides=overrides, names=names, tags=tags)
@@ -161,7 +180,8 @@ def serve(
     for one in (bus, beside):
         Lineage().follow(one, lambda: server.loaded.project)
     desk = ServersDesk(server, bool(token))
-    http = listen(host, port, lambda method, target, given: answer(desk, token, method, target, given))
+    access = Access(names=own_names(host, allow_host), token=token)
+    http = listen(host, port, lambda asked: answer(desk, access, asked))
     address = f"http://{f'[{host}]' if ':' in host else host}:{http.server_port}"
     desk.address = address
     with _stops(server.stop) as last:
@@ -178,32 +198,6 @@ def serve(
 
 def _ended(stopped_by: str, runs: int) -> str:
     return f"stopped by {stopped_by}; {counted(runs, 'run')} {'has' if runs == 1 else 'have'} ended"
-
-
-def _token(file: Path | None) -> str:
-    """Return the token that writing calls must carry; empty for none. It is no part of the environment any longer."""
-    token, named = os.environ.pop(TOKEN, ""), TOKEN
-    if file is not None:
-        named = str(file)
-        try:
-            token = file.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or "it is no text"
-            raise _bad_token(f"{named} cannot be read: {said}") from error
-    if (file is not None or token) and not (token.isascii() and token.isprintable() and token and " " not in token):
-        raise _bad_token(f"{named} holds no token: some signs of ASCII without blanks")
-    if token:
-        REDACTOR.register(TOKEN, token)
-    return token
-
-
-def _bad_token(said: str) -> FreshetError:
-    return FreshetError(
-        "SERVE_TOKEN_UNREADABLE",
-        f"{said}.",
-        "Nothing was read or written.",
-        "Write one, such as by: openssl rand -hex 32",
-    )
 
 
 @contextmanager

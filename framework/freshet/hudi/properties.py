@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Mapping
 
+from freshet.hudi.never_began import is_cut_off, never_began
 from freshet.storage.failures import TableUnreadable
 from freshet.storage.files import Storage
 
@@ -29,7 +30,7 @@ def read_properties(storage: Storage, base: str) -> dict[str, str] | None:
         base: Its base path.
 
     Returns:
-        The properties; None where there is no table.
+        The properties; None where there is no table, or what is left of one that never began.
 
     Raises:
         TableUnreadable: The file is missing beside commits, holds no setting of Hudi's, or is damaged.
@@ -44,11 +45,14 @@ def read_properties(storage: Storage, base: str) -> dict[str, str] | None:
                 continue
             found = _parse_properties(text)
             damage = "is no text" if _NO_TEXT.search(text) else _damage(found)
-            if "hoodie.table.version" in found and not damage:
+            # The first part of a file may look whole.
+            if "hoodie.table.version" in found and not damage and not (is_cut_off(text) and never_began(base)):
                 return found
         if found is None and not _has_commits(storage, base):
             return None
         time.sleep(wait)
+    if never_began(base):
+        return None
     if not damage and found and any(key.startswith("hoodie.") for key in found):
         # Of a table that is older than the setting.
         return found

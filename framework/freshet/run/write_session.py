@@ -2,7 +2,7 @@
 
 1. The table's lease, which also waits for the JVM of a writer that was killed.
 2. The record of the run that was killed, by what it left in the lease.
-3. Hudi's own lock, where that run left it behind.
+3. Hudi's own lock, where that run left it behind; and what is left of a table that it was making.
 4. Spark, by whoever needs it: a tick without news never starts it.
 5. The JVM's lock, which outlives a Python that is killed.
 6. The HBASE index, opened.
@@ -21,6 +21,7 @@ from freshet.events.kinds import Notice, Waiting
 from freshet.hudi.options import concurrency_of
 from freshet.hudi.table import StateReader
 from freshet.lease.choice import leases_for
+from freshet.lease.never_began import clear_never_began
 from freshet.lease.protocol import HeldLease
 from freshet.lease.stale_lock import clear_stale_lock
 from freshet.project.model.pipeline import PipelineSpec, TableRef
@@ -157,4 +158,7 @@ def write_session(
         if clears_lock and session.clear_lock(spec):
             words = "STALE_LOCK: a killed writer's lock was removed"
             session.listen(Notice(pipeline=spec.name, code="STALE_LOCK", message=words))
+        if clear_never_began(table, on, leases):
+            words = f"TABLE_NEVER_BEGAN: {table.name} was being made when its writer was killed; what was left is removed"
+            session.listen(Notice(pipeline=spec.name, code="TABLE_NEVER_BEGAN", message=words))
         yield session

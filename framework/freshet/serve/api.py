@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from freshet.errors import FreshetError, unforeseen
+from freshet.errors import unforeseen
 from freshet.metrics.text import CONTENT_TYPE
 from freshet.secrets import redact_tree
+from freshet.serve.access import NOTHING, Access, Asked, Refused, check_host, check_token
 from freshet.site.pages import LIVE_POLICY
 
 JSON = "application/json; charset=utf-8"
@@ -19,7 +19,6 @@ _KINDS = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8"
 # As the page itself says, and what a page cannot say of itself: that no other one holds it in a frame.
 _OF_PAGES = {"Content-Security-Policy": f"{LIVE_POLICY}; frame-ancestors 'none'", "Referrer-Policy": "no-referrer"}
 _MOST_RUNS = 1000
-_NOTHING = "Nothing has changed."
 _READS = {
     "/": "pages for people; also /index.html",
     "/metrics": "all metrics, for Prometheus",
@@ -57,6 +56,10 @@ class Desk(Protocol):
         """Return a page, the style sheet or the script; None where there is no such page."""
         ...
 
+    def missing(self, target: str) -> str:
+        """Return the page that says that there is no such page."""
+        ...
+
     def metrics(self) -> str:
         """Return all metrics as text."""
         ...
@@ -86,31 +89,17 @@ class Desk(Protocol):
         ...
 
 
-class Refused(FreshetError):
-    """A request that is not done.
-
-    Args:
-        status: HTTP's status code.
-        code, message, effect, next_step: See ``FreshetError``.
-    """
-
-    def __init__(self, status: int, code: str, message: str, effect: str = _NOTHING, next_step: str = "") -> None:
-        super().__init__(code, message, effect, next_step)
-        self.status = status
-
-
-def answer(desk: Desk, token: str, method: str, target: str, authorization: str) -> Answer:
+def answer(desk: Desk, access: Access, asked: Asked) -> Answer:
     """Answer a request; whatever goes wrong becomes an answer, too.
 
     Args:
         desk: What the answers are made of.
-        token: What a writing call must carry; empty where none is taken.
-        method: ``GET``, ``HEAD`` or ``POST``.
-        target: Path and query.
-        authorization: The header of that name; empty where there is none.
+        access: Who is answered.
+        asked: The request.
     """
     try:
-        return _answered(desk, token, method, target, authorization)
+        check_host(access.names, asked.host)
+        return _answered(desk, access.token, asked)
     except Refused as error:
         headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
         return Answer(status=error.status, body=_json({"error": error.as_json()}), headers=headers)
@@ -119,8 +108,8 @@ def answer(desk: Desk, token: str, method: str, target: str, authorization: str)
         return Answer(status=503 if found.retryable else 500, body=_json({"error": found.as_json()}))
 
 
-def _answered(desk: Desk, token: str, method: str, target: str, authorization: str) -> Answer:
-    parts = urlsplit(target)
+def _answered(desk: Desk, token: str, asked: Asked) -> Answer:
+    method, parts = asked.method, urlsplit(asked.target)
     path = parts.path.rstrip("/") or "/"
     api, _, rest = path.removeprefix("/api/").partition("/") if path.startswith("/api/") else ("", "", "")
     name, writes = unquote(rest), api in _WRITES
@@ -128,13 +117,16 @@ def _answered(desk: Desk, token: str, method: str, target: str, authorization: s
     if found is not None:
         return found
     is_known = path in _PATHS or api in ("status", "runs") or ((api == "plan" or writes) and name)
-    if not is_known or (api in ("status", "runs") and rest):
+    is_known = is_known and not (api in ("status", "runs") and rest)
+    if not is_known and asked.wants_page and not path.startswith("/api/"):
+        return Answer(status=404, body=desk.missing(asked.target), kind=_KINDS[".html"], headers=_OF_PAGES)
+    if not is_known:
         raise Refused(404, "SERVE_PATH_UNKNOWN", f"there is no {path[:200]!r}.", "", f"There are: {', '.join(_paths())}.")
     needed = "POST" if writes else "GET"
     if method != needed:
-        raise Refused(405, "SERVE_METHOD", f"{path[:200]} takes {needed}, not {method}.", _NOTHING, f"Send {needed}.")
+        raise Refused(405, "SERVE_METHOD", f"{path[:200]} takes {needed}, not {method}.", NOTHING, f"Send {needed}.")
     if writes:
-        _check(token, authorization)
+        check_token(token, asked.authorization)
         given = {key: values[-1] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
         return Answer(status=202, body=_json(desk.ask(api, name, given)))
     match api or path:
@@ -164,11 +156,11 @@ def _page(desk: Desk, path: str) -> Answer | None:
 
 
 def _paths() -> dict[str, str]:
-    asked = {f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}
-    asked["/api/backfill/NAME"] += (
+    writes = {f"/api/{one}/NAME": "POST, with the token" for one in _WRITES}
+    writes["/api/backfill/NAME"] += (
         "; ?start=2026-01-01&end=2026-02-01, and as the command has them chunk, reprocess, accept_changes"
     )
-    return {**_READS, **asked}
+    return {**_READS, **writes}
 
 
 def _limit(query: Mapping[str, list[str]]) -> int:
@@ -181,25 +173,6 @@ def _limit(query: Mapping[str, list[str]]) -> int:
 def _state(found: tuple[bool, dict[str, Any]]) -> Answer:
     is_well, told = found
     return Answer(status=200 if is_well else 503, body=_json(told))
-
-
-def _check(token: str, authorization: str) -> None:
-    """Refuse a writing call without the token."""
-    if not token:
-        raise Refused(
-            403,
-            "SERVE_TOKEN_NOT_SET",
-            "this process was started without a token, and takes no writing calls.",
-            _NOTHING,
-            "Start it with FRESHET_SERVE_TOKEN, or with --token-file FILE.",
-        )
-    kind, _, given = authorization.strip().partition(" ")
-    if kind.lower() != "bearer" or not given.strip():
-        advice = "Send the header 'Authorization: Bearer TOKEN'."
-        raise Refused(401, "SERVE_TOKEN_MISSING", "the call carries no token.", _NOTHING, advice)
-    # In the same time whatever is wrong with it.
-    if not hmac.compare_digest(given.strip().encode(), token.encode()):
-        raise Refused(403, "SERVE_TOKEN_WRONG", "the call carries another token.", _NOTHING, "Send the server's own token.")
 
 
 def _json(body: object) -> str:

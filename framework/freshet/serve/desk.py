@@ -17,8 +17,9 @@ from freshet.metrics.text import text_of
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.history import read_history
 from freshet.run.plans import plan_run
-from freshet.serve.api import Refused
+from freshet.serve.access import Refused
 from freshet.serve.loop import Server
+from freshet.serve.moment import Moment
 from freshet.serve.own import samples_of_agenda
 from freshet.serve.pauses import keep_pause
 from freshet.serve.requests import backfill_asked
@@ -100,6 +101,19 @@ class ServersDesk:
         Args:
             path: Such as ``index.html`` or ``pipelines/trip_earnings.html``.
         """
+        moment, env, live = self._live()
+        return self._server.pages.page(path, env, live, moment.steady)
+
+    def missing(self, target: str) -> str:
+        """Return the page that says that there is no such page.
+
+        Args:
+            target: The path and query that were asked for.
+        """
+        _, env, live = self._live()
+        return self._server.pages.missing(target, env, live)
+
+    def _live(self) -> tuple[Moment, str, Live]:
         server = self._server
         with server.turn:
             moment, env = server.clock(), server.loaded.project.env
@@ -123,7 +137,7 @@ class ServersDesk:
             },
             gaps=tuple(in_gap(one, kept.slugs) for one in gaps if kept and one["pipeline"] in kept.slugs),
         )
-        return server.pages.page(path, env, shown(live), moment.steady)
+        return moment, env, shown(live)
 
     def runs(self, pipeline: str, limit: int, failed: bool) -> dict[str, Any]:
         """Return how runs ended, the newest first, as their records tell it, also of before the process began."""
@@ -147,16 +161,20 @@ class ServersDesk:
         Args:
             what: ``trigger``, ``pause``, ``resume``, ``backfill`` or ``stop-backfill``.
             pipeline: Its name.
-            query: The words of the call's query.
+            query: The words of the call's query; with ``env`` it is meant for a process that serves this environment.
 
         Raises:
-            Refused: UNKNOWN_PIPELINE, PIPELINE_NOT_SERVED, PIPELINE_PAUSED, SERVE_STOPPING, SERVE_QUERY, BACKFILL_GOES_ON,
-                BACKFILL_NOT_ASKED, or what the backfill itself is refused for.
+            Refused: SERVE_OTHER_ENV, UNKNOWN_PIPELINE, PIPELINE_NOT_SERVED, PIPELINE_PAUSED, SERVE_STOPPING, SERVE_QUERY,
+                BACKFILL_GOES_ON, BACKFILL_NOT_ASKED, or what the backfill itself is refused for.
             RetryableError: PAUSE_NOT_KEPT.
         """
-        server, spec = self._server, self._spec(pipeline)
+        server, env = self._server, self._server.loaded.project.env
+        if query.get("env", env) != env:
+            words = f"this process serves {env}, and not {query['env'][:80]!r}."
+            raise Refused(409, "SERVE_OTHER_ENV", words, next_step="Ask the one that does.")
+        spec = self._spec(pipeline)
         if what == "backfill":
-            return self._backfill(spec, backfill_asked(query))
+            return self._backfill(spec, backfill_asked({key: value for key, value in query.items() if key != "env"}))
         if what == "stop-backfill":
             return self._stop_backfill(pipeline)
         if what != "trigger":

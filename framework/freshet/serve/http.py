@@ -12,10 +12,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from freshet.errors import FreshetError
+from freshet.serve.access import Asked
 from freshet.serve.api import Answer
 
-#: Answers a request, by its method, its path and query, and its header ``Authorization``.
-Answering = Callable[[str, str, str], Answer]
+#: Answers a request.
+Answering = Callable[[Asked], Answer]
 # Of a caller that sends nothing, or reads nothing.
 _PATIENCE_SECONDS = 10.0
 # No call carries a body; what comes is read so that the answer can be.
@@ -81,10 +82,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             # What is left of a long one would be taken for the next request.
-            self.close_connection = int(length[:9]) > _LONGEST_BODY
+            self.close_connection = self.close_connection or int(length[:9]) > _LONGEST_BODY
             self.rfile.read(min(int(length[:9]), _LONGEST_BODY))
-        method = "GET" if self.command == "HEAD" else self.command
-        found = self.server.answering(method, self.path, self.headers.get("Authorization", ""))
+        found = self.server.answering(
+            Asked(
+                method="GET" if self.command == "HEAD" else self.command,
+                target=self.path,
+                authorization=self.headers.get("Authorization", ""),
+                host=self._host(),
+                accept=",".join(self.headers.get_all("Accept", [])),
+            )
+        )
         body = found.body.encode()
         self.send_response(found.status)
         for name, value in {
@@ -99,6 +107,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+
+    def _host(self) -> str | None:
+        hosts = self.headers.get_all("Host", [])
+        if not hosts and self.request_version != "HTTP/1.1":
+            return None
+        # Of several, some would be read by one and some by another: RFC 9112, section 3.2.
+        return hosts[0] if len(hosts) == 1 else ""
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: probes come every few seconds."""

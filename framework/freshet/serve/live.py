@@ -9,13 +9,14 @@ from pathlib import Path
 
 from freshet import __version__
 from freshet.errors import unforeseen
+from freshet.secrets import redact
 from freshet.serve.aside import Aside
 from freshet.serve.loading import Loaded, Wanted
 from freshet.site.facts import LogLine, ProjectFacts
 from freshet.site.gather import facts_of, names_of, slugs_of
 from freshet.site.live_facts import Live
 from freshet.site.load import Loaded as Apart
-from freshet.site.pages import ASSETS, asset, first_page, page
+from freshet.site.pages import ASSETS, asset, first_page, missing_page, page
 
 _EVERY_SECONDS = 15.0
 # What has just ended is to be seen soon.
@@ -128,9 +129,24 @@ class LivePages:
         self._asked, kept = steady, self.kept
         if kept is not None and kept.facts is not None:
             return page(kept.facts, path, live)
+        return first_page(self._nothing(env, live), "../" * path.count("/"), live)
+
+    def missing(self, target: str, env: str, live: Live) -> str:
+        """Return the page that says that there is no such page.
+
+        Args:
+            target: The path and query that were asked for.
+            env: The environment's name.
+            live: What the process does at the moment.
+        """
+        facts = self.kept.facts if self.kept is not None else None
+        # A browser goes by the path as it was asked for.
+        path = redact(target.partition("?")[0])
+        return missing_page(facts or self._nothing(env, live), path, "../" * (path.count("/") - 1), live)
+
+    def _nothing(self, env: str, live: Live) -> ProjectFacts:
         root = self._wanted.root
-        nothing = ProjectFacts(name=root.name or str(root), env=env, made=live.now, version=__version__)
-        return first_page(nothing, "../" * path.count("/"), live)
+        return ProjectFacts(name=root.name or str(root), env=env, made=live.now, version=__version__)
 
 
 def _file(root: Path, name: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import get_args
 
 from freshet.backfill.chunks import BackfillRequest, Reprocess
-from freshet.serve.api import Refused
+from freshet.serve.access import Refused
 
 _FORMS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S")
 _KEYS = ("start", "end", "chunk", "reprocess", "accept_changes")

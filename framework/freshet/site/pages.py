@@ -29,6 +29,8 @@ POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self
 LIVE_POLICY = f"{POLICY}; connect-src 'self'"
 #: So many signs of a state stand in a box of the graph.
 STATE_SIGNS = 26
+#: So much of a path that somebody has typed is shown.
+_PATH = 200
 #: So many runs are on the page of all pipelines' runs.
 _RUNS = 300
 
@@ -68,6 +70,18 @@ def first_page(facts: ProjectFacts, root: str, live: Live) -> str:
         live: The process that serves the page.
     """
     return _made("first.html", facts, live, root=root)
+
+
+def missing_page(facts: ProjectFacts, path: str, root: str, live: Live) -> str:
+    """Return what is served in the place of a page that there is not.
+
+    Args:
+        facts: The project; without pipelines where the tables have not been looked at.
+        path: What was asked for.
+        root: The way from there to the folder of all pages.
+        live: The process that serves the page.
+    """
+    return _made("missing.html", facts, live, root=root, path=path[:_PATH])
 
 
 def asset(name: str) -> str:

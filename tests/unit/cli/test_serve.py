@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from freshet.cli.serve import TOKEN, _ended
+from freshet.cli.serve import _ended
+from freshet.cli.serve_token import TOKEN
 from tests.kit.project import PIPELINE, a_project
 from tests.unit.cli.conftest import Freshet, parsed
 
@@ -56,6 +57,8 @@ def test_one_run_has_ended_and_two_have() -> None:
         ("--max-memory", "0MB"),
         ("--max-memory", "-1GB"),
         ("--parallel", "0"),
+        ("--allow-host", "http://lake.example.com"),
+        ("--allow-host", "lake.example.com:443"),
     ],
 )
 def test_a_word_that_is_none_is_refused(freshet: Freshet, words: tuple[str, ...]) -> None:
@@ -130,9 +133,9 @@ class Served:
             time.sleep(0.05)
         raise AssertionError(f"it never happened: {self.log}")
 
-    def ask(self, path: str, method: str = "GET", token: str = "") -> tuple[int, Any]:
+    def ask(self, path: str, method: str = "GET", token: str = "", **headers: str) -> tuple[int, Any]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
-        connection.request(method, path, headers={"Authorization": f"Bearer {token}"} if token else {})
+        connection.request(method, path, headers={**headers, **({"Authorization": f"Bearer {token}"} if token else {})})
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
@@ -187,8 +190,10 @@ def test_a_process_that_begins_answers_and_is_stopped(root: Path, tmp_path: Path
 
 @pytest.mark.waits
 def test_without_spark_the_keyboard_stops_it_too(root: Path, processes: list[Served]) -> None:
-    served = Served(root)
+    served = Served(root, "--allow-host", "lake.example.com")
     processes.append(served)
+    assert served.ask("/api/status", Host="lake.example.com")[0] == 200
+    assert served.ask("/api/status", Host="evil.example")[1]["error"]["code"] == "SERVE_HOST_UNKNOWN"
     assert served.ask("/api/trigger/payments", "POST", "any")[1]["error"]["code"] == "SERVE_TOKEN_NOT_SET"
     code, out = served.stop(signal.SIGINT)
     assert (code, out) == (0, "stopped by the keyboard; 0 runs have ended\n")

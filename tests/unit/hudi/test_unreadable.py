@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from freshet.errors import Exit, FreshetError, RetryableError, StateError
 from freshet.hudi import actions, properties
 from freshet.hudi.checkpoint import encode
+from freshet.hudi.never_began import never_began
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
 from freshet.storage import files as storage
@@ -219,6 +220,64 @@ def test_a_table_that_was_only_begun_is_none(lake: HandMade) -> None:
     (lake.timeline.parent / "hoodie.properties").unlink()
     lake.put(f"{at(10)}.commit.requested")
     assert TimelineState().table(lake.ref) is None
+
+
+_CUT = _WRITTEN[: _WRITTEN.index(b"hoodie.table.checksum")]
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", _CUT[:-1], _CUT[:30]], ids=["no file", "empty", "version and no end", "cut off"]
+)
+def test_a_table_that_was_never_made_is_none(lake: HandMade, content: bytes | None) -> None:
+    """Kind: what a writer leaves that is killed while Hudi makes a table, before there is an instant or a file of rows."""
+    path = lake.timeline.parent / "hoodie.properties"
+    path.unlink()
+    (lake.timeline / "history").mkdir()
+    (lake.timeline.parent / ".hoodie.properties.crc").touch()
+    if content is not None:
+        path.write_bytes(content)
+    assert never_began(lake.ref.path)
+    assert TimelineState().table(lake.ref) is None
+    path.write_bytes(_WRITTEN)
+    assert not never_began(lake.ref.path)
+    assert a_look(lake).instants == ()
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        f".hoodie/timeline/{at(10)}.commit.requested",
+        f".hoodie/timeline/{at(10)}.inflight",
+        f".hoodie/timeline/{at(10)}_{at(11)}.commit",
+        f".hoodie/{at(10)}.commit",
+        ".hoodie/timeline/history/_version_",
+        ".hoodie/hoodie.properties.backup",
+        ".hoodie/metadata/.hoodie/hoodie.properties",
+        ".hoodie/lock",
+        "day=2026-08-01/a.parquet",
+        "a.parquet",
+        ".somebody",
+    ],
+)
+def test_a_table_of_which_anything_else_is_there_is_not_one_that_never_began(lake: HandMade, beside: str) -> None:
+    (lake.timeline.parent / "hoodie.properties").write_bytes(b"")
+    path = Path(lake.ref.path) / beside
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    assert not never_began(lake.ref.path)
+    assert code_of(lambda: TimelineState().table(lake.ref)) == "TIMELINE_UNREADABLE"
+
+
+def test_what_cannot_be_told_is_no_table_that_never_began(tmp_path: Path, lake: HandMade) -> None:
+    """No folder at all, an empty one, a link, properties that end and are none of a table's, a store that is not local."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / ".hoodie").symlink_to(lake.timeline.parent)
+    (lake.timeline.parent / "hoodie.properties").write_bytes(b"# only a comment\n")
+    for name in ("none", "empty", "file", "linked", "trips"):
+        assert not never_began(str(tmp_path / name)), name
+    assert not never_began("hdfs://lake/trips")
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,16 @@ def test_what_waits_and_how_old_it_is() -> None:
     assert values(found, "freshet_pipeline_refused") == {(): 0}
 
 
+def test_a_clock_that_was_set_back_makes_no_length_of_time_negative() -> None:
+    """Kind: whatever counts from what a writer's clock has said: commits that wait, runs, a run at work, what was missed."""
+    source, target = a_table_state([a_commit(n) for n in (10, 20, 30)]), a_target((15, a_checkpoint(10)))
+    found = looked_at(source, target, now=BEGIN - 86_400, schedule="*/5 * * * *")
+    told = samples_of([working(with_runs(found, a_run(16)), BEGIN)], "prod")
+    lengths = {one.name: one.value for one in told if one.name.endswith("_seconds") and "timestamp" not in one.name}
+    assert lengths["freshet_source_lag_seconds"] == 0
+    assert {name: value for name, value in lengths.items() if value < 0} == {}
+
+
 def test_nothing_waits() -> None:
     found = looked_at(a_table_state([a_commit(10)]), a_target((15, a_checkpoint(10))))
     assert values(found, "freshet_source_lag_seconds") == {MAIN: 0}

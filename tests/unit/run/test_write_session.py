@@ -18,7 +18,7 @@ from freshet.events.kinds import Phase, WindowPlanned
 from freshet.hudi.options import CONCURRENCY
 from freshet.hudi.table import MemoryState
 from freshet.jvm import at_work, lock
-from freshet.lease import stale_lock
+from freshet.lease import never_began, stale_lock
 from freshet.lease.held import Lease
 from freshet.lease.local import backfill_lease, hold_lease, holder_of, service_lease, stem_of
 from freshet.plan.compile import RunRequest, compile_plan
@@ -32,6 +32,7 @@ from freshet.storage import conditional
 from tests.kit.memory import SOURCE, a_commit, a_spec, a_table_spec, a_table_state
 
 OCC = {CONCURRENCY: "OPTIMISTIC_CONCURRENCY_CONTROL"}
+WHOLE = "#Properties saved\nhoodie.table.version=8\nhoodie.table.name=earnings\nhoodie.table.checksum=1\n"
 
 
 @pytest.fixture
@@ -68,6 +69,7 @@ def test_every_writer_takes_away_hudis_lock_that_a_killed_one_left(spec: Pipelin
     target, events = spec.target.ref, list[Event]()
     lock = Path(target.path) / ".hoodie" / "lock"
     lock.parent.mkdir(parents=True)
+    (lock.parent / "hoodie.properties").write_text(WHOLE)
     for lease, one, gone in [
         (target, spec, True),
         (service_lease(target), spec, True),
@@ -78,6 +80,46 @@ def test_every_writer_takes_away_hudis_lock_that_a_killed_one_left(spec: Pipelin
         with write_session(one, events.append, "run-2", table=target, lease=lease, what="table services"):
             assert lock.exists() is not gone
     assert [event.message.partition(":")[0] for event in events if event.name == "notice"] == ["STALE_LOCK"] * 2
+
+
+def test_every_writer_removes_what_is_left_of_a_table_that_never_began(
+    spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kind: a writer of a table: of the target, of another one (a quarantine, a landed table), and one beside the runs, which
+    leaves it while a run holds the table and may be making it."""
+    monkeypatch.setattr(never_began, "_SETTLES_SECONDS", 0.0)
+    target, events = spec.target.ref, list[Event]()
+    other = TableRef("derived.quarantine", f"{target.path}_quarantine")
+    for table, lease in ((target, target), (other, other), (target, backfill_lease(target))):
+        folder = begun(table)
+        with write_session(spec, events.append, "run-1", table=table, lease=lease):
+            assert not folder.exists()
+            assert folder.parent.exists()
+    assert [event.message.partition(":")[0] for event in events if event.name == "notice"] == ["TABLE_NEVER_BEGAN"] * 3
+    folder = begun(target)
+    for lease, by in ((target, backfill_lease(target)), (backfill_lease(target), target), (target, service_lease(target))):
+        with (
+            hold_lease(by, "run-2", 0, pytest.fail),
+            write_session(spec, pytest.fail, "run-3", table=target, lease=lease),
+        ):
+            assert folder.exists()
+
+
+def begun(table: TableRef) -> Path:
+    """Leave what a writer leaves that is killed while Hudi makes a table."""
+    folder = Path(table.path) / ".hoodie"
+    (folder / "timeline" / "history").mkdir(parents=True)
+    (folder / "hoodie.properties").touch()
+    (folder / ".hoodie.properties.crc").touch()
+    return folder
+
+
+def test_a_table_that_somebody_goes_on_making_is_left(spec: PipelineSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: a writer without a lease of freshet's, in the moment in which it makes the table."""
+    folder = begun(spec.target.ref)
+    monkeypatch.setattr(never_began.time, "sleep", lambda seconds: (folder / "hoodie.properties").write_text(WHOLE))
+    with write_session(spec, pytest.fail, "run-1"):
+        assert (folder / "hoodie.properties").read_text() == WHOLE
 
 
 def test_it_waits_tells_and_notes(spec: PipelineSpec) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from freshet.errors import RetryableError
 from freshet.secrets import REDACTOR
-from freshet.serve.api import Answer, Refused, answer
+from freshet.serve.access import Access, Asked, Refused
+from freshet.serve.api import Answer, answer
+from freshet.serve.names import own_names
 
 TOKEN = "a-token-of-some-length"
 BEARER = f"Bearer {TOKEN}"
@@ -27,6 +29,10 @@ class Stub:
     def page(self, path: str) -> str | None:
         self.asked.append(("page", path))
         return {"index.html": "<p>all", "site.css": "a {}", "pipelines/a b.html": "<p>one"}.get(path)
+
+    def missing(self, target: str) -> str:
+        self.asked.append(("missing", target))
+        return "<p>none"
 
     def metrics(self) -> str:
         return "freshet_serve_paused 0\n# EOF\n"
@@ -60,8 +66,18 @@ def desk() -> Stub:
     return Stub()
 
 
-def ask(desk: Stub, target: str, method: str = "GET", given: str = "", token: str = TOKEN) -> Answer:
-    return answer(desk, token, method, target, given)
+def ask(
+    desk: Stub,
+    target: str,
+    method: str = "GET",
+    given: str = "",
+    token: str = TOKEN,
+    host: str | None = None,
+    bound: str = "",
+    accept: str = "",
+) -> Answer:
+    access = Access(names=own_names(bound or "127.0.0.1", ["Lake.example.com."]), token=token)
+    return answer(desk, access, Asked(method=method, target=target, authorization=given, host=host, accept=accept))
 
 
 def refused(found: Answer) -> tuple[int, str]:
@@ -157,6 +173,38 @@ def test_a_path_that_there_is_not(desk: Stub, path: str) -> None:
     assert [one for one in desk.asked if one[0] != "page"] == []
 
 
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+
+@pytest.mark.parametrize(
+    "target", ["/gone.html", "/pipelines/gone.html?x=1", "/favicon.ico", "/gone", "/metrics/x", "/..%2fetc"]
+)
+def test_a_person_who_asks_for_a_page_that_there_is_not_gets_a_page(desk: Stub, target: str) -> None:
+    found = ask(desk, target, accept=BROWSER)
+    assert (found.status, found.body, found.kind) == (404, "<p>none", "text/html; charset=utf-8")
+    assert found.headers == ask(desk, "/").headers
+    assert ("missing", target) in desk.asked
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "accept"),
+    [
+        ("/gone.html", "GET", "*/*"),
+        ("/gone.html", "GET", ""),
+        ("/gone.html", "GET", "application/json"),
+        ("/gone.html", "GET", "application/json, text/html;q=0.9"),
+        ("/gone.html", "GET", "text/html;q=0"),
+        ("/gone.html", "GET", "text/html;q=many"),
+        ("/gone.html", "GET", "image/avif,image/webp,*/*;q=0.8"),
+        ("/gone.html", "POST", BROWSER),
+        ("/api/gone", "GET", BROWSER),
+        ("/api/plan/", "GET", BROWSER),
+    ],
+)
+def test_others_get_the_error_as_data(desk: Stub, target: str, method: str, accept: str) -> None:
+    assert refused(ask(desk, target, method, accept=accept)) == (404, "SERVE_PATH_UNKNOWN")
+
+
 @pytest.mark.parametrize(
     ("method", "path"),
     [("GET", "/api/trigger/a"), ("DELETE", "/api/pause/a"), ("POST", "/api/status"), ("PUT", "/metrics"), ("POST", "/")],
@@ -189,6 +237,73 @@ def test_a_name_in_a_path_is_decoded_and_found_by_the_desk(desk: Stub) -> None:
 def test_what_goes_wrong_is_an_answer(desk: Stub, error: Exception, expected: tuple[int, str]) -> None:
     desk.fails = error
     assert refused(ask(desk, "/api/status")) == expected
+
+
+# What a process that listens on all addresses, on one of them or on a name is asked by.
+OURS = (
+    "localhost",
+    "LOCALHOST:8340",
+    "localhost.",
+    "127.0.0.1:8340",
+    "10.42.0.17:8340",
+    "10.42.0.17",
+    "0.0.0.0:8340",
+    "[::1]:8340",
+    "[::1]",
+    "[2001:db8::7]:8340",
+    "lake.example.com",
+    "lake.example.com:443",
+    None,
+)
+OTHERS = (
+    "evil.example",
+    "evil.example:8340",
+    "localhost.evil.example",
+    "lake.example.com.evil.example",
+    "127.0.0.1.evil.example",
+    "box",
+    "freshet-serve.lake.svc",
+)
+NONE = (
+    "",
+    " ",
+    "evil example",
+    "a@localhost",
+    "localhost:http",
+    "localhost:8340:1",
+    "[10.0.0.1]",
+    "[::1",
+    "-",
+    "größe",
+    "a..b",
+)
+
+
+@pytest.mark.parametrize("bound", ["127.0.0.1", "0.0.0.0", "::", "box"])
+def test_it_is_asked_by_its_own_names_alone(desk: Stub, bound: str) -> None:
+    """Kind: a name that a page of another site may let lead here, for reading and for writing, with the token too."""
+    for host in (*OURS, *(["box:8340"] if bound == "box" else [])):
+        for path in ("/", "/metrics", "/healthz", "/readyz", "/api/status"):
+            assert ask(desk, path, host=host, bound=bound).status == 200, (path, host)
+        assert ask(desk, "/api/trigger/a", "POST", BEARER, host=host, bound=bound).status == 202, host
+    desk.asked.clear()
+    for status, hosts in ((421, OTHERS), (400, NONE)):
+        for host in hosts:
+            if host == bound:
+                continue
+            for path in ("/", "/metrics", "/healthz", "/gone", "/site.css"):
+                assert refused(ask(desk, path, host=host, bound=bound)) == (status, "SERVE_HOST_UNKNOWN"), (path, host)
+            assert refused(ask(desk, "/api/trigger/a", "POST", BEARER, host=host, bound=bound)) == (
+                status,
+                "SERVE_HOST_UNKNOWN",
+            )
+    assert desk.asked == []
+
+
+def test_a_name_that_is_refused_is_said_with_what_would_take_it(desk: Stub) -> None:
+    said = json.loads(ask(desk, "/", host="Lake.internal:8340").body)["error"]
+    assert "--allow-host lake.internal" in said["next"]
+    assert len(ask(desk, "/", host="a." * 5000 + "b").body) < 1000
 
 
 def test_no_secret_leaves_the_process(desk: Stub) -> None:

@@ -15,8 +15,8 @@ from freshet.backfill.chunks import BackfillRequest
 from freshet.errors import CheckError, FreshetError, RetryableError
 from freshet.hudi.table import TableState
 from freshet.project.model.pipeline import PipelineSpec
+from freshet.serve.access import Refused
 from freshet.serve.agenda import Agenda
-from freshet.serve.api import Refused
 from freshet.serve.chores import Chores
 from freshet.serve.loading import Wanted, load_valid
 from freshet.serve.moment import Moment

@@ -9,13 +9,19 @@ from collections.abc import Iterator
 import pytest
 
 from freshet.errors import FreshetError
+from freshet.serve.access import Asked
 from freshet.serve.api import Answer
 from freshet.serve.http import Listener, listen
 
 
 @pytest.fixture
 def listener() -> Iterator[Listener]:
-    found = listen("127.0.0.1", 0, lambda method, path, given: Answer(status=200, body=f"{method} {path} {given}\n"))
+    def told(asked: Asked) -> Answer:
+        return Answer(
+            status=200, body=f"{asked.method} {asked.target} {asked.authorization}\n", headers={"X-Host": f"{asked.host}"}
+        )
+
+    found = listen("127.0.0.1", 0, told)
     yield found
     found.shutdown()
     found.server_close()
@@ -57,6 +63,28 @@ def test_a_body_that_cannot_be_skipped_ends_the_connection(listener: Listener, h
         assert b"Connection: close" in said
         for _ in range(3):
             caller.sendall(b"x" * 1_000)
+
+
+@pytest.mark.parametrize(
+    ("request_lines", "host"),
+    [
+        ("GET / HTTP/1.1\r\nHost: a.example:8340", "a.example:8340"),
+        ("GET / HTTP/1.0\r\nHost: a.example", "a.example"),
+        ("GET / HTTP/1.0", "None"),
+        ("GET / HTTP/1.1\r\nX-Forwarded-Host: localhost", ""),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: a.example", ""),
+        ("GET http://localhost/ HTTP/1.1\r\nHost: a.example", "a.example"),
+    ],
+)
+def test_the_name_that_is_asked_is_that_of_the_header(listener: Listener, request_lines: str, host: str) -> None:
+    """And who wants the connection to end after the answer, as all of HTTP/1.0 does, need not wait for it."""
+    with socket.create_connection(("127.0.0.1", listener.server_port), timeout=10) as caller:
+        ends = "Connection: close\r\n" if "1.1" in request_lines else ""
+        caller.sendall(f"{request_lines}\r\n{ends}\r\n".encode())
+        said = b""
+        while part := caller.recv(65_536):
+            said += part
+    assert f"\r\nX-Host: {host}\r\n".encode() in said
 
 
 def test_words_that_are_no_http_are_answered_and_harm_nobody(listener: Listener) -> None:

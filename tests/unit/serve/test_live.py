@@ -87,6 +87,21 @@ def test_the_tables_are_looked_at_once_and_then_while_somebody_reads(kept: Kept,
     assert kept.look(), "a run has ended"
 
 
+def test_a_page_that_there_is_not_is_said_with_the_way_to_those_that_are(kept: Kept) -> None:
+    """Before the first look and after it; it makes nobody look at the tables."""
+    REDACTOR.register("PASSWORD", "hunter2hunter2")
+
+    def said(target: str) -> str:
+        return kept.pages.missing(target, "base", NOW)
+
+    assert 'href="../index.html">All pipelines' in said("/pipelines/hunter2hunter2.html?a=/b")
+    assert "hunter2" not in said("/pipelines/hunter2hunter2.html?a=/b")
+    assert 'href="index.html">All pipelines' in said("/gone.html")
+    assert 'href="../../index.html">All pipelines' in said("/a/b/")
+    assert 'href="index.html">All pipelines' in said("gone")
+    assert not kept.look()
+
+
 def test_what_takes_long_is_done_seldom(kept: Kept) -> None:
     kept.page()
     assert kept.look()

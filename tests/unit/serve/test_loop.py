@@ -14,7 +14,7 @@ import pytest
 from freshet.errors import CheckError, RetryableError
 from freshet.events.event import Event
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.serve.api import Refused
+from freshet.serve.access import Refused
 from freshet.serve.desk import ServersDesk
 from freshet.serve.entry import Ended
 from freshet.serve.limits import Limits
@@ -151,7 +151,10 @@ def test_what_is_continuous_runs_what_follows_it_runs_and_the_rest_is_called(ben
     found.until(lambda: found.shown("b")["phase"] == "resting")
     assert "look c" not in found.done
     assert found.shown("a")["last"]["commits"] == list(COMMITTED.commits)
-    found.desk.ask("trigger", "c", {})
+    with pytest.raises(Refused) as refused:
+        found.desk.ask("trigger", "c", {"env": "prod"})
+    assert (refused.value.status, refused.value.code) == (409, "SERVE_OTHER_ENV")
+    found.desk.ask("trigger", "c", {"env": "base"})
     found.until(lambda: "run c" in found.done)
     assert found.stop()
     assert found.codes()[-1] == "SERVE_STOPPING"
@@ -280,6 +283,26 @@ def test_files_are_taken_over_once_they_are_valid(bench: Callable[..., Bench], t
     assert found.desk.status()["files_refused"] is None
     a_project(tmp_path, "b")
     found.until(lambda: len(found.desk.status()["pipelines"]) == 2)
+
+
+@pytest.mark.waits
+def test_two_hundred_pipelines_are_served_and_one_of_a_broken_cron_hides_none(
+    bench: Callable[..., Bench], tmp_path: Path
+) -> None:
+    names = [f"p{n:03}" for n in range(199)]
+    a_project(tmp_path, "broken", files={"pipelines/broken.yml": 'schedule: "H * * * *"\n'})
+    found = bench(dict.fromkeys(names, ""), "p123", parallel=2)
+    shown = found.desk.status()
+    assert [one["pipeline"] for one in shown["pipelines"]] == names
+    assert [one["pipeline"] for one in shown["invalid"]] == ["broken"]
+    found.desk.ask("trigger", "p123", {})
+    found.until(lambda: found.done == ["look p123", "run p123"])
+    text = found.desk.metrics()
+    assert [name for name in names if f'pipeline="{name}"' not in text] == []
+    found.desk.page("index.html")
+    found.until(lambda: found.server.pages.kept is not None)
+    page = found.desk.page("index.html") or ""
+    assert [name for name in (*names, "broken") if f"pipelines/{name}.html" not in page] == []
 
 
 @pytest.mark.waits

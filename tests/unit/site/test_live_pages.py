@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from freshet.site.facts import ProjectFacts
-from freshet.site.pages import ASSETS, asset, first_page, page, paths
+from freshet.site.pages import ASSETS, asset, first_page, missing_page, page, paths
 from freshet.site.words import call
 from tests.kit.facts import BEGIN, HOSTILE, a_live, a_pipeline, a_project, full, hostile
 from tests.kit.html import Html, faults_of
@@ -84,3 +84,14 @@ def test_before_the_first_look_there_is_a_page_all_the_same(root: str) -> None:
     assert 'data-live="first"' in text
     assert f'href="{root}site.css"' in text
     assert "for the first time" in Html(text).text
+
+
+def test_of_a_page_that_there_is_not_one_says_so() -> None:
+    asked = f"/{HOSTILE}{'x' * 5000}"
+    text = missing_page(PROJECT, asked, "", LIVE)
+    assert faults_of({**served(), "missing.html": text}) == []
+    assert 'data-live="missing"' in text
+    assert "No such page" in Html(text).text
+    assert HOSTILE not in text
+    assert "x" * 201 not in text
+    assert 'href="../../index.html">All pipelines' in missing_page(a_project(made=BEGIN), asked, "../../", LIVE)

@@ -82,7 +82,8 @@ async function again() {
       const answer = await fetch(location.href, { cache: "no-store" });
       const text = await answer.text();
       if (answer.ok && text !== last && !stopped) replace(last = text);
-      document.getElementById("old").textContent = answer.ok ? "" : ": there is no such page any longer";
+      const goes = answer.ok || document.body.dataset.live === "missing";
+      document.getElementById("old").textContent = goes ? "" : ": there is no such page any longer";
     } catch {
       document.getElementById("old").textContent = ": the process that serves this page does not answer";
     }
