@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from freshet.account.of_table import fed_by
-from freshet.account.of_topics import ranges_by
 from freshet.account.steps import Step, steps_of
 from freshet.account.windows import Completeness, Tally, filled, first_of
 from freshet.account.windows_of_table import Counts, count_source, count_target, since_of
@@ -107,9 +106,9 @@ def _of_topics(
         return Completeness(**{**vars(found), "unit": "record", "error": redact(f"there is no {kind_of(spec).what(spec)}")})
     size = times.window_seconds
     begins = range(first_of(times, now), int(now) + 1, size)
-    tallies = count_topics(source.facts, source.broker, steps, ranges_by(steps, MAIN), begins, size)
+    tallies, doubts = count_topics(source.facts, source.broker, steps, begins, size)
     _publish(tallies, published)
-    windows = tuple(filled(tallies, times, now, "record", {}))
+    windows = tuple(filled(tallies, times, now, "record", doubts))
     return Completeness(**{**vars(found), "windows": windows, "unit": "record", "note": _BY_INDEX})
 
 

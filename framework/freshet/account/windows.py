@@ -29,6 +29,7 @@ class WindowFill:
         published: Its events in the target's own commits; None where these do not count them.
         fill: What is true of it.
         why: Why events are missing, or may be; empty where none are.
+        in_doubt: True where more events may be left at the source, of which nobody knows the window.
     """
 
     begin: int
@@ -38,6 +39,7 @@ class WindowFill:
     published: int | None = None
     fill: Fill = "open"
     why: str = ""
+    in_doubt: bool = False
 
     @property
     def taken(self) -> int | None:
@@ -46,9 +48,9 @@ class WindowFill:
 
     @property
     def share(self) -> float | None:
-        """Return which part of its events was taken, from 0 to 1; None where nobody can tell."""
+        """Return which part of its events was taken, from 0 to 1, at most where it is in doubt; None where nobody can tell."""
         if not self.missing:
-            return None if self.fill == "unknown" else 1.0
+            return None if self.in_doubt else 1.0
         return max(0.0, 1 - self.missing / self.at_source) if self.at_source else 0.0
 
     def as_json(self) -> dict[str, Any]:
@@ -150,6 +152,7 @@ def filled(
             published=found.published,
             fill=fill,
             why="; ".join([*whys, *([doubt] if doubt else [])]),
+            in_doubt=bool(doubt),
         )
 
 

@@ -27,7 +27,8 @@ def judge_completeness(found: Completeness | None, promised: float, now: float) 
         worst = min(below, key=lambda one: one.share or 0.0)
         more = f"; so do {counted(len(below) - 1, 'other window')}" if len(below) > 1 else ""
         return "broken", f"{_lacks(worst, found.unit)}, and {share_words(promised)} is promised{more}"
-    doubtful = found.of("unknown")
+    # Of a window that lacks fewer than it may, what nobody can place may be the rest.
+    doubtful = [one for one in found.of("short", "unknown") if one.in_doubt]
     if doubtful:
         return "at_risk", f"the window of {named(doubtful[0].begin)}: {doubtful[0].why}"
     for one in found.of("open"):

@@ -47,7 +47,7 @@ class Peek:
 
     Args:
         rows: The rows, those of the newest files first.
-        is_cut: True where there are more files or rows than were looked at.
+        is_cut: True where there are, or may be, more files or rows than were looked at.
     """
 
     rows: tuple[WaitingRow, ...] = ()
@@ -90,7 +90,8 @@ def peek(spec: PipelineSpec, state: StateReader, limit: int) -> Peek:
                     is_cut = True
                     break
                 found.append(_told(row))
-    return Peek(rows=tuple(found), is_cut=is_cut)
+    # A file that no commit has written over since the archive begins is in none of those that were looked at.
+    return Peek(rows=tuple(found), is_cut=is_cut or bool(table.archived("")))
 
 
 def newest_files(table: TableState) -> Iterator[tuple[str, int]]:

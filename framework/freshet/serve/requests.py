@@ -26,9 +26,10 @@ def backfill_asked(query: Mapping[str, str]) -> BackfillRequest:
     unknown = sorted(query.keys() - set(_KEYS))
     if unknown:
         raise _refused(f"there is no {unknown[0][:80]!r}; there are {', '.join(_KEYS)}")
-    reprocess = query.get("reprocess", "none")
-    if reprocess not in get_args(Reprocess):
-        raise _refused(f"reprocess is one of {', '.join(get_args(Reprocess))}")
+    known: tuple[Reprocess, ...] = get_args(Reprocess)
+    reprocess = next((one for one in known if one == query.get("reprocess", "none")), None)
+    if reprocess is None:
+        raise _refused(f"reprocess is one of {', '.join(known)}")
     accept = query.get("accept_changes", "0").lower()
     if accept not in _TRUTH:
         raise _refused("accept_changes is 1 or 0")
@@ -36,7 +37,7 @@ def backfill_asked(query: Mapping[str, str]) -> BackfillRequest:
         start=_moment(query, "start"),
         end=_moment(query, "end"),
         chunk=query.get("chunk", ""),
-        reprocess=reprocess,  # type: ignore[arg-type]
+        reprocess=reprocess,
         accept_changes=_TRUTH[accept],
     )
 

@@ -93,8 +93,10 @@ def test_windows_that_do_not_fit_and_rows_that_were_summed_are_in_doubt() -> Non
     third = told(a_table_state([telling(10, {FIRST: 3}), telling(20, {FIRST: 2}, size=7200)]), target)
     assert (short(third), third.uncounted) == ([(FIRST, 3, 3, "unknown")], 2)
     summed = told(a_table_state([telling(10, {FIRST: 3}), telling(20, {SECOND: 2}, earlier=9)]), target)
-    assert [one.fill for one in summed.windows] == ["unknown", "short"]
+    assert [(one.fill, one.share, one.in_doubt) for one in summed.windows] == [("unknown", None, True), ("short", 0.0, True)]
     assert summed.uncounted == 9
+    early = told(a_table_state([telling(10, {NOW: 3}), telling(20, {}, earlier=9)]), target)
+    assert [(one.fill, one.share) for one in early.windows] == [("open", None)]
 
 
 def test_rows_that_are_computed_again_are_no_new_events() -> None:
@@ -128,10 +130,11 @@ class Index:
         return dict.fromkeys(parts, offset if offset < 3 * HOUR - 100 else None)
 
 
-def a_step(completed: int, offset: int, origin: str = "increment") -> Step:
-    position = KafkaPosition(of="kafka:orders", offsets={"orders": {0: offset}})
+def a_step(completed: int, offset: int | None, origin: str = "increment", topic: str = "first") -> Step:
+    """Return a step up to an offset; for None one that lets the pipeline begin anew."""
+    position = KafkaPosition(of="kafka:orders", offsets={"orders": {0: offset}}, ids={"orders": topic}) if offset else None
     instant, info = a_commit(completed, extra={ORIGIN_KEY: origin})
-    return Step(instant=instant, info=info, checkpoint=Checkpoint({MAIN: position}))
+    return Step(instant=instant, info=info, checkpoint=Checkpoint({MAIN: position} if position else {}))
 
 
 @pytest.mark.parametrize(
@@ -141,15 +144,42 @@ def a_step(completed: int, offset: int, origin: str = "increment") -> Step:
         ([a_step(10, 7300)], [(3600, 3600), (3600, 3600), (3500, 100)]),
         ([a_step(10, 100, "start_at_latest"), a_step(20, 5000)], [(3500, 3500), (3600, 1400), (3500, 0)]),
         ([a_step(10, 3000), a_step(20, 4000, "override"), a_step(30, 20_000)], [(3600, 3000), (3600, 3200), (3500, 3500)]),
+        # What was read stays read, wherever the checkpoint is put; what was passed over counts until it is read after all.
+        ([a_step(10, 7200), a_step(20, 100, "override")], [(3600, 3600), (3600, 3600), (3500, 0)]),
+        (
+            [a_step(10, 100), a_step(20, 400, "override"), a_step(30, 7200), a_step(40, 50, "override")],
+            [(3600, 3300), (3600, 3600), (3500, 0)],
+        ),
+        (
+            [a_step(10, 100), a_step(20, 400, "override"), a_step(30, 50, "override"), a_step(40, 7200)],
+            [(3600, 3600), (3600, 3600), (3500, 0)],
+        ),
+        (
+            [a_step(10, 100), a_step(20, 400, "override"), a_step(30, 7200, "whole_table")],
+            [(3600, 3600), (3600, 3600), (3500, 0)],
+        ),
+        ([a_step(10, 7200), a_step(20, None, "override")], [(3600, 3600), (3600, 3600), (3500, 0)]),
+        # Another topic has the name now, and nothing of it was read.
+        ([a_step(10, 20_000, topic="before")], [(3600, 0), (3600, 0), (3500, 0)]),
     ],
-    ids=["no run", "waits", "begins at the latest", "set by hand"],
+    ids=[
+        "no run",
+        "waits",
+        "begins at the latest",
+        "set by hand",
+        "set back",
+        "set back over what was passed over",
+        "read after all",
+        "read whole",
+        "reset",
+        "made anew",
+    ],
 )
 def test_records_of_a_topic_by_its_time_index(steps: list[Step], expected: list[tuple[int, int]]) -> None:
-    from freshet.account.of_topics import ranges_by
-
-    facts = Facts(parts={PART: Extent(0, 3 * HOUR - 100)})
+    facts = Facts(ids={"orders": "first"}, parts={PART: Extent(0, 3 * HOUR - 100)})
     broker: Any = Index()
-    found = count_topics(facts, broker, steps, ranges_by(steps, MAIN), (FIRST, SECOND, NOW), HOUR)
+    found, doubts = count_topics(facts, broker, steps, (FIRST, SECOND, NOW), HOUR)
+    assert doubts == {}
     windows: list[WindowFill] = list(filled(found, TIMES, BEGIN, "record", {}))
     assert [(one.at_source, one.taken) for one in windows] == expected
 
@@ -157,5 +187,17 @@ def test_records_of_a_topic_by_its_time_index(steps: list[Step], expected: list[
 def test_records_that_are_gone_are_on_neither_side() -> None:
     facts = Facts(parts={PART: Extent(3000, 3 * HOUR - 100)})
     broker: Any = Index()
-    found = count_topics(facts, broker, [a_step(10, 3600)], (), (FIRST, SECOND), HOUR)
+    found, doubts = count_topics(facts, broker, [a_step(10, 3600)], (FIRST, SECOND), HOUR)
     assert [(found[one].at_source, found[one].missing) for one in (FIRST, SECOND)] == [(600, 0), (3600, 3600)]
+    assert doubts == {}, "they were read before"
+
+
+def test_records_that_were_gone_before_they_were_read_leave_their_windows_in_doubt() -> None:
+    facts = Facts(parts={PART: Extent(4000, 3 * HOUR - 100)})
+    broker: Any = Index()
+    steps = [a_step(10, 1000), a_step(20, 4500, "override"), a_step(30, 3 * HOUR - 100)]
+    found, doubts = count_topics(facts, broker, steps, (FIRST, SECOND, NOW), HOUR)
+    assert (found[FIRST].at_source, found[SECOND].missing, found[NOW].missing) == (0, 500, 0)
+    assert list(doubts) == [FIRST, SECOND]
+    assert "3,000 records that were gone" in doubts[FIRST]
+    assert count_topics(facts, broker, [a_step(10, 1000, "start_at_latest"), *steps[2:]], (FIRST,), HOUR)[1] == {}

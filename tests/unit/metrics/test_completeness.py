@@ -22,8 +22,9 @@ HOUR = 3600
 NOW = 10 * HOUR
 
 
-def a_window(begin: int, at_source: int | None, missing: int, fill: Fill, why: str = "") -> WindowFill:
-    return WindowFill(begin=begin, due=begin + 2 * HOUR, at_source=at_source, missing=missing, fill=fill, why=why)
+def a_window(begin: int, at_source: int | None, missing: int, fill: Fill, why: str = "", doubt: bool = False) -> WindowFill:
+    due = begin + 2 * HOUR
+    return WindowFill(begin=begin, due=due, at_source=at_source, missing=missing, fill=fill, why=why, in_doubt=doubt)
 
 
 def judged(*windows: WindowFill, error: str = "") -> tuple[str, str]:
@@ -38,11 +39,12 @@ def judged(*windows: WindowFill, error: str = "") -> tuple[str, str]:
         ((a_window(0, 1000, 0, "complete"), a_window(HOUR, 1000, 10, "short")), "kept", "2 windows with events are due"),
         ((a_window(0, 1000, 11, "short", "11 rows wait"),), "broken", "lacks 11 of 1,000 rows (11 rows wait), and 99% is"),
         ((a_window(0, 10, 1, "short"), a_window(HOUR, 10, 2, "short")), "broken", "lacks 2 of 10 rows"),
-        ((a_window(0, None, 0, "unknown", "7 rows that wait"),), "at_risk", "7 rows that wait"),
+        ((a_window(0, None, 0, "unknown", "7 rows that wait", doubt=True),), "at_risk", "7 rows that wait"),
+        ((a_window(0, 1000, 1, "short", "1 row waits; 90 rows may", doubt=True),), "at_risk", "90 rows may"),
         ((a_window(8 * HOUR + 600, 10, 1, "open"),), "at_risk", "which is due at 1970-01-01T10:10:00Z"),
         ((a_window(9 * HOUR, 10, 1, "open"),), "kept", "no window"),
     ],
-    ids=["nothing", "enough", "too few", "the worst", "in doubt", "soon due", "not yet over"],
+    ids=["nothing", "enough", "too few", "the worst", "in doubt", "enough, but in doubt", "soon due", "not yet over"],
 )
 def test_a_promise_is_of_the_windows_that_are_due(windows: tuple[WindowFill, ...], result: str, said: str) -> None:
     found, reason = judged(*windows)

@@ -290,6 +290,17 @@ def test_a_table_of_events_has_each_of_them(tmp_path: Path) -> None:
     assert loaded(tmp_path / "b", more="write: {strategy: append}\n", ddl=ddl).target.partition_by == ("_event_day",)
 
 
+@pytest.mark.parametrize(
+    ("keeps", "columns"),
+    [("history", "current"), ("history", "_event_version"), ("append", "_event_day, amount"), ("append", "_event_id")],
+)
+def test_a_partition_that_no_event_tells(problems_of: Check, keeps: str, columns: str) -> None:
+    """Of a row whose partition changes with its versions two would stand, and by one of another's the row is not found."""
+    ddl = DDL.replace("USING hudi", f"USING hudi\nPARTITIONED BY ({columns})")
+    more = f"write: {{strategy: {keeps}}}\npartition_is_stable: true\n"
+    assert seen(problems_of(files(more=more, ddl=ddl))) == [(TABLE, 7, "NOT_SUPPORTED")]
+
+
 def test_what_a_table_keeps_is_of_its_fingerprint(tmp_path: Path) -> None:
     found = {
         loaded(tmp_path / str(number), more=more).fingerprint

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from freshet.hudi.table import TableState
 from freshet.quarantine import peek as looking
 from freshet.secrets import REDACTOR
 from freshet.site.detail_facts import Quarantined
@@ -28,7 +29,7 @@ def looked_at(facts: Facts, rows: int) -> Quarantined:
     return found
 
 
-def test_rows_are_shown_where_they_are_asked_for(facts: Facts, kept: Kept) -> None:
+def test_rows_are_shown_where_they_are_asked_for(facts: Facts, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     kept.wrote(20, "a", ("r", "old", "{}"), ("r", "rewritten", "{}"))
     kept.wrote(30, "b", ("r", "newest", '{"id": "k1", "amount": null}'))
     kept.wrote(31, "a", ("r", "kept", '{"id": "k2"}'))
@@ -42,6 +43,10 @@ def test_rows_are_shown_where_they_are_asked_for(facts: Facts, kept: Kept) -> No
     assert (found.is_cut, found.unread) == (False, "")
     found = looked_at(facts, 1)
     assert ([row.reason for row in found.rows], found.is_cut) == (["kept"], True)
+    # In a file that an archived commit wrote there may be more.
+    with monkeypatch.context() as patched:
+        patched.setattr(TableState, "archived", lambda self, after: self.commits[:1])
+        assert looked_at(facts, 10).is_cut
     made = pages(facts(rows=1))
     assert faults_of(made) == []
     assert 'rule kept {"id": "k2"} from position, by the run r' in Html(made["pipelines/payments.html"]).text

@@ -42,6 +42,13 @@ def test_every_page_says_what_the_process_does() -> None:
     assert "service of payments, compact: service 1 of 2" in texts["services.html"]
 
 
+def test_what_is_done_for_a_pipeline_that_the_tables_were_not_looked_at_with_is_left_out() -> None:
+    """It came with files that were changed since: a page that is asked for again says it a moment later."""
+    alone = a_project(a_pipeline("third"))
+    made = page(alone, "services.html", LIVE)
+    assert "compact" not in (made or "compact")
+
+
 def test_a_page_that_is_a_file_says_nothing_of_a_process() -> None:
     made = page(PROJECT, "pipelines/payments.html") or ""
     assert "data-live" not in made

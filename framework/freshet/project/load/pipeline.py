@@ -133,7 +133,7 @@ def _built(
         refuse_schemas_of_events(hoodie, described, draft.place, problems)
         typed = main.format in WITH_SCHEMA if isinstance(main, FilesSpec) else not isinstance(main, KafkaSpec)
         log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed, keeps=keeps_of(settings))
-        ddl, values = with_reserved(ddl, log), kept_settings(ddl, values, log)
+        ddl, values = with_reserved(ddl, log, keeps_of(settings)), kept_settings(ddl, values, log)
     rules = target.TargetRules(ddl, values, at_ddl, problems)
     ref = target_of(ddl, draft, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))

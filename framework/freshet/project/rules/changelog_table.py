@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from freshet.changelog.declared import Changelog
-from freshet.changelog.layout import DELETED, ORDER, Keeps, reserved_columns, reserved_names, stored_key
+from freshet.changelog.layout import DAY, DELETED, ORDER, Keeps, reserved_columns, reserved_names, stored_key
 from freshet.hudi.keys import options
 from freshet.problems import Problems
 from freshet.project.syntax.ddl import DdlTable, Setting
@@ -15,14 +15,20 @@ from freshet.types.columns import Atomic, Column
 _IS_DELETED = "_hoodie_is_deleted"
 
 
-def with_reserved(ddl: DdlTable, log: Changelog | None) -> DdlTable:
+def with_reserved(ddl: DdlTable, log: Changelog | None, keeps: Keeps) -> DdlTable:
     """Return the target with the columns that freshet keeps in a table of changelogs.
 
     Args:
         ddl: What the DDL says.
-        log: The changelog; for None, which is reported, the ordering field alone, so that nothing else is found missing.
+        log: The changelog; for None, which is reported, the columns have their names alone, so that none is found missing.
+        keeps: What of the changelog the target keeps.
     """
-    kept = reserved_columns(log.layout) if log is not None else (Column(name=ORDER, type=Atomic("bigint")),)
+    own = {column.name.lower() for column in ddl.columns}
+    kept = (
+        reserved_columns(log.layout)
+        if log is not None
+        else tuple(Column(name=one, type=Atomic("string")) for one in reserved_names(keeps) if one not in own)
+    )
     return replace(ddl, columns=(*ddl.columns, *kept))
 
 
@@ -46,8 +52,7 @@ def kept_settings(ddl: DdlTable, values: Mapping[str, Setting], log: Changelog |
 
 def named_columns(setting: Setting | None, ddl: DdlTable) -> tuple[str, ...]:
     """Return columns of the DDL by the names that a setting gives; none where one is not there."""
-    known = {column.name.lower(): column.name for column in ddl.columns}
-    names = [part.strip().lower() for part in (setting.value if setting is not None else "").split(",") if part.strip()]
+    known, names = {column.name.lower(): column.name for column in ddl.columns}, _names_in(setting)
     return tuple(known[name] for name in names) if set(names) <= known.keys() else ()
 
 
@@ -80,8 +85,15 @@ def check_table(ddl: DdlTable, values: Mapping[str, Setting], key: tuple[str, ..
         hint = f"Remove it: freshet orders them for Hudi by {ORDER}, which it adds itself."
         problems.add(ordering.file, ordering.line, "CONFLICTING_SETTING", said, hint)
     partition = values.get(options.PARTITION_BY)
-    outside = [name for name in named_columns(partition, ddl) if name not in key]
+    located = {*map(str.lower, key), *([DAY] if keeps == "events" else ())}
+    # One that is nowhere is reported as such.
+    known = {*reserved, *(column.name.lower() for column in ddl.columns)}
+    outside = [name for name in _names_in(partition) if name in known - located]
     if partition is not None and key and outside:
-        said = f"A delete tells the key of its row alone, and {', '.join(outside)}, which partitions the table, is none of it."
-        hint = "Partition by columns of the record key, or not at all."
+        said = f"An event tells the key of its row, and {', '.join(outside)}, which partitions the table, is none of it."
+        hint = f"Partition by columns of the record key{f', or by {DAY}' * (keeps == 'events')}, or not at all."
         problems.add(partition.file, partition.line, "NOT_SUPPORTED", said, hint)
+
+
+def _names_in(setting: Setting | None) -> list[str]:
+    return [part.strip().lower() for part in (setting.value if setting is not None else "").split(",") if part.strip()]
