@@ -120,6 +120,7 @@ class TableState:
             without those whose request times are given; only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
+        compacting: Request times of the compactions that are planned and not done.
         list_archived: Reads which commits that completed after the time given are in the archive, without what they did; None
             where ``load_archived`` tells it as well.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its file group and its request time.
@@ -136,6 +137,7 @@ class TableState:
     load_archived: Callable[..., Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after, without=frozenset(): ()
     retained_from: str = ""
     pending: tuple[str, ...] = ()
+    compacting: tuple[str, ...] = ()
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_cleaning: Callable[[], Sequence[tuple[str, str]] | None] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()

@@ -23,6 +23,7 @@ from freshet.storage.files import Storage, local_path, storage_for
 # A compaction and a clustering have names of their own until they complete.
 _BEGUN = re.compile(r"^(\d{14,17})\.(?:(?:commit|deltacommit|replacecommit)\.)?(?:requested|inflight)$")
 _CLEAN_BEGUN = re.compile(r"^(\d{14,17})\.clean\.(?:requested|inflight)$")
+_COMPACTION_BEGUN = re.compile(r"^(\d{14,17})\.compaction\.(?:requested|inflight)$")
 _TABLE_VERSION = "8"
 # Settings under which a file holds all that Hudi shows of its rows, with the value that a table has that lacks them.
 _WHOLE_FILES = {
@@ -67,8 +68,10 @@ def _table(ref: TableRef) -> TableState | None:
     timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
     names = storage.names(timeline)
     instants = tuple(Instant(found[2], found[1], found[3]) for name in names if (found := COMPLETED.match(name)))
-    cleaning = {found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - {i.requested for i in instants}
-    begun = {found[1] for name in names if (found := _BEGUN.match(name))}
+    done = {i.requested for i in instants}
+    cleaning = {found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - done
+    begun = {found[1] for name in names if (found := _BEGUN.match(name))} - done
+    compacting = {found[1] for name in names if (found := _COMPACTION_BEGUN.match(name))} - done
     return TableState(
         ref=ref,
         config=_config(properties),
@@ -76,7 +79,8 @@ def _table(ref: TableRef) -> TableState | None:
         load=lru_cache(maxsize=None)(told(ref, partial(load_commit, storage, timeline))),
         load_archived=lru_cache(maxsize=2)(told(ref, partial(load_archived, storage, f"{timeline}/history"))),
         retained_from=retained_from(storage, timeline, instants),
-        pending=tuple(sorted(begun - {i.requested for i in instants})),
+        pending=tuple(sorted(begun)),
+        compacting=tuple(sorted(compacting)),
         load_cleaned=lru_cache(maxsize=1)(told(ref, partial(cleaned_files, storage, timeline, instants))),
         load_cleaning=lru_cache(maxsize=1)(told(ref, partial(files_to_clean, storage, timeline, sorted(cleaning)))),
         load_taken_back=lru_cache(maxsize=None)(told(ref, partial(taken_back, storage, timeline))),

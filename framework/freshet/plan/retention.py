@@ -1,4 +1,4 @@
-"""Whom cleaning and archiving would cut off: readers whose checkpoint lies behind the history that would be left. Pure."""
+"""When cleaning and archiving are left: they would cut off a reader, or take files that a compaction is planned for. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint
+from freshet.hudi.options import compaction_is_left
 from freshet.hudi.table import Instant, StateReader, TableState
 from freshet.plan.stages import Commit, Notice, Plan
 from freshet.project.model.pipeline import PipelineSpec, TableRef
@@ -62,6 +63,36 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
     return tuple(notices)
 
 
+def beside_compactions(spec: PipelineSpec, target: TableState | None) -> tuple[Notice, ...]:
+    """Say which compactions are planned and not done: Hudi's cleaner may delete the logs that they are to read.
+
+    Args:
+        spec: The pipeline that writes the table.
+        target: The table; None before its first commit.
+    """
+    return tuple(
+        Notice(
+            "COMPACTION_PENDING",
+            f"{spec.name}: cleaning is left this time: the compaction of {one} is planned and not done.",
+        )
+        for one in (target.compacting if target else ())
+    )
+
+
+def left_by_a_run(spec: PipelineSpec, state: StateReader, target: TableState | None) -> tuple[Notice, ...]:
+    """Say why a commit must be followed neither by cleaning nor by archiving; nothing where it may be.
+
+    Hudi cleans before it carries out a compaction that it finds planned, in one and the same run.
+
+    Args:
+        spec: The pipeline that writes the table.
+        state: Read-only view of the tables.
+        target: The table; None before its first commit.
+    """
+    cleans = not compaction_is_left(spec) and spec.write_options.get("hoodie.clean.automatic", "").lower() != "false"
+    return (*held_back(spec, state, target, 1), *(beside_compactions(spec, target) if cleans else ()))
+
+
 def has_read(reader: Reader, state: StateReader, ref: TableRef) -> bool:
     """Say whether a pipeline's target holds rows of a table, as far as its checkpoint tells.
 
@@ -76,7 +107,7 @@ def has_read(reader: Reader, state: StateReader, ref: TableRef) -> bool:
 
 
 def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: TableState | None) -> Plan:
-    """Return the plan with cleaning and archiving turned off for its commit, where they would cut a reader off.
+    """Return the plan with cleaning and archiving turned off for its commit, where they must be left.
 
     Args:
         plan: A plan that may commit.
@@ -84,7 +115,7 @@ def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
         state: Read-only view of the tables.
         target: The target's state.
     """
-    notices = held_back(spec, state, target, 1) if plan.stages else ()
+    notices = left_by_a_run(spec, state, target) if plan.stages else ()
     if not notices:
         return plan
     stages = tuple(

@@ -19,7 +19,7 @@ from freshet.hudi.table import StateReader, TableState
 from freshet.index.protocol import OpenedIndex
 from freshet.jvm.session import ALWAYS
 from freshet.lease.local import service_lease
-from freshet.plan.retention import held_back
+from freshet.plan.retention import beside_compactions, held_back
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.pending import (
     MADE_BY,
@@ -107,7 +107,7 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
                 kept = _held(spec, state) if service in ("clean", "archive") else ()
                 code = "RETENTION_HELD"
                 if service == "clean" and not kept:
-                    kept, code = _needed(spark, spec), "COMPACTION_PENDING"
+                    kept, code = _needed(spec, state), "COMPACTION_PENDING"
                 if kept:
                     result = replace(result, held=kept, done={**result.done, service: "left"})
                     listen(Notice(pipeline=spec.name, code=code, message=f"{code}: {kept[0]}"))
@@ -145,10 +145,8 @@ def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
     return tuple(notice.message for notice in held_back(spec, state, state.table(spec.target.ref), 0))
 
 
-def _needed(spark: SparkSession, spec: PipelineSpec) -> tuple[str, ...]:
-    """Say which compactions are planned and not done: a cleaner may delete the logs that they are to read."""
-    found = pending_compactions(spark, spec.target.ref) if spec.target.table_type == "MERGE_ON_READ" else []
-    return tuple(f"{spec.name}: cleaning is left this time: the compaction of {one} is planned and not done." for one in found)
+def _needed(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
+    return tuple(notice.message for notice in beside_compactions(spec, state.table(spec.target.ref)))
 
 
 def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service, listen: Listener) -> str:

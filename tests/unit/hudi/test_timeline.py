@@ -62,8 +62,12 @@ def test_completed_actions_are_listed_and_pending_ones_are_not(lake: HandMade) -
     lake.put(f"{at(30)}.inflight")
     lake.put(f"{at(40)}.deltacommit.inflight")
     lake.put(f"{at(50)}.compaction.requested")
+    lake.put(f"{at(50)}.compaction.inflight")
+    lake.put(f"{at(9)}.compaction.requested")
+    lake.put("20260801101501.compaction.requested")
     lake.put(f".{at(9)}_{at(10)}.commit.crc")
     (lake.timeline / "history").mkdir()
+    assert look(lake).compacting == (at(50), "20260801101501")
     assert {(i.requested, i.completed, i.action) for i in look(lake).instants} == {
         (at(9), at(10), "commit"),
         (at(19), at(20), "deltacommit"),
