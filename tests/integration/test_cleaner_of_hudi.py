@@ -189,3 +189,25 @@ def test_freshet_cleans_only_after_the_compaction(lake: Lake, inline: bool) -> N
         assert serve(lake, "clean").held == ()
     assert pending_compactions(lake.spark, spec.target.ref) == []
     assert dict(lake.rows("derived.first", "id", "amount")) == {"a": Decimal("4.00" if inline else "3.00")}  # type: ignore[arg-type]
+
+
+def test_freshet_takes_back_no_commit_of_a_writer_that_lives(lake: Lake) -> None:
+    lake.pipeline("first", table_type="mor", hoodie={**NBCC, **KEEPS_ONE, **BARE, "hoodie.compact.inline": "false"})
+    spec = lake.spec("first")
+    timeline = Timeline(lake, "derived.first")
+    for ts in (1, 2):
+        lake.land(rows(("a", ts, f"{ts}.00")))
+        lake.run_ok("first")
+    late = timeline.hold()
+    with service_client(lake.spark, spec) as (client, _):
+        plan_rollback(lake, client, late)
+        timeline.complete(late, client.createNewInstantTime())
+    left = serve(lake, "clean")
+    assert (left.done, len(left.held)) == ({"clean": "left"}, 1)
+    assert late in left.held[0]
+    assert [e.message for e in lake.events if e.message.startswith("ROLLBACK_OVERTAKEN")]
+    for file in (timeline.folder / ".hoodie/timeline").glob("*.rollback.*"):
+        file.unlink()
+    assert serve(lake, "clean").held == ()
+    assert timeline.logs(late) != []
+    assert dict(lake.rows("derived.first", "id", "amount")) == {"a": Decimal("2.00")}  # type: ignore[arg-type]

@@ -63,19 +63,30 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
     return tuple(notices)
 
 
-def beside_compactions(spec: PipelineSpec, target: TableState | None) -> tuple[Notice, ...]:
-    """Say which compactions are planned and not done: Hudi's cleaner may delete the logs that they are to read.
+def left_unfinished(spec: PipelineSpec, target: TableState | None) -> tuple[Notice, ...]:
+    """Say what others began, and did not end, that Hudi's cleaner would spoil.
+
+    It may delete the logs that a compaction is planned for. And it carries out the rollbacks that are planned, also of a commit
+    that has completed since: its writer had been taken for dead.
 
     Args:
         spec: The pipeline that writes the table.
         target: The table; None before its first commit.
     """
-    return tuple(
-        Notice(
-            "COMPACTION_PENDING",
-            f"{spec.name}: cleaning is left this time: the compaction of {one} is planned and not done.",
-        )
-        for one in (target.compacting if target else ())
+    if target is None:
+        return ()
+    left = f"{spec.name}: cleaning is left this time:"
+    return (
+        *(
+            Notice("COMPACTION_PENDING", f"{left} the compaction of {one} is planned and not done.")
+            for one in target.compacting
+        ),
+        *(
+            Notice(
+                "ROLLBACK_OVERTAKEN", f"{left} it would carry out the rollback {rollback}, of {commit}, which has completed."
+            )
+            for rollback, commit in target.load_overtaken()
+        ),
     )
 
 
@@ -90,7 +101,7 @@ def left_by_a_run(spec: PipelineSpec, state: StateReader, target: TableState | N
         target: The table; None before its first commit.
     """
     cleans = not compaction_is_left(spec) and spec.write_options.get("hoodie.clean.automatic", "").lower() != "false"
-    return (*held_back(spec, state, target, 1), *(beside_compactions(spec, target) if cleans else ()))
+    return (*held_back(spec, state, target, 1), *(left_unfinished(spec, target) if cleans else ()))
 
 
 def has_read(reader: Reader, state: StateReader, ref: TableRef) -> bool:

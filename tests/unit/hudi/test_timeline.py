@@ -14,7 +14,7 @@ from freshet.hudi.checkpoint import encode
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit, rollback_plan
 
 
 @pytest.fixture
@@ -72,6 +72,16 @@ def test_completed_actions_are_listed_and_pending_ones_are_not(lake: HandMade) -
         (at(9), at(10), "commit"),
         (at(19), at(20), "deltacommit"),
     }
+
+
+def test_a_rollback_of_a_commit_that_has_completed_is_told(lake: HandMade) -> None:
+    lake.done(10, commit())
+    for moment, rolled_back in ((20, at(9)), (30, at(15))):
+        lake.put(f"{at(moment)}.rollback.requested", rollback_plan(rolled_back))
+    lake.put(f"{at(40)}.rollback.requested", b"no plan")
+    assert look(lake).load_overtaken() == ((at(20), at(9)),)
+    lake.put(f"{at(20)}_{at(25)}.rollback")
+    assert look(lake).load_overtaken() == ()
 
 
 def test_commit_metadata_is_read(lake: HandMade) -> None:

@@ -9,7 +9,7 @@ import pytest
 from freshet.hudi.checkpoint import MAIN, Checkpoint, encode
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.retention import HELD, held_back, left_by_a_run
+from freshet.plan.retention import HELD, held_back, left_by_a_run, left_unfinished
 from freshet.plan.stages import Commit
 from freshet.project.model.pipeline import TableRef
 from freshet.project.model.readers import Reader
@@ -88,6 +88,19 @@ def test_a_run_leaves_them_while_a_compaction_is_planned_and_not_done(options: d
     assert isinstance(commit, Commit)
     assert commit.options["hoodie.clean.automatic"] == "false"
     assert left_by_a_run(spec, known, None) == ()
+
+
+def test_a_rollback_of_what_has_been_committed_meanwhile_holds_them() -> None:
+    """A cleaner died between the plan and its doing, and the writer that it took for dead went on; the next would do it."""
+    stands = replace(target(4), load_overtaken=lambda: ((at(45), at(19)),))
+    spec = a_spec(write_options=KEEPS_TWO, inputs=())
+    (told,) = left_unfinished(spec, stands)
+    assert (told.code, at(45) in told.message, at(19) in told.message) == ("ROLLBACK_OVERTAKEN", True, True)
+    known = MemoryState({t.ref.path: t for t in (a_table_state([a_commit(n) for n in range(1, 20)]), stands)})
+    plan = compile_plan(spec, known, RunRequest())
+    assert [notice.code for notice in plan.notices] == ["ROLLBACK_OVERTAKEN"]
+    assert isinstance(plan.stages[-1], Commit)
+    assert plan.stages[-1].options["hoodie.clean.automatic"] == "false"
 
 
 def test_by_hours_or_versions_only_a_reader_that_has_read_all_lets_them_go() -> None:
