@@ -110,6 +110,26 @@ CLEAN_PLAN = fastavro.parse_schema(
     }
 )
 
+ROLLBACK_PLAN = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "HoodieRollbackPlan",
+        "fields": [
+            {
+                "name": "instantToRollback",
+                "type": [
+                    "null",
+                    {
+                        "type": "record",
+                        "name": "HoodieInstantInfo",
+                        "fields": [{"name": "commitTime", "type": "string"}, {"name": "action", "type": "string"}],
+                    },
+                ],
+            },
+        ],
+    }
+)
+
 
 def avro(schema: Any, record: dict[str, Any]) -> bytes:
     out = io.BytesIO()
@@ -148,6 +168,11 @@ def clean_plan(*deleted: str, partition: str = "2026-08-01", base: str = "/lake"
     """Return what a clean is going to delete: Hudi names whole paths, as they stand."""
     found = {partition: [{"filePath": f"{base}/{partition}/{name}".replace("//", "/")} for name in deleted]}
     return avro(CLEAN_PLAN, {"filePathsToBeDeletedPerPartition": found})
+
+
+def rollback_plan(commit_time: str, action: str = "deltacommit") -> bytes:
+    """Return the plan of a rollback that has not been done."""
+    return avro(ROLLBACK_PLAN, {"instantToRollback": {"commitTime": commit_time, "action": action}})
 
 
 class HandMade:

@@ -234,7 +234,6 @@ LONGER: dict[str, int] = {
     "project/syntax/template_sandbox.py": 260,
     "quarantine/table.py": 254,
     "run/runner.py": 273,
-    "run/service.py": 254,
     "secrets.py": 260,
     "sources/hudi/reads.py": 255,
     "sources/protocol.py": 272,

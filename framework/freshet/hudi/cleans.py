@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -66,6 +66,26 @@ def files_to_clean(storage: Storage, timeline: str, requested: Sequence[str]) ->
             return None
         for path, files in (plan.get("filePathsToBeDeletedPerPartition") or {}).items():
             found += _groups(path, (str(file.get("filePath") or "") for file in files))
+    return tuple(found)
+
+
+def overtaken(storage: Storage, timeline: str, planned: Sequence[str], done: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """Return the rollbacks that are planned and not done whose commit has completed: each with that commit's request time.
+
+    Args:
+        storage: Where the table lies.
+        timeline: Folder of its timeline.
+        planned: Request times of the rollbacks that are planned and not done.
+        done: Request times of what has completed.
+    """
+    found: list[tuple[str, str]] = []
+    for time_ in planned:
+        # One that is not whole Hudi gives up.
+        with suppress(FileNotFoundError, TableUnreadable):
+            plan = read_action(storage, f"{timeline}/{time_}.rollback.requested")
+            commit = (plan.get("instantToRollback") or {}).get("commitTime")
+            if commit in done:
+                found.append((time_, str(commit)))
     return tuple(found)
 
 

@@ -120,11 +120,14 @@ class TableState:
             without those whose request times are given; only called when somebody asks.
         retained_from: Request time of the earliest commit whose files the cleaner has kept; empty: never cleaned.
         pending: Request times of the commits that have begun and not completed, table services left out.
+        compacting: Request times of the compactions that are planned and not done.
         list_archived: Reads which commits that completed after the time given are in the archive, without what they did; None
             where ``load_archived`` tells it as well.
         load_cleaned: Reads which files the active timeline's cleans deleted, each as its file group and its request time.
         load_cleaning: Reads in the same way which files a clean is to delete that has begun, and not completed; None where its
             plan does not tell.
+        load_overtaken: Reads which rollbacks are planned and not done though their commit has completed: each with the commit's
+            request time.
         load_taken_back: Reads which commits, by their request times, a rollback took back.
         has_schema_history: Tells whether columns may have other names in files than in the table ("schema on read").
     """
@@ -136,8 +139,10 @@ class TableState:
     load_archived: Callable[..., Sequence[tuple[Instant, CommitInfo]]] = lambda completed_after, without=frozenset(): ()
     retained_from: str = ""
     pending: tuple[str, ...] = ()
+    compacting: tuple[str, ...] = ()
     load_cleaned: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_cleaning: Callable[[], Sequence[tuple[str, str]] | None] = lambda: ()
+    load_overtaken: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
     load_taken_back: Callable[[Instant], tuple[str, ...]] = lambda instant: ()
     has_schema_history: Callable[[], bool] = lambda: False
     list_archived: Callable[[str], Sequence[Instant]] | None = None

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 from freshet.errors import StateError
 from freshet.hudi.actions import list_archived, load_archived, load_commit
-from freshet.hudi.cleans import cleaned_files, files_to_clean, retained_from, taken_back
+from freshet.hudi.cleans import cleaned_files, files_to_clean, overtaken, retained_from, taken_back
 from freshet.hudi.properties import COMPLETED, read_properties
 from freshet.hudi.table import Instant, TableConfig, TableState
 from freshet.project.model.pipeline import TableRef
@@ -23,6 +23,8 @@ from freshet.storage.files import Storage, local_path, storage_for
 # A compaction and a clustering have names of their own until they complete.
 _BEGUN = re.compile(r"^(\d{14,17})\.(?:(?:commit|deltacommit|replacecommit)\.)?(?:requested|inflight)$")
 _CLEAN_BEGUN = re.compile(r"^(\d{14,17})\.clean\.(?:requested|inflight)$")
+_COMPACTION_BEGUN = re.compile(r"^(\d{14,17})\.compaction\.(?:requested|inflight)$")
+_ROLLBACK_BEGUN = re.compile(r"^(\d{14,17})\.rollback\.requested$")
 _TABLE_VERSION = "8"
 # Settings under which a file holds all that Hudi shows of its rows, with the value that a table has that lacks them.
 _WHOLE_FILES = {
@@ -67,8 +69,12 @@ def _table(ref: TableRef) -> TableState | None:
     timeline = f"{base}/.hoodie/{properties.get('hoodie.timeline.path', 'timeline')}"
     names = storage.names(timeline)
     instants = tuple(Instant(found[2], found[1], found[3]) for name in names if (found := COMPLETED.match(name)))
-    cleaning = {found[1] for name in names if (found := _CLEAN_BEGUN.match(name))} - {i.requested for i in instants}
-    begun = {found[1] for name in names if (found := _BEGUN.match(name))}
+    done = {i.requested for i in instants}
+    open_ = [name for name in names if name.endswith((".requested", ".inflight"))]
+
+    def begun(pattern: re.Pattern[str]) -> tuple[str, ...]:
+        return tuple(sorted({found[1] for name in open_ if (found := pattern.match(name))} - done))
+
     return TableState(
         ref=ref,
         config=_config(properties),
@@ -76,9 +82,11 @@ def _table(ref: TableRef) -> TableState | None:
         load=lru_cache(maxsize=None)(told(ref, partial(load_commit, storage, timeline))),
         load_archived=lru_cache(maxsize=2)(told(ref, partial(load_archived, storage, f"{timeline}/history"))),
         retained_from=retained_from(storage, timeline, instants),
-        pending=tuple(sorted(begun - {i.requested for i in instants})),
+        pending=begun(_BEGUN),
+        compacting=begun(_COMPACTION_BEGUN),
         load_cleaned=lru_cache(maxsize=1)(told(ref, partial(cleaned_files, storage, timeline, instants))),
-        load_cleaning=lru_cache(maxsize=1)(told(ref, partial(files_to_clean, storage, timeline, sorted(cleaning)))),
+        load_cleaning=lru_cache(maxsize=1)(told(ref, partial(files_to_clean, storage, timeline, begun(_CLEAN_BEGUN)))),
+        load_overtaken=lru_cache(maxsize=1)(told(ref, partial(overtaken, storage, timeline, begun(_ROLLBACK_BEGUN), done))),
         load_taken_back=lru_cache(maxsize=None)(told(ref, partial(taken_back, storage, timeline))),
         list_archived=lru_cache(maxsize=4)(told(ref, partial(list_archived, storage, f"{timeline}/history"))),
         has_schema_history=lru_cache(maxsize=1)(told(ref, partial(_has_schema_history, storage, base))),

@@ -13,7 +13,7 @@ from freshet.hudi.keys import options
 from freshet.hudi.options import IS_DELETED, columns_record, writer_options
 from freshet.hudi.table import StateReader, TableState
 from freshet.plan.index_record import index_record
-from freshet.plan.retention import HELD, held_back
+from freshet.plan.retention import HELD, left_by_a_run
 from freshet.plan.stages import Commit, Notice
 from freshet.problems import Problems
 from freshet.project.load.warehouse import Warehouse, place_of
@@ -160,7 +160,7 @@ def landing_commit(
         table: Its state; None where it is made.
         landed: What the commit says of the files.
     """
-    held = held_back(spec, state, table, 1)
+    held = left_by_a_run(spec, state, table)
     metadata = {
         PIPELINE_KEY: spec.name,
         INDEX_KEY: index_record(spec),

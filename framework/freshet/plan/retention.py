@@ -1,4 +1,4 @@
-"""Whom cleaning and archiving would cut off: readers whose checkpoint lies behind the history that would be left. Pure."""
+"""When cleaning and archiving are left: they would cut off a reader, or take files that a compaction is planned for. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from freshet.errors import FreshetError
 from freshet.hudi.checkpoint import PIPELINE_KEY, Checkpoint
+from freshet.hudi.options import compaction_is_left
 from freshet.hudi.table import Instant, StateReader, TableState
 from freshet.plan.stages import Commit, Notice, Plan
 from freshet.project.model.pipeline import PipelineSpec, TableRef
@@ -62,6 +63,47 @@ def held_back(spec: PipelineSpec, state: StateReader, target: TableState | None,
     return tuple(notices)
 
 
+def left_unfinished(spec: PipelineSpec, target: TableState | None) -> tuple[Notice, ...]:
+    """Say what others began, and did not end, that Hudi's cleaner would spoil.
+
+    It may delete the logs that a compaction is planned for. And it carries out the rollbacks that are planned, also of a commit
+    that has completed since: its writer had been taken for dead.
+
+    Args:
+        spec: The pipeline that writes the table.
+        target: The table; None before its first commit.
+    """
+    if target is None:
+        return ()
+    left = f"{spec.name}: cleaning is left this time:"
+    return (
+        *(
+            Notice("COMPACTION_PENDING", f"{left} the compaction of {one} is planned and not done.")
+            for one in target.compacting
+        ),
+        *(
+            Notice(
+                "ROLLBACK_OVERTAKEN", f"{left} it would carry out the rollback {rollback}, of {commit}, which has completed."
+            )
+            for rollback, commit in target.load_overtaken()
+        ),
+    )
+
+
+def left_by_a_run(spec: PipelineSpec, state: StateReader, target: TableState | None) -> tuple[Notice, ...]:
+    """Say why a commit must be followed neither by cleaning nor by archiving; nothing where it may be.
+
+    Hudi cleans before it carries out a compaction that it finds planned, in one and the same run.
+
+    Args:
+        spec: The pipeline that writes the table.
+        state: Read-only view of the tables.
+        target: The table; None before its first commit.
+    """
+    cleans = not compaction_is_left(spec) and spec.write_options.get("hoodie.clean.automatic", "").lower() != "false"
+    return (*held_back(spec, state, target, 1), *(left_unfinished(spec, target) if cleans else ()))
+
+
 def has_read(reader: Reader, state: StateReader, ref: TableRef) -> bool:
     """Say whether a pipeline's target holds rows of a table, as far as its checkpoint tells.
 
@@ -76,7 +118,7 @@ def has_read(reader: Reader, state: StateReader, ref: TableRef) -> bool:
 
 
 def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: TableState | None) -> Plan:
-    """Return the plan with cleaning and archiving turned off for its commit, where they would cut a reader off.
+    """Return the plan with cleaning and archiving turned off for its commit, where they must be left.
 
     Args:
         plan: A plan that may commit.
@@ -84,7 +126,7 @@ def hold_services(plan: Plan, spec: PipelineSpec, state: StateReader, target: Ta
         state: Read-only view of the tables.
         target: The target's state.
     """
-    notices = held_back(spec, state, target, 1) if plan.stages else ()
+    notices = left_by_a_run(spec, state, target) if plan.stages else ()
     if not notices:
         return plan
     stages = tuple(

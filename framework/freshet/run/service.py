@@ -19,7 +19,7 @@ from freshet.hudi.table import StateReader, TableState
 from freshet.index.protocol import OpenedIndex
 from freshet.jvm.session import ALWAYS
 from freshet.lease.local import service_lease
-from freshet.plan.retention import held_back
+from freshet.plan.retention import held_back, left_unfinished
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.run.pending import (
     MADE_BY,
@@ -104,13 +104,12 @@ def _under_lease(spec: PipelineSpec, state: StateReader, wanted: tuple[Service, 
             # COPY_ON_WRITE has nothing to compact.
             now = [one for one in SERVICES if one in wanted and (one != "compact" or spec.target.table_type != "COPY_ON_WRITE")]
             for number, service in enumerate(now, 1):
-                kept = _held(spec, state) if service in ("clean", "archive") else ()
-                code = "RETENTION_HELD"
-                if service == "clean" and not kept:
-                    kept, code = _needed(spark, spec), "COMPACTION_PENDING"
+                kept = _kept(spec, state, service)
                 if kept:
-                    result = replace(result, held=kept, done={**result.done, service: "left"})
-                    listen(Notice(pipeline=spec.name, code=code, message=f"{code}: {kept[0]}"))
+                    held = tuple(message for _, message in kept)
+                    result = replace(result, held=held, done={**result.done, service: "left"})
+                    code = kept[0][0]
+                    listen(Notice(pipeline=spec.name, code=code, message=f"{code}: {held[0]}"))
                     continue
                 listen(
                     Phase(
@@ -141,14 +140,13 @@ def _at_its_rate(spec: PipelineSpec, opened: OpenedIndex | None) -> PipelineSpec
     return replace(spec, write_options={**spec.write_options, **opened.rates()})
 
 
-def _held(spec: PipelineSpec, state: StateReader) -> tuple[str, ...]:
-    return tuple(notice.message for notice in held_back(spec, state, state.table(spec.target.ref), 0))
-
-
-def _needed(spark: SparkSession, spec: PipelineSpec) -> tuple[str, ...]:
-    """Say which compactions are planned and not done: a cleaner may delete the logs that they are to read."""
-    found = pending_compactions(spark, spec.target.ref) if spec.target.table_type == "MERGE_ON_READ" else []
-    return tuple(f"{spec.name}: cleaning is left this time: the compaction of {one} is planned and not done." for one in found)
+def _kept(spec: PipelineSpec, state: StateReader, service: Service) -> tuple[tuple[str, str], ...]:
+    # Why a service is left: code and message of each reason.
+    if service not in ("clean", "archive"):
+        return ()
+    target = state.table(spec.target.ref)
+    found = held_back(spec, state, target, 0) or (left_unfinished(spec, target) if service == "clean" else ())
+    return tuple((notice.code, notice.message) for notice in found)
 
 
 def _run(spark: SparkSession, spec: PipelineSpec, state: StateReader, service: Service, listen: Listener) -> str:

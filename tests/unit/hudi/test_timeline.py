@@ -14,7 +14,7 @@ from freshet.hudi.checkpoint import encode
 from freshet.hudi.timeline import TimelineState
 from freshet.project.model.pipeline import TableRef
 from tests.kit.memory import a_checkpoint, at
-from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit
+from tests.kit.timeline import OF_A_PIPELINE, HandMade, clean, commit, rollback_plan
 
 
 @pytest.fixture
@@ -62,12 +62,26 @@ def test_completed_actions_are_listed_and_pending_ones_are_not(lake: HandMade) -
     lake.put(f"{at(30)}.inflight")
     lake.put(f"{at(40)}.deltacommit.inflight")
     lake.put(f"{at(50)}.compaction.requested")
+    lake.put(f"{at(50)}.compaction.inflight")
+    lake.put(f"{at(9)}.compaction.requested")
+    lake.put("20260801101501.compaction.requested")
     lake.put(f".{at(9)}_{at(10)}.commit.crc")
     (lake.timeline / "history").mkdir()
+    assert look(lake).compacting == (at(50), "20260801101501")
     assert {(i.requested, i.completed, i.action) for i in look(lake).instants} == {
         (at(9), at(10), "commit"),
         (at(19), at(20), "deltacommit"),
     }
+
+
+def test_a_rollback_of_a_commit_that_has_completed_is_told(lake: HandMade) -> None:
+    lake.done(10, commit())
+    for moment, rolled_back in ((20, at(9)), (30, at(15))):
+        lake.put(f"{at(moment)}.rollback.requested", rollback_plan(rolled_back))
+    lake.put(f"{at(40)}.rollback.requested", b"no plan")
+    assert look(lake).load_overtaken() == ((at(20), at(9)),)
+    lake.put(f"{at(20)}_{at(25)}.rollback")
+    assert look(lake).load_overtaken() == ()
 
 
 def test_commit_metadata_is_read(lake: HandMade) -> None:

@@ -1,13 +1,15 @@
-"""What a pipeline of the project has not read yet is neither cleaned nor archived."""
+"""What a pipeline of the project has not read yet, or a planned compaction is to read, is neither cleaned nor archived."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from freshet.hudi.checkpoint import MAIN, Checkpoint, encode
 from freshet.hudi.table import MemoryState, TableState
 from freshet.plan.compile import RunRequest, compile_plan
-from freshet.plan.retention import HELD, held_back
+from freshet.plan.retention import HELD, held_back, left_by_a_run, left_unfinished
 from freshet.plan.stages import Commit
 from freshet.project.model.pipeline import TableRef
 from freshet.project.model.readers import Reader
@@ -61,6 +63,44 @@ def test_the_commit_of_a_run_leaves_them_and_the_plan_says_so() -> None:
     free = compile_plan(SPEC, state(40, 4), RunRequest()).stages[-1]
     assert isinstance(free, Commit)
     assert not set(HELD) & set(free.options)
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        ({}, True),
+        ({"hoodie.clean.automatic": "false"}, False),
+        # The service that compacts cleans, too.
+        ({"hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL", "hoodie.compact.inline": "false"}, False),
+        ({"hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL"}, True),
+    ],
+)
+def test_a_run_leaves_them_while_a_compaction_is_planned_and_not_done(options: dict[str, str], left: bool) -> None:
+    """Hudi would clean first, and do the compaction then: what it is to read may be gone (apache/hudi issue 19290)."""
+    spec = a_spec(target={"table_type": "MERGE_ON_READ"}, write_options=options, inputs=())
+    stands = a_target(*((10 * n, a_checkpoint(n)) for n in range(1, 5)), table_type="MERGE_ON_READ")
+    stands = replace(stands, compacting=(at(35), at(45)))
+    known = MemoryState({t.ref.path: t for t in (a_table_state([a_commit(n) for n in range(1, 20)]), stands)})
+    plan = compile_plan(spec, known, RunRequest())
+    assert [notice.code for notice in plan.notices] == ["COMPACTION_PENDING"] * (2 * left)
+    assert all(time in notice.message for time, notice in zip(stands.compacting, plan.notices, strict=False))
+    commit = plan.stages[-1]
+    assert isinstance(commit, Commit)
+    assert commit.options["hoodie.clean.automatic"] == "false"
+    assert left_by_a_run(spec, known, None) == ()
+
+
+def test_a_rollback_of_what_has_been_committed_meanwhile_holds_them() -> None:
+    """A cleaner died between the plan and its doing, and the writer that it took for dead went on; the next would do it."""
+    stands = replace(target(4), load_overtaken=lambda: ((at(45), at(19)),))
+    spec = a_spec(write_options=KEEPS_TWO, inputs=())
+    (told,) = left_unfinished(spec, stands)
+    assert (told.code, at(45) in told.message, at(19) in told.message) == ("ROLLBACK_OVERTAKEN", True, True)
+    known = MemoryState({t.ref.path: t for t in (a_table_state([a_commit(n) for n in range(1, 20)]), stands)})
+    plan = compile_plan(spec, known, RunRequest())
+    assert [notice.code for notice in plan.notices] == ["ROLLBACK_OVERTAKEN"]
+    assert isinstance(plan.stages[-1], Commit)
+    assert plan.stages[-1].options["hoodie.clean.automatic"] == "false"
 
 
 def test_by_hours_or_versions_only_a_reader_that_has_read_all_lets_them_go() -> None:
