@@ -1,4 +1,4 @@
-"""MariaDB's binary log, by the events of mysql-replication: what they tell, and what is refused because it could not be told."""
+"""MariaDB's binary log, by the events of mysql-replication: what they tell, and what is refused for what they do not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from freshet.databases.model import Base, Change, End, Told
 from freshet.errors import FreshetError
 
 ADDRESS = read_address("mysql://cdc@db/shop")
-KINDS = {"orders": {"id": kind_of("int", "int(11)"), "status": kind_of("varchar", "varchar(20)"), "day": kind_of("date", "date")}}
+KINDS = {
+    "orders": {"id": kind_of("int", "int(11)"), "status": kind_of("varchar", "varchar(20)"), "day": kind_of("date", "date")}
+}
 
 
 def an_event(kind: type[Any], **told: Any) -> Any:

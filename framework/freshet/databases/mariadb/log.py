@@ -130,7 +130,7 @@ class _Reading:
             elif isinstance(event, events.QueryEvent):
                 word = event.query.strip().upper()
                 if word.startswith("ROLLBACK") and self._changed:
-                    raise _unfit("its log has rows that were rolled back: their transaction wrote to tables without transactions")
+                    raise _unfit("its log has rows that were rolled back, by one that wrote to tables without transactions")
                 if word != "BEGIN":
                     yield from self._statement(event)
                 ends = alone or word in ("COMMIT", "ROLLBACK")
