@@ -39,6 +39,7 @@ class DbTable:
         name: Its name there.
         columns: In order.
         key: Columns of its primary key; empty where it has none.
+        number: What tells it from another table that gets its name; zero where the log itself tells of that.
         whole_rows: True where the log has the whole row before a change, and not its key alone.
         refused: Why its changes cannot be captured; empty where they can.
     """
@@ -47,6 +48,7 @@ class DbTable:
     name: str
     columns: tuple[DbColumn, ...]
     key: tuple[str, ...]
+    number: int = 0
     whole_rows: bool = False
     refused: str = ""
 

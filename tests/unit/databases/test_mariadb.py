@@ -120,8 +120,8 @@ def test_a_piece_begins_behind_the_last_key_whatever_its_type() -> None:
     sql, values = answers.asked[-1]
     number = Decimal("123456789012345678901")
     assert (sql.count("%s"), values) == (4, (number, number, "-02:00:00", 256))
-    a_source(answers).piece(replace(table, name="50% off"), last, 10)
-    assert "`50% off`" in answers.asked[-1][0] % tuple(answers.asked[-1][1])
+    a_source(answers).piece(replace(table, schema="50% off"), last, 10)
+    assert "`50% off`.`orders`" in answers.asked[-1][0] % tuple(answers.asked[-1][1])
 
 
 @pytest.mark.parametrize(
