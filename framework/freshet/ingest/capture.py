@@ -107,14 +107,14 @@ def capture(
             "What was captured before stays.",
             "Copy the tables anew: docs/guides/databases.md, 'Copy a table anew'.",
         )
+    # What an earlier command captured that was killed before it said so: else it would be given again, and be all that is.
+    source.release(_at(record))
     while record.number < upto.number:
         before = record.number
         record = _read_log(source, landing, record, upto, by_name, done, bounds)
         source.release(_at(record))
         if record.number == before:
             break
-    # Also what an earlier command captured that was killed before this.
-    source.release(_at(record))
     done.position = record.position
     done.stopped = {name: one.stopped for name, one in record.tables.items() if one.stopped}
     done.columns = {name: one.columns for name, one in record.tables.items()}
@@ -123,7 +123,7 @@ def capture(
 
 def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted], tell: Tell) -> Record:
     record, identity = landing.record(), source.identity()
-    if record is None:
+    if record is None or (record.number < 0 and record.identity != identity):
         if source.keeps_log():
             raise StateError(
                 "LOG_KEPT_ALREADY",
@@ -150,17 +150,25 @@ def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted
         new = tables
     else:
         for name, standing in record.tables.items():
-            if name not in tables and not standing.stopped:
-                why = "it was left out of the ingest's file, and what changed since is in no file"
+            if not standing.stopped and (why := _why_stopped(standing, tables.get(name))):
                 record = record.with_table(name, replace(standing, stopped=why))
-        source.check(_at(record), [table for name, table in tables.items() if name in record.tables])
+        going = [table for name, table in tables.items() if name in record.tables and not record.tables[name].stopped]
+        source.check(_at(record), going)
         new = {name: table for name, table in tables.items() if name not in record.tables}
         base = source.add(new.values()) if new else _at(record)
     for name, table in new.items():
         columns = [column.name for column in table.columns]
-        record = record.with_table(name, Standing(base=base.number, columns=columns))
+        record = record.with_table(name, Standing(base=base.number, columns=columns, table=table.number))
     landing.keep(record)
     return record
+
+
+def _why_stopped(standing: Standing, table: DbTable | None) -> str:
+    if table is None:
+        return "it is gone from the database, or was left out of the ingest's file, and what changed since is in no file"
+    if table.number != standing.table:
+        return "another table has its name by now, and no change says which rows the old one had"
+    return ""
 
 
 def _copy(
@@ -200,22 +208,32 @@ def _read_log(
     step = Step(landing, f"{record.number:020d}")
     transaction, end = Transaction(number=0, millis=0), _at(record)
     tables = dict(record.tables)
+    emptied: dict[str, str] = {}
+
+    def passed_over(name: str) -> bool:
+        # What came before a table's copy began is in the copy.
+        return bool(tables[name].stopped) or name in emptied or transaction.number < tables[name].base
+
     try:
         for told in source.changes(end, upto, bounds.messages, keys):
             match told:
                 case Transaction():
-                    transaction = told
+                    transaction, emptied = told, {}
                 case Change(table=name):
-                    if not tables[name].stopped:
+                    if not passed_over(name):
                         one = wanted[name]
                         step.write(name, of_change(one.without(told), transaction, source.kind, one.table.key, one.groups))
                 case Shape(table=name, columns=columns):
-                    tables[name] = replace(tables[name], columns=sorted({*tables[name].columns, *columns}))
+                    if not passed_over(name):
+                        tables[name] = replace(tables[name], columns=sorted({*tables[name].columns, *columns}))
                 case Emptied(table=name, words=words):
-                    why = f"the table was {words} (at {transaction.number}), which no change of a row says"
-                    tables[name] = replace(tables[name], stopped=tables[name].stopped or why)
+                    emptied[name] = f"the table was {words} (at {transaction.number}), which no change of a row says"
                 case End(position=position, number=number):
                     end = Base(position=position, number=number)
+                    for name, why in emptied.items():
+                        # Where a transaction ends tells whether it is before a copy, whatever numbers it goes by.
+                        if number > tables[name].base and not tables[name].stopped:
+                            tables[name] = replace(tables[name], stopped=why)
     except BaseException:
         step.discard()
         raise

@@ -58,8 +58,12 @@ def capture_new(spec: IngestSpec, project: Project, tell: Tell, open_: Open = op
     landing = Landing(Path(spec.into))
     with landing.held(), closing(open_(spec)) as source:
         tables = {table.full_name: table for table in source.tables()}
-        check_pipelines(spec, pipelines, tables)
-        wanted = [_wanted(spec, tables[name], pipeline) for name, pipeline in pipelines.items()]
+        record = landing.record()
+        # One that was captured and is gone stops alone. A catalogue without numbers may hide what is there from the user.
+        known = {name for name, standing in record.tables.items() if standing.table} if record else set()
+        there = {name: pipeline for name, pipeline in pipelines.items() if name in tables or name not in known}
+        check_pipelines(spec, there, tables)
+        wanted = [_wanted(spec, tables[name], pipeline) for name, pipeline in there.items()]
         captured = capture(source, landing, wanted, tell)
     blocked = {
         pipeline.name: error
