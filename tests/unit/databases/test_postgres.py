@@ -88,7 +88,7 @@ def test_tables_that_are_refused(more: dict[str, Any], said: str) -> None:
     columns = (a_column("sum", generated=True), a_column("mail", "citext", seen=False), a_column("name", "citext"))
     found = a_table(*columns, **more)
     assert (said in found.refused) if said else not found.refused, found.refused
-    assert (found.number, [one.name for one in found.columns]) == (7, ["id", "mail", "name"])
+    assert (found.number, [one.name for one in found.columns], found.computed) == (7, ["id", "mail", "name"], ("sum",))
 
 
 def at(asked: list[str], part: str) -> int:

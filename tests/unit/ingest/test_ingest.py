@@ -140,6 +140,21 @@ def test_what_is_written_of_a_database_validates(data: Data, tmp_path: Path) -> 
     assert "FILE_EXISTS" in again.output
 
 
+def test_whatever_tables_are_called_each_has_files_of_its_own(data: Data, tmp_path: Path) -> None:
+    status = a_column("status", note="it is\nkept")
+    data.found = tuple(
+        a_table(name, status, computed=("total",)) for name in ("a-b", "a_b", "A_B", "x\nowner: somebody\rhoodie: {}\u2028y")
+    )
+    made = initialised(tmp_path)
+    assert [one for one in made["files"] if one.startswith("pipelines/shop")] == [
+        *("pipelines/shop_a_b.yml", "pipelines/shop_a_b_2.yml", "pipelines/shop_a_b_3.yml"),
+        "pipelines/shop_x_owner__somebody_hoodie_____y.yml",
+    ]
+    assert sum("total is computed by the database" in note for note in made["notes"]) == 4
+    assert "4 pipelines: no problems" in freshet("validate", "-C", str(tmp_path)).stdout
+    assert ingested(tmp_path)["noticed"] == {}
+
+
 def test_a_password_is_named_and_never_written(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_PASSWORD", "s3cret-word")
     initialised(tmp_path, "--password-env", "SHOP_PASSWORD", "--include", "public.ord*", "--exclude", "items")

@@ -62,6 +62,7 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
             columns=tuple(one for one in columns[oid] if (oid, one.name) not in computed),
             key=tuple(key or ()),
             number=oid,
+            computed=tuple(one.name for one in columns[oid] if (oid, one.name) in computed),
             whole_rows=identity == "f",
             refused=_refused(relkind, persistence, identity, key, of_identity, columns[oid])
             or _odd(
