@@ -99,8 +99,8 @@ def _blocked(spec: IngestSpec, table: str, pipeline: PipelineSpec, captured: Cap
             "COLUMNS_NOT_IN_DDL",
             f"{table} has {', '.join(unknown)}, which the DDL of {pipeline.name} does not have.",
             f"The pipeline {pipeline.name} was not run: its changes wait in their files. The other tables go on.",
-            f"Add them to the DDL, or name them under 'leave_out:' of {spec.file}; then run the same command again. Where rows that "
-            "stand have values in them, by a default or a rename, copy the table anew: docs/guides/databases.md.",
+            f"Add them to the DDL, or name them under 'leave_out:' of {spec.file}; then run the same command again. Where rows "
+            "that stand have values in them, by a default or a rename, copy the table anew: docs/guides/databases.md.",
             table=table,
             columns=unknown,
         )
