@@ -134,6 +134,12 @@ def test_the_first_line_of_csv_names_its_columns(
             assert expected in next(iter(bad.values()))
 
 
+def test_how_a_file_is_packed_is_said_in_small_letters(tmp_path: Path) -> None:
+    """Hadoop finds the codec by the name as it stands: the packed bytes would be read as text."""
+    groups, bad = looked(tmp_path, "json", a_GZ=gzip.compress(b"{}"), b_Bz2=b"BZh9", c_gz=gzip.compress(b"{}"))
+    assert (groups, sorted(bad)) == ({(): ["c.gz"]}, ["a.GZ", "b.Bz2"])
+
+
 def test_a_store_that_fails_is_no_bad_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: object, path: str, begin: int, length: int) -> bytes:
         raise PermissionError(13, "Permission denied", path)
