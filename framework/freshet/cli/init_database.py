@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 
 from freshet.cli.init_texts import in_sql
 from freshet.databases.address import Address, read_address
@@ -109,7 +109,7 @@ def _pipeline_name(name: str, table: DbTable, taken: Collection[str]) -> str:
     schema = "" if table.schema in _USUAL or _plain(table.schema) == name else f"_{_plain(table.schema)}"
     found = f"{name}{schema}_{_plain(table.name)}"
     # The names of two tables may differ in their case alone, or in a sign.
-    return next(one for one in (found, *(f"{found}_{number}" for number in count(2))) if one not in taken)
+    return next(one for one in chain([found], (f"{found}_{number}" for number in count(2))) if one not in taken)
 
 
 def _in_comment(text: str) -> str:
