@@ -16,6 +16,7 @@ from freshet.databases.source import DatabaseSource
 from freshet.errors import StateError
 from freshet.ingest.events import of_change, of_copy
 from freshet.ingest.landing import Landing, Record, Standing, Step
+from freshet.ingest.stopping import Stopping, why_stopped
 
 Tell = Callable[[str], None]
 
@@ -150,7 +151,7 @@ def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted
         new = tables
     else:
         for name, standing in record.tables.items():
-            if not standing.stopped and (why := _why_stopped(standing, tables.get(name))):
+            if not standing.stopped and (why := why_stopped(standing, tables.get(name))):
                 record = record.with_table(name, replace(standing, stopped=why))
         going = [table for name, table in tables.items() if name in record.tables and not record.tables[name].stopped]
         source.check(_at(record), going)
@@ -161,14 +162,6 @@ def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted
         record = record.with_table(name, Standing(base=base.number, columns=columns, table=table.number))
     landing.keep(record)
     return record
-
-
-def _why_stopped(standing: Standing, table: DbTable | None) -> str:
-    if table is None:
-        return "it is gone from the database, or was left out of the ingest's file, and what changed since is in no file"
-    if table.number != standing.table:
-        return "another table has its name by now, and no change says which rows the old one had"
-    return ""
 
 
 def _copy(
@@ -206,34 +199,25 @@ def _read_log(
     keys = {name: wanted[name].table.key for name in record.tables if name in wanted}
     # Named by where it begins: its end is known when it is written.
     step = Step(landing, f"{record.number:020d}")
-    transaction, end = Transaction(number=0, millis=0), _at(record)
-    tables = dict(record.tables)
-    emptied: dict[str, str] = {}
-
-    def passed_over(name: str) -> bool:
-        # What came before a table's copy began is in the copy.
-        return bool(tables[name].stopped) or name in emptied or transaction.number < tables[name].base
-
+    end, tables = _at(record), dict(record.tables)
+    stopping = Stopping(tables=tables)
     try:
         for told in source.changes(end, upto, bounds.messages, keys):
             match told:
                 case Transaction():
-                    transaction, emptied = told, {}
+                    stopping.begins(told)
                 case Change(table=name):
-                    if not passed_over(name):
-                        one = wanted[name]
-                        step.write(name, of_change(one.without(told), transaction, source.kind, one.table.key, one.groups))
+                    if not stopping.passes_over(name):
+                        one, of = wanted[name], stopping.transaction
+                        step.write(name, of_change(one.without(told), of, source.kind, one.table.key, one.groups))
                 case Shape(table=name, columns=columns):
-                    if not passed_over(name):
+                    if not stopping.passes_over(name):
                         tables[name] = replace(tables[name], columns=sorted({*tables[name].columns, *columns}))
-                case Emptied(table=name, words=words):
-                    emptied[name] = f"the table was {words} (at {transaction.number}), which no change of a row says"
+                case Emptied():
+                    stopping.empties(told)
                 case End(position=position, number=number):
                     end = Base(position=position, number=number)
-                    for name, why in emptied.items():
-                        # Where a transaction ends tells whether it is before a copy, whatever numbers it goes by.
-                        if number > tables[name].base and not tables[name].stopped:
-                            tables[name] = replace(tables[name], stopped=why)
+                    stopping.ends(told)
     except BaseException:
         step.discard()
         raise

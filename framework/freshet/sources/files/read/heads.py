@@ -229,7 +229,6 @@ def _refuse_misnamed(file: File, head: bytes) -> None:
     name = file.path.lower()
     for magic, end in _PACKED.items():
         if name.endswith(end) and not file.path.endswith(end):
-            # Spark would read the packed bytes as they stand.
             raise Unreadable(f"its name ends in {file.path[-len(end) :]}, and how a file is packed is said in small letters")
         if name.endswith(end) != head.startswith(magic) and (head or name.endswith(end)):
             raise Unreadable(
