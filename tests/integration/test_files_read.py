@@ -19,6 +19,7 @@ import pytest
 from pyarrow import orc
 from pyarrow import parquet as pq
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from freshet.errors import DataError
 from freshet.project.model.files import FileFormat
@@ -26,6 +27,7 @@ from freshet.project.model.pipeline import TableRef
 from freshet.quality.contract import ORIGINAL, REASONS
 from freshet.sources.files.look.listing import list_files
 from freshet.sources.files.read.reader import FilesReader
+from freshet.sources.files.read.rows import below
 from freshet.sources.files.reads import ReadFiles
 from freshet.sources.hudi.reads import Window
 from freshet.types.columns import Column
@@ -236,3 +238,19 @@ def test_a_damaged_page_is_found_by_reading_and_a_file_that_is_gone_is_no_damage
 
 def test_nothing_to_read_has_the_columns(spark: SparkSession, tmp_path: Path) -> None:
     assert Folder(spark, tmp_path, "orc").read("id") == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("uri", "root", "expected"),
+    [
+        ("file:/lake/a%20b/day=1/x%2By+z.json", "/lake/a b", "day=1/x+y+z.json"),
+        ("file:///lake/x.json", "/lake", "x.json"),
+        ("s3a://shop/x/x/x.json", "s3a://shop/x", "x/x.json"),
+        # Of a whole bucket.
+        ("s3a://shop/x/y.json", "s3a://shop", "x/y.json"),
+        ("s3a://shop/landing/landing/y.json", "s3a://shop/landing/landing", "y.json"),
+    ],
+)
+def test_a_path_is_told_from_below_the_root(spark: SparkSession, uri: str, root: str, expected: str) -> None:
+    ((found,),) = spark.createDataFrame([(uri,)], "uri string").select(below(F.col("uri"), root)).collect()
+    assert found == expected

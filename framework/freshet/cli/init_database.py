@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain, count
 
 from freshet.cli.init_texts import in_sql
 from freshet.databases.address import Address, read_address
@@ -72,12 +73,18 @@ def files_of(
             "Nothing was written.",
             "Look at --include and --exclude, and at the user's rights.",
         )
-    pipelines = {one.full_name: _pipeline_name(name, one) for one in tables}
+    pipelines: dict[str, str] = {}
+    for one in tables:
+        pipelines[one.full_name] = _pipeline_name(name, one, set(pipelines.values()))
     contents = {f"{FOLDER}/{name}.yml": _ingest(address, name, password_env, include, exclude, pipelines)}
     for one in tables:
         pipeline = pipelines[one.full_name]
         contents[f"ddl/{pipeline}.sql"] = _ddl(one, f"{database}.{pipeline}")
         contents[f"pipelines/{pipeline}.yml"] = _pipeline(one, name, pipeline, buckets)
+        if one.computed:
+            told.append(
+                f"{one.full_name}: {', '.join(one.computed)} is computed by the database, and not in its log: no column has it"
+            )
         large = [column.name for column in one.columns if column.large and column.name not in one.key]
         if large and not one.whole_rows:
             told.append(
@@ -98,9 +105,16 @@ def _odd(table: DbTable) -> str:
     return "two of its columns have one name but for its case" if twice else ""
 
 
-def _pipeline_name(name: str, table: DbTable) -> str:
+def _pipeline_name(name: str, table: DbTable, taken: Collection[str]) -> str:
     schema = "" if table.schema in _USUAL or _plain(table.schema) == name else f"_{_plain(table.schema)}"
-    return f"{name}{schema}_{_plain(table.name)}"
+    found = f"{name}{schema}_{_plain(table.name)}"
+    # The names of two tables may differ in their case alone, or in a sign.
+    return next(one for one in chain([found], (f"{found}_{number}" for number in count(2))) if one not in taken)
+
+
+def _in_comment(text: str) -> str:
+    # A name may have an end of a line in it: what follows would be no comment.
+    return " ".join(text.split())
 
 
 def _plain(text: str) -> str:
@@ -132,17 +146,17 @@ def _ddl(table: DbTable, target: str) -> str:
     for number, column in enumerate(table.columns):
         comma = "," if number + 1 < len(table.columns) else ""
         null = " NOT NULL" if column.name in table.key else ""
-        note = f"  -- {column.declared}: {column.note}" if column.note else ""
-        lines.append(f"  {in_sql(column.name)} {str(column.type).upper()}{null}{comma}{note}".replace("\n", " "))
+        note = f"-- {column.declared}: {column.note}" if column.note else ""
+        lines.append(f"  {in_sql(column.name)} {str(column.type).upper()}{null}{comma}  {_in_comment(note)}".rstrip())
     key = ",".join(table.key)
-    head = f"-- {table.full_name}. Columns beside the key may be null: of a deleted row only its key is kept."
+    head = f"-- {_in_comment(table.full_name)}. Columns beside the key may be null: of a deleted row only its key is kept."
     body = "\n".join(lines)
     return f"{head}\nCREATE TABLE {target} (\n{body}\n)\nUSING hudi\nTBLPROPERTIES (primaryKey = '{key}', type = 'mor')\n"
 
 
 def _pipeline(table: DbTable, name: str, pipeline: str, buckets: int) -> str:
     return f"""# yaml-language-server: $schema=../configs/pipeline.schema.json
-# Changes of {table.full_name}, as `freshet ingest {name}` captures them.
+# Changes of {_in_comment(table.full_name)}, as `freshet ingest {name}` captures them.
 ddl: ddl/{pipeline}.sql
 owner: me
 source:

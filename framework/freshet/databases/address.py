@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from freshet.errors import FreshetError
 
@@ -38,7 +38,8 @@ class Address:
     password: str = field(default="", repr=False)
 
     def __str__(self) -> str:
-        return f"{self.kind}://{self.user}@{self.host}:{self.port}/{self.database}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.kind}://{quote(self.user, safe='')}@{host}:{self.port}/{quote(self.database, safe='')}"
 
 
 def read_address(text: str, password: str = "") -> Address:

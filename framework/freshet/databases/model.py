@@ -39,6 +39,8 @@ class DbTable:
         name: Its name there.
         columns: In order.
         key: Columns of its primary key; empty where it has none.
+        number: What tells it from another table that gets its name; zero where the log itself tells of that.
+        computed: Names of columns that the database computes and the log leaves out; they are not among the others.
         whole_rows: True where the log has the whole row before a change, and not its key alone.
         refused: Why its changes cannot be captured; empty where they can.
     """
@@ -47,6 +49,8 @@ class DbTable:
     name: str
     columns: tuple[DbColumn, ...]
     key: tuple[str, ...]
+    number: int = 0
+    computed: tuple[str, ...] = ()
     whole_rows: bool = False
     refused: str = ""
 

@@ -16,6 +16,7 @@ from freshet.databases.source import DatabaseSource
 from freshet.errors import StateError
 from freshet.ingest.events import of_change, of_copy
 from freshet.ingest.landing import Landing, Record, Standing, Step
+from freshet.ingest.stopping import Stopping, why_stopped
 
 Tell = Callable[[str], None]
 
@@ -107,14 +108,14 @@ def capture(
             "What was captured before stays.",
             "Copy the tables anew: docs/guides/databases.md, 'Copy a table anew'.",
         )
+    # What an earlier command captured that was killed before it said so: else it would be given again, and be all that is.
+    source.release(_at(record))
     while record.number < upto.number:
         before = record.number
         record = _read_log(source, landing, record, upto, by_name, done, bounds)
         source.release(_at(record))
         if record.number == before:
             break
-    # Also what an earlier command captured that was killed before this.
-    source.release(_at(record))
     done.position = record.position
     done.stopped = {name: one.stopped for name, one in record.tables.items() if one.stopped}
     done.columns = {name: one.columns for name, one in record.tables.items()}
@@ -123,7 +124,7 @@ def capture(
 
 def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted], tell: Tell) -> Record:
     record, identity = landing.record(), source.identity()
-    if record is None:
+    if record is None or (record.number < 0 and record.identity != identity):
         if source.keeps_log():
             raise StateError(
                 "LOG_KEPT_ALREADY",
@@ -150,15 +151,15 @@ def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted
         new = tables
     else:
         for name, standing in record.tables.items():
-            if name not in tables and not standing.stopped:
-                why = "it was left out of the ingest's file, and what changed since is in no file"
+            if not standing.stopped and (why := why_stopped(standing, tables.get(name))):
                 record = record.with_table(name, replace(standing, stopped=why))
-        source.check(_at(record), [table for name, table in tables.items() if name in record.tables])
+        going = [table for name, table in tables.items() if name in record.tables and not record.tables[name].stopped]
+        source.check(_at(record), going)
         new = {name: table for name, table in tables.items() if name not in record.tables}
         base = source.add(new.values()) if new else _at(record)
     for name, table in new.items():
         columns = [column.name for column in table.columns]
-        record = record.with_table(name, Standing(base=base.number, columns=columns))
+        record = record.with_table(name, Standing(base=base.number, columns=columns, table=table.number))
     landing.keep(record)
     return record
 
@@ -198,24 +199,25 @@ def _read_log(
     keys = {name: wanted[name].table.key for name in record.tables if name in wanted}
     # Named by where it begins: its end is known when it is written.
     step = Step(landing, f"{record.number:020d}")
-    transaction, end = Transaction(number=0, millis=0), _at(record)
-    tables = dict(record.tables)
+    end, tables = _at(record), dict(record.tables)
+    stopping = Stopping(tables=tables)
     try:
         for told in source.changes(end, upto, bounds.messages, keys):
             match told:
                 case Transaction():
-                    transaction = told
+                    stopping.begins(told)
                 case Change(table=name):
-                    if not tables[name].stopped:
-                        one = wanted[name]
-                        step.write(name, of_change(one.without(told), transaction, source.kind, one.table.key, one.groups))
+                    if not stopping.passes_over(name):
+                        one, of = wanted[name], stopping.transaction
+                        step.write(name, of_change(one.without(told), of, source.kind, one.table.key, one.groups))
                 case Shape(table=name, columns=columns):
-                    tables[name] = replace(tables[name], columns=sorted({*tables[name].columns, *columns}))
-                case Emptied(table=name, words=words):
-                    why = f"the table was {words} (at {transaction.number}), which no change of a row says"
-                    tables[name] = replace(tables[name], stopped=tables[name].stopped or why)
+                    if not stopping.passes_over(name):
+                        tables[name] = replace(tables[name], columns=sorted({*tables[name].columns, *columns}))
+                case Emptied():
+                    stopping.empties(told)
                 case End(position=position, number=number):
                     end = Base(position=position, number=number)
+                    stopping.ends(told)
     except BaseException:
         step.discard()
         raise

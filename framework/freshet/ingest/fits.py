@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from freshet.changelog.reference import Given
 from freshet.databases.model import DbTable
@@ -15,19 +14,6 @@ from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec
 
 _UNTOUCHED = "Nothing was captured."
-
-
-@dataclass(frozen=True, kw_only=True)
-class Noticed:
-    """What of a database no pipeline has.
-
-    Args:
-        tables: Tables that are looked at and not captured, each with why not where it cannot be.
-        columns: By table, columns that its pipeline's DDL does not have.
-    """
-
-    tables: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def check_pipelines(spec: IngestSpec, pipelines: Mapping[str, PipelineSpec], tables: Mapping[str, DbTable]) -> None:

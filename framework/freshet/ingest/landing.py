@@ -39,6 +39,7 @@ class Standing:
         done: True where all of it was copied.
         columns: Every column that the database was seen to have.
         stopped: Why it is not captured any further; empty where it is.
+        table: What tells it from another table that gets its name: ``DbTable.number``.
     """
 
     base: int
@@ -47,6 +48,7 @@ class Standing:
     done: bool = False
     columns: list[str] = field(default_factory=list)
     stopped: str = ""
+    table: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

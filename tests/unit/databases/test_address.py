@@ -16,6 +16,12 @@ def test_an_address_is_read_and_shows_no_password() -> None:
     assert read_address("postgresql://me@127.0.0.1:15432/shop").port == 15432
 
 
+@pytest.mark.parametrize("text", ["postgresql://me%40home@[::1]:5432/a%23c", "postgresql://a%3Ab@db:5432/100%25"])
+def test_an_address_that_is_written_is_read_as_it_was(text: str) -> None:
+    found = read_address(text)
+    assert (str(found), read_address(str(found))) == (text, found)
+
+
 @pytest.mark.parametrize(
     "text",
     [

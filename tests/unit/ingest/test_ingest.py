@@ -16,6 +16,7 @@ from freshet.changelog.fields import EVENT
 from freshet.cli import init_database
 from freshet.cli.main import main
 from freshet.databases.model import Base, Change, DbColumn, DbTable, Emptied, End, Shape, Told, Transaction
+from freshet.errors import FreshetError
 from freshet.ingest import run as run_module
 from freshet.types.columns import Array, Atomic, DataType, Decimal
 
@@ -139,6 +140,21 @@ def test_what_is_written_of_a_database_validates(data: Data, tmp_path: Path) -> 
     assert "FILE_EXISTS" in again.output
 
 
+def test_whatever_tables_are_called_each_has_files_of_its_own(data: Data, tmp_path: Path) -> None:
+    status = a_column("status", note="it is\nkept")
+    data.found = tuple(
+        a_table(name, status, computed=("total",)) for name in ("a-b", "a_b", "A_B", "x\nowner: somebody\rhoodie: {}\u2028y")
+    )
+    made = initialised(tmp_path)
+    assert [one for one in made["files"] if one.startswith("pipelines/shop")] == [
+        *("pipelines/shop_a_b.yml", "pipelines/shop_a_b_2.yml", "pipelines/shop_a_b_3.yml"),
+        "pipelines/shop_x_owner__somebody_hoodie_____y.yml",
+    ]
+    assert sum("total is computed by the database" in note for note in made["notes"]) == 4
+    assert "4 pipelines: no problems" in freshet("validate", "-C", str(tmp_path)).stdout
+    assert ingested(tmp_path)["noticed"] == {}
+
+
 def test_a_password_is_named_and_never_written(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_PASSWORD", "s3cret-word")
     initialised(tmp_path, "--password-env", "SHOP_PASSWORD", "--include", "public.ord*", "--exclude", "items")
@@ -174,7 +190,7 @@ def test_a_copy_then_the_log_and_the_server_may_forget_what_is_safe(data: Data, 
         *("row_key", "ref_key", "changelog_columns", "source", "timestamp", "is_deleted", "error_exception"),
         *("error_source_data", "force_update", "data_center"),
     }
-    assert set(data.released) == {9}
+    assert set(data.released) == {5, 9}
     assert ingested(tmp_path)["changed"] == {}
 
 
@@ -204,6 +220,91 @@ def test_a_table_that_was_emptied_is_stopped(data: Data, tmp_path: Path) -> None
     data.commit(9, Emptied(table="public.orders"), Change(table="public.orders", row={"id": 7}, within=1))
     assert ingested(tmp_path, code=5)["blocked"]["shop_orders"]["code"] == "TABLE_STOPPED"
     assert events(tmp_path) == []
+
+
+def only(folder: Path, *tables: str) -> None:
+    """Let the ingest capture these tables alone."""
+    file = folder / "configs/ingest/shop.yml"
+    head = file.read_text().partition("tables:")[0]
+    file.write_text(head + "tables:\n" + "".join(f"  public.{one}: shop_{one}\n" for one in tables))
+
+
+def test_what_was_before_a_copy_is_in_the_copy(data: Data, tmp_path: Path) -> None:
+    """A table that comes later may have been dropped, made and filled in a log that is not read yet."""
+    initialised(tmp_path)
+    only(tmp_path, "orders")
+    ingested(tmp_path)
+    data.commit(7, Emptied(table="public.items", words="replaced"))
+    data.commit(8, Shape(table="public.items", columns=("id", "gone")), Change(table="public.items", row={"id": 1}, within=1))
+    data.commit(9, Emptied(table="public.items", words="replaced"))
+    data.rows["public.items"] = [{"id": 2, "what": "copied"}]
+    only(tmp_path, "orders", "items")
+    assert ingested(tmp_path)["blocked"] == {}
+    assert [one["id"] for one in events(tmp_path, "public.items")] == [2]
+    data.commit(10, Change(table="public.items", row={"id": 3}, within=1), Emptied(table="public.items"))
+    assert ingested(tmp_path, code=5)["blocked"].keys() == {"shop_items"}, "and what comes after is not"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_table_that_was_replaced_or_is_gone_stops_alone(data: Data, tmp_path: Path, is_there: bool) -> None:
+    data.found = tuple(replace(one, number=7 + at) for at, one in enumerate(data.found))
+    initialised(tmp_path)
+    ingested(tmp_path)
+    orders, items, *rest = data.found
+    checked: list[str] = []
+    data.check = lambda position, tables: checked.extend(one.full_name for one in tables)  # type: ignore[method-assign]
+    data.found = (replace(orders, number=99), items) if is_there else (items, *rest)
+    data.commit(
+        9, Change(table="public.items", row={"id": 1}, within=1), Change(table="public.orders", row={"id": 1}, within=2)
+    )
+    found = ingested(tmp_path, code=5)
+    assert {name: one["code"] for name, one in found["blocked"].items()} == {"shop_orders": "TABLE_STOPPED"}
+    assert (found["changed"], checked) == ({"public.items": 1}, ["public.items"]), "nobody asks for the log of what is stopped"
+
+
+def test_what_never_began_is_of_no_database_yet(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    initialised(tmp_path)
+
+    def fails(*words: object) -> Base:
+        raise FreshetError("DATABASE_UNFIT", "nothing was written to its log yet.", "Nothing was captured.", "Write a row.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(data, "begin", fails)
+        patch.setattr(data, "identity", lambda: "mariadb, domain , shop")
+        ingested(tmp_path, code=1)
+    assert ingested(tmp_path)["blocked"] == {}
+    with monkeypatch.context() as patch:
+        patch.setattr(data, "identity", lambda: "2/shop")
+        assert ingested(tmp_path, code=5)["error"]["code"] == "ANOTHER_DATABASE"
+
+
+def test_what_was_captured_before_a_kill_is_let_go_first(data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server gives so much of its log at a time: all of it may be what is in the files already."""
+    initialised(tmp_path)
+    for number in (9, 10):
+        data.commit(number, Change(table="public.orders", row={"id": number}, within=1))
+    release = data.release
+
+    def killed(upto: Base) -> None:
+        if upto.number > 5:
+            raise FreshetError("DATABASE_UNREACHABLE", "it was killed.", "Nothing.", "Again.")
+        release(upto)
+
+    def changes(after: Base, upto: Base, most: int, wanted: Mapping[str, Collection[str]]) -> Iterator[Told]:
+        kept = max(data.released, default=0)
+        number = 0
+        for told in data.log:
+            number = told.number if isinstance(told, Transaction) else number
+            first = next(one.number for one in data.log if isinstance(one, End) and one.number > kept)
+            if number == first > after.number:
+                yield told
+
+    monkeypatch.setattr(data, "changes", changes)
+    with monkeypatch.context() as patch:
+        patch.setattr(data, "release", killed)
+        ingested(tmp_path, code=1)
+    assert ingested(tmp_path)["position"] == "10"
+    assert [one["id"] for one in events(tmp_path)] == [9, 10]
 
 
 def test_large_values_that_stay_are_told_by_group(data: Data, tmp_path: Path) -> None:

@@ -14,14 +14,25 @@ SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY TABLE_NAME
 """
 _COLUMNS = """
-SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, IS_NULLABLE, IS_GENERATED
+SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, IS_NULLABLE, IS_GENERATED,
+  CHARACTER_SET_NAME
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION
 """
 _KEYS = """
 SELECT TABLE_NAME, COLUMN_NAME FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA = DATABASE() AND INDEX_NAME = 'PRIMARY' ORDER BY TABLE_NAME, SEQ_IN_INDEX
 """
+_CASCADES = """
+SELECT TABLE_NAME, CONSTRAINT_NAME, REFERENCED_TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS
+WHERE CONSTRAINT_SCHEMA = DATABASE()
+  AND NOT (DELETE_RULE IN ('RESTRICT', 'NO ACTION') AND UPDATE_RULE IN ('RESTRICT', 'NO ACTION'))
+"""
 _OF_KEYS = ("tinyint", "smallint", "int", "bigint", "string", "date", "timestamp")
+#: Types that MariaDB sorts by the places of their members and compares by their texts.
+_SORTED_OTHERWISE = ("enum(", "set(")
+_UTF8 = ("utf8mb4", "utf8mb3", "utf8")
+#: Character sets that Python reads as MariaDB does; mysql-replication gives others wrongly, or as bytes.
+_CHARSETS = (*_UTF8, "ascii", "latin1", "latin2", "cp1250", "cp1251", "cp1256", "cp1257")
 
 
 def tables_of(connection: Connection) -> tuple[DbTable, ...]:
@@ -29,12 +40,15 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
     schema = connection.address.database
     columns: dict[str, list[DbColumn]] = {}
     refused: dict[str, str] = {}
-    for table, name, data_type, column_type, precision, scale, nullable, generated in connection.rows(_COLUMNS):
+    for table, constraint, parent in connection.rows(_CASCADES):
+        refused.setdefault(
+            table, f"its foreign key {constraint} changes its rows when those of {parent} change, which the log does not say"
+        )
+    for table, name, data_type, column_type, precision, scale, nullable, generated, charset in connection.rows(_COLUMNS):
         found, note = lake_type(data_type, column_type, precision, scale)
-        if found is None:
-            refused.setdefault(
-                table, f"its column {name} is of the type {column_type}, which the log and a query give differently"
-            )
+        if (why := _unread(data_type, column_type, charset)) or found is None:
+            why = why or f"of the type {column_type}"
+            refused.setdefault(table, f"its column {name} is {why}, which the log and a query give differently")
         if generated != "NEVER":
             refused.setdefault(table, f"its column {name} is computed by the database, which was not tried")
         columns.setdefault(table, []).append(
@@ -64,6 +78,19 @@ def kinds_of(connection: Connection) -> Mapping[str, Mapping[str, Kind]]:
     return found
 
 
+def _unread(data_type: str, column_type: str, charset: str | None) -> str:
+    """Return in words what of a column's values the log gives otherwise than a query; empty for nothing."""
+    has_members = data_type in ("enum", "set")
+    # Older forms of times, and compressed columns, have a comment there.
+    if "/*" in column_type and not has_members:
+        return f"stored in an older or compressed form ({column_type})"
+    if charset is not None and charset not in _CHARSETS:
+        return f"in the character set {charset}"
+    if has_members and charset not in _UTF8 and not column_type.isascii():
+        return f"of the type {data_type}, with members beyond ASCII in the character set {charset}"
+    return ""
+
+
 def _refused(engine: str | None, key: list[str] | None, columns: list[DbColumn]) -> str:
     if engine not in ("InnoDB", "Aria", "MyISAM"):
         return f"it is of the engine {engine}"
@@ -71,6 +98,11 @@ def _refused(engine: str | None, key: list[str] | None, columns: list[DbColumn])
         return f"it is of the engine {engine}, without transactions: a copy may miss what is logged already"
     if not key:
         return "it has no primary key, by which a change would find its row"
-    types = {one.name: str(one.type) for one in columns}
-    bad = [name for name in key if types[name] not in _OF_KEYS and not types[name].startswith("decimal")]
-    return f"its key has {bad[0]}, of type {types[bad[0]]}, by which a copy cannot be cut into pieces" if bad else ""
+    of = {one.name: one for one in columns}
+    bad = [of[name] for name in key if not _sorts(of[name])]
+    return f"its key has {bad[0].name}, of type {bad[0].declared}, by which a copy cannot be cut into pieces" if bad else ""
+
+
+def _sorts(column: DbColumn) -> bool:
+    kind = str(column.type)
+    return (kind in _OF_KEYS or kind.startswith("decimal")) and not column.declared.startswith(_SORTED_OTHERWISE)

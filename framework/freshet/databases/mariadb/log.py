@@ -12,13 +12,17 @@ from freshet.databases.mariadb.connection import failing, settings_of
 from freshet.databases.mariadb.statements import changes_rows, emptied_by
 from freshet.databases.mariadb.values import NO_DATE, Kind, as_json
 from freshet.databases.model import Base, Change, Emptied, End, Shape, Told, Transaction
-from freshet.errors import FreshetError, RetryableError
+from freshet.errors import FreshetError, RetryableError, foreign_text
 
 #: So often the server says that it is there, and so long its silence may last.
 _HEARTBEAT_SECONDS, _SILENCE_SECONDS = 10, 60
 #: Flags of a transaction's beginning: it is one statement; it is prepared, to be committed later by somebody else.
 _ALONE, _PREPARED = 1, 64
+#: Why a value is none, in the words of mysql-replication.
 _NO_DATES = ("out of date range", "out of datetime range", "out of datetime2 range")
+_EMPTY_SET, _LEFT_OUT = "empty set", "cols bitmap"
+#: Kinds of events whose bytes are compressed.
+_COMPRESSED = range(165, 172)
 
 
 def number_of(position: str) -> int:
@@ -95,8 +99,11 @@ class Binlog:
             annotate_rows_event=False,
             verify_checksum=True,
             pymysql_wrapper=connect,
+            # What it does not know it would pass over, such as compressed rows, and nobody would say that they are missing.
+            filter_non_implemented_events=False,
             only_events=[
                 *(events.MariadbGtidEvent, events.QueryEvent, events.XidEvent, events.XAPrepareEvent),
+                *(events.NotImplementedEvent, events.BeginLoadQueryEvent),
                 *(rows.WriteRowsEvent, rows.UpdateRowsEvent, rows.DeleteRowsEvent),
             ],
         )
@@ -110,7 +117,7 @@ class _Reading:
         self._tables = {name.removeprefix(f"{self._schema}."): name for name in wanted}
         self._shapes: dict[str, tuple[str, ...]] = {}
         self._domain = after.position.split("-")[0]
-        self._last, self._within = after.number, 0
+        self._last, self._within, self._changed = after.number, 0, False
 
     def told(self, stream: Any, upto: Base, most: int, events: Any, rows: Any) -> Iterator[Told]:
         gtid, alone, seen = "", False, 0
@@ -122,12 +129,18 @@ class _Reading:
                 yield Transaction(number=event.gtid_seq_no, millis=event.timestamp * 1000)
             elif isinstance(event, events.QueryEvent):
                 word = event.query.strip().upper()
+                if word.startswith("ROLLBACK") and self._changed:
+                    raise _unfit("its log has rows that were rolled back, by one that wrote to tables without transactions")
                 if word != "BEGIN":
                     yield from self._statement(event)
                 ends = alone or word in ("COMMIT", "ROLLBACK")
             elif isinstance(event, events.XidEvent):
                 ends = True
+            elif not isinstance(event, (rows.WriteRowsEvent, rows.UpdateRowsEvent, rows.DeleteRowsEvent)):
+                why = "compressed: log_bin_compress was on" if event.event_type in _COMPRESSED else "which is not read"
+                raise _unfit(f"its log has an event of the kind {event.event_type}, {why}, and rows may be missing")
             elif event.schema == self._schema and event.table in self._tables:
+                self._changed = True
                 for change in self._changes(event, rows):
                     seen += 1
                     yield change
@@ -148,11 +161,11 @@ class _Reading:
             raise _unfit("its log has a transaction of XA, which is prepared here and committed elsewhere")
         if event.gtid_seq_no <= self._last:
             raise _unfit(f"its log goes back: {event.gtid} comes after {self._last}")
-        self._last, self._within = event.gtid_seq_no, 0
+        self._last, self._within, self._changed = event.gtid_seq_no, 0, False
 
     def _statement(self, event: Any) -> Iterator[Told]:
         current = event.schema.decode("utf-8", "replace")
-        if current == self._schema and changes_rows(event.query):
+        if changes_rows(event.query, self._schema, current):
             raise _unfit("its log has a statement that changes rows and not the rows: binlog_format was not ROW")
         for name in emptied_by(event.query, self._schema, self._tables, current):
             yield Emptied(table=self._tables[name], words="truncated, replaced or taken away")
@@ -166,7 +179,11 @@ class _Reading:
             self._shapes[name] = columns
             yield Shape(table=name, columns=columns)
         key = self._wanted[name]
-        for row in event.rows:
+        try:
+            found = event.rows
+        except Exception as error:  # of bytes that it does not know mysql-replication raises what it likes
+            raise _unfit(f"its log has rows of {name} that cannot be read: {foreign_text(error)}") from error
+        for row in found:
             self._within += 1
             if isinstance(event, rows.UpdateRowsEvent):
                 old = self._values(event.table, row["before_values"], row["before_none_sources"])
@@ -185,13 +202,16 @@ class _Reading:
         kinds, found = self._kinds.get(table, {}), {}
         for name, value in values.items():
             why = nothing.get(name) if value is None else None
-            if why == "cols_bitmap":
+            kind = kinds.get(name, Kind(name=""))
+            if why == _LEFT_OUT:
                 raise _unfit("its log leaves values out: binlog_row_image was not FULL")
             if why in _NO_DATES:
                 value = NO_DATE
-            elif why == "empty set":
+            elif why == _EMPTY_SET:
                 value = ""
-            found[name] = as_json(kinds.get(name, Kind(name="")), value)
+            elif isinstance(value, bytes) and kind.is_text:
+                raise _unfit(f"its log has {table}.{name} in a character set that is not read")
+            found[name] = as_json(kind, value)
         return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -16,7 +15,13 @@ from freshet.databases.mariadb.values import Kind, as_json
 from freshet.databases.model import Base, DbTable, Told
 from freshet.errors import FreshetError
 
-_NEEDED = {"log_bin": "ON", "binlog_format": "ROW", "binlog_row_image": "FULL", "binlog_row_metadata": "FULL"}
+_NEEDED = {
+    "log_bin": "ON",
+    "binlog_format": "ROW",
+    "binlog_row_image": "FULL",
+    "binlog_row_metadata": "FULL",
+    "log_bin_compress": "OFF",
+}
 
 
 class MariaDbSource:
@@ -69,6 +74,14 @@ class MariaDbSource:
                     "Nothing was captured.",
                     f"Set {name.replace('_', '-')}={value} in the server's settings.",
                 )
+        if self._connection.variable("gtid_slave_pos") and self._connection.variable("log_slave_updates") != "ON":
+            raise FreshetError(
+                "DATABASE_UNFIT",
+                "MariaDB replicates, or has replicated, from another server, and log_slave_updates is OFF: its own log lacks "
+                "what comes from there.",
+                "Nothing was captured.",
+                "Set log-slave-updates=ON in the server's settings, or capture from the other server.",
+            )
 
     def add(self, tables: Collection[DbTable]) -> Base:
         """See ``databases.source``: the place that a consistent snapshot names, whose transactions everybody sees.
@@ -102,14 +115,21 @@ class MariaDbSource:
         """See ``databases.source``."""
         kinds = kinds_of(self._connection).get(table.name, {})
         names = [column.name for column in table.columns if column.name in kinds]
-        key = ", ".join(map(quoted, table.key))
-        behind = f" WHERE ({key}) > ({', '.join(['%s'] * len(table.key))})" if after is not None else ""
-        chosen = ", ".join(_chosen(name, kinds[name]) for name in names)
-        sql = f"SELECT {chosen} FROM {quoted(table.schema, table.name)}{behind} ORDER BY {key} LIMIT {int(most)}"
-        found = self._connection.rows(sql, tuple(after or ()))
+        # Where there are parameters a percent sign of a name is written twice.
+        mark = "%%" if after is not None else "%"
+        first, here = (quoted(*one).replace("%", mark) for one in ((table.key[0],), (table.schema, table.name)))
+        key = ", ".join(map(quoted, table.key)).replace("%", mark)
+        chosen = ", ".join(_chosen(name, kinds[name]) for name in names).replace("%", mark)
+        # By the first one alone it finds where to begin: by all of them at once it would read the table from its beginning.
+        behind = f" WHERE {first} >= %s AND ({key}) > ({', '.join(['%s'] * len(table.key))})" if after is not None else ""
+        sql = f"SELECT {chosen} FROM {here}{behind} ORDER BY {key} LIMIT {int(most)}"
+        # A text would be compared with a number as one with a point, which has seventeen digits.
+        values = [
+            Decimal(one) if kinds[name].name == "decimal" else one for name, one in zip(table.key, after or (), strict=False)
+        ]
+        found = self._connection.rows(sql, (*values[:1], *values))
         rows = [{name: as_json(kinds[name], value) for name, value in zip(names, row, strict=True)} for row in found]
-        last = [_kept(found[-1][names.index(name)]) for name in table.key] if found else None
-        return rows, last
+        return rows, [rows[-1][name] for name in table.key] if rows else None
 
     def changes(self, after: Base, upto: Base, most: int, wanted: Mapping[str, Collection[str]]) -> Iterator[Told]:
         """See ``databases.source``."""
@@ -126,7 +146,3 @@ class MariaDbSource:
 def _chosen(name: str, kind: Kind) -> str:
     # As a text a FLOAT has six digits, and the log has all of it.
     return f"CAST({quoted(name)} AS DOUBLE)" if kind.name == "float" else quoted(name)
-
-
-def _kept(value: Any) -> Any:
-    return str(value) if isinstance(value, datetime.date | Decimal) else value

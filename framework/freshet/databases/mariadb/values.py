@@ -21,6 +21,8 @@ _TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum
 _BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 #: What stands where a date is none that a calendar has: it fits no column, and goes aside.
 NO_DATE = "0000-00-00"
+#: What mysql-replication makes of a zero that the log has for a timestamp and for a year: neither type has such a value.
+_ZERO_TIME, _ZERO_YEAR = datetime.datetime(1970, 1, 1), 1900
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,11 @@ class Kind:
     name: str
     length: int = 0
     members: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether its values are texts."""
+        return self.name in _TEXTS
 
 
 def kind_of(data_type: str, column_type: str) -> Kind:
@@ -100,6 +107,10 @@ def as_json(kind: Kind, value: Any) -> Any:
         value: As the drivers give it.
     """
     match value:
+        case datetime.datetime() if kind.name == "timestamp" and value == _ZERO_TIME:
+            return NO_DATE
+        case int() if kind.name == "year" and value == _ZERO_YEAR:
+            return 0
         case None | bool() | int() | float():
             return value
         case Exact():

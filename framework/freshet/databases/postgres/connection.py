@@ -18,6 +18,8 @@ _STATEMENT = "15min"
 #: Of a log or a copy that is read: rows come this many at a time.
 _AT_A_TIME = 2_000
 _DENIED = ("28", "42501", "3D000")
+#: The slot is read by somebody, such as a command that was killed a moment ago; a statement took too long; a lock is held.
+_FOR_NOW = ("55006", "57014", "55P03", "40")
 #: While it connects the driver tells no code.
 _DENIED_WORDS = re.compile(r"password|authentication failed|pg_hba|(?:database|role) .* does not exist")
 
@@ -100,6 +102,9 @@ class Connection:
             return FreshetError(
                 "DATABASE_DENIED", f"{where} refuses: {said}", effect, "Correct the user, its rights, or password."
             )
+        if code.startswith(_FOR_NOW):
+            remedy = "Run the same command again; where it stays so, look in pg_stat_activity who is in the way."
+            return RetryableError("DATABASE_UNREACHABLE", f"{where} cannot do it for now: {said}", effect, remedy)
         if not code or code.startswith(("08", "57", "53")):
             remedy = "Check the address and that the server runs, and run the same command again."
             return RetryableError("DATABASE_UNREACHABLE", f"{where} does not answer: {said}", effect, remedy)

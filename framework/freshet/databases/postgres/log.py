@@ -86,6 +86,8 @@ class Slot:
         """
         # Before the slot: of changes that were made before its publication nothing could be told.
         self.publish(tables)
+        # The server would wait for them, too, and as long as they take.
+        self.wait_for_open(wait_seconds)
         ((at,),) = self._connection.rows(
             "SELECT lsn - '0/0'::pg_lsn FROM pg_create_logical_replication_slot(%s, 'pgoutput')", (self.name,)
         )
@@ -126,9 +128,11 @@ class Slot:
     def add(self, tables: Collection[tuple[str, str]], wait_seconds: float) -> Base:
         """Let the log have more tables from here on; see ``make``."""
         self.publish(tables)
+        # Before the wait: what has committed up to here a copy has to see, and whatever is in the log later is newer than it.
+        base = self.now()
         # One that was open has not told its changes from before, and may commit after a copy has been made.
         self.wait_for_open(wait_seconds)
-        return self.now()
+        return base
 
     def now(self) -> Base:
         """Return the end of the log."""

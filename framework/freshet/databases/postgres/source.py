@@ -85,8 +85,12 @@ class PostgresSource:
         names = [name for name in names if name in kinds]
         # With the table's name: alone, a name would be that of the text that is selected, and texts have another order.
         key = ", ".join(f"t.{quoted(name)}" for name in table.key)
-        # By the function that the log writes values with, too: a cast to text cuts blanks, and adds to addresses.
-        values = ", ".join(f"CASE WHEN {one} IS NOT NULL THEN format(chr(37) || 's', {one}) END" for one in map(quoted, names))
+        # By the function that the log writes values with, too: a cast to text cuts blanks, and adds to addresses. With its
+        # schema: anybody may have made one of that name. A row of which a field is null is not "not null", but distinct.
+        written = "pg_catalog.format(pg_catalog.chr(37) || 's', {0})"
+        values = ", ".join(
+            f"CASE WHEN {one} IS DISTINCT FROM NULL THEN {written.format(one)} END" for one in (f"t.{quoted(n)}" for n in names)
+        )
         # The parameters are texts, of which PostgreSQL makes the columns' own types.
         # Where there are parameters a percent sign of a name is written twice.
         here, key, values = (

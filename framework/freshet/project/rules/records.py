@@ -160,12 +160,12 @@ def _plain(text: str) -> DataType | None:
 
 
 def _inexact(kind: DataType) -> str:
-    """Return in words why JSON cannot be read as a type without losing something in silence; empty where it can."""
+    """Return in words why a text cannot be read as a type without losing something in silence; empty where it can."""
     if isinstance(kind, Decimal):
         # Numbers are read with ten digits more behind the point, and compared.
-        return "" if kind.precision <= _MOST_DIGITS else f"JSON's digits could be lost beyond {_MOST_DIGITS}"
+        return "" if kind.precision <= _MOST_DIGITS else f"digits beyond {_MOST_DIGITS} could be lost"
     found = next((one for one in _parts(kind) if one != kind and (isinstance(one, Decimal) or one in _CHECKED)), None)
-    return f"of {found} within it JSON's values could be changed" if found is not None else ""
+    return f"of {found} within it values could be changed" if found is not None else ""
 
 
 def _parts(kind: DataType) -> Iterator[DataType]:

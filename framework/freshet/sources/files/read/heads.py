@@ -228,6 +228,8 @@ def _refuse_misnamed(file: File, head: bytes) -> None:
     """Refuse a file whose name does not say how it is packed, as Spark goes by the name."""
     name = file.path.lower()
     for magic, end in _PACKED.items():
+        if name.endswith(end) and not file.path.endswith(end):
+            raise Unreadable(f"its name ends in {file.path[-len(end) :]}, and how a file is packed is said in small letters")
         if name.endswith(end) != head.startswith(magic) and (head or name.endswith(end)):
             raise Unreadable(
                 f"its name ends in {end}, and it is not" if name.endswith(end) else f"it is {end[1:]} by its bytes"

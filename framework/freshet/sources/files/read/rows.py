@@ -36,6 +36,8 @@ _OPTIONS = {
 }
 # By the default a date of before 1582 is an error; other writers than old versions of Spark count by the calendar of today.
 _CALENDAR = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"}
+#: Of a URI what stands before the path.
+_STORE = "^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?"
 _NO_AVRO = "Failed to find data source: avro"
 
 
@@ -163,14 +165,28 @@ def _fitted(stage: ReadFiles, have: Mapping[str, Any]) -> tuple[list[SparkColumn
 
 def _placed(stage: ReadFiles, read: DataFrame, *names: str) -> DataFrame:
     """Return what was read with where it comes from; only the reading itself knows that."""
-    root = f"{split_uri(stage.table.path)[2].rstrip('/')}/"
-    # Spark gives a URI, in which '+' stands for itself; and Hadoop writes the scheme in more than one way.
-    path = F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B")))
-    begin = F.locate(root, path)
-    below = F.when(begin > 0, path.substr(begin + len(root), F.length(path))).otherwise(path)
-    told = (below, F.col("_metadata.file_modification_time"), F.col("_metadata.file_size"))
+    told = (
+        below(F.col("_metadata.file_path"), stage.table.path),
+        F.col("_metadata.file_modification_time"),
+        F.col("_metadata.file_size"),
+    )
     columns = (F.col(f"`{name.replace('`', '``')}`") for name in names)
     return read.select(*columns, *(column.alias(name) for column, name in zip(told, _TOLD, strict=True)))
+
+
+def below(uri: SparkColumn, root: str) -> SparkColumn:
+    """Return the path of a file below a root.
+
+    Args:
+        uri: Where Spark says that it is.
+        root: The root, a normal path.
+    """
+    inner = split_uri(root)[2].strip("/")
+    begin = f"/{inner}/" if inner else "/"
+    # In Spark's URI '+' stands for itself; and Hadoop writes the scheme in more than one way.
+    path = F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
+    place = F.regexp_replace(path, _STORE, "")
+    return F.when(place.startswith(begin), place.substr(F.lit(len(begin) + 1), F.length(place))).otherwise(path)
 
 
 def _origin() -> SparkColumn:
