@@ -24,7 +24,7 @@ def made(shop: Shop) -> None:
 
 
 def transact(shop: Shop, connection: Any, number: int, size: int = 10) -> None:
-    """Write a transaction: so many rows into each table; it changes rows and keys of those before, and takes one's rows away."""
+    """Write a transaction: so many rows into each table; it changes and deletes rows of earlier ones, too."""
     with connection.cursor() as cursor:
         cursor.execute("begin")
         for table in TABLES:
@@ -87,7 +87,7 @@ def in_database(shop: Shop, table: str) -> list[tuple[Any, ...]]:
 
 
 def halves(rows: list[tuple[Any, ...]]) -> dict[int, tuple[int, int]]:
-    """Return the transactions that are there in part, or changed in part: how many rows there are alike, and how many it wrote."""
+    """Return transactions that are there, or were changed, in part: how many rows are alike, and how many it wrote."""
     counts = Counter((tx, size, word) for _, tx, size, word in rows)
     return {tx: (count, size) for (tx, size, _), count in counts.items() if count != size}
 

@@ -163,7 +163,9 @@ def _settled(landing: Landing) -> Upto:
     if record is None:
         return Upto()
     landing.settle(record)
-    return Upto(position=record.position, number=record.number, folders=[folder_of(table) for table in record.tables])
+    # A copy that is not whole nobody reads, though its number may be the place itself.
+    whole = [folder_of(table) for table, standing in record.tables.items() if standing.done]
+    return Upto(position=record.position, number=record.number, folders=whole)
 
 
 def _held(pipelines: Mapping[str, PipelineSpec], state: StateReader) -> dict[str, tuple[str, str]]:

@@ -250,6 +250,27 @@ def test_a_table_that_comes_later_is_read_with_the_others(shop: Shop) -> None:
     assert shop.publish()[1].tables == dict.fromkeys(BOTH, "12")
 
 
+def test_a_copy_that_is_not_whole_is_read_by_nobody(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = shop.folder / "configs/ingest/shop.yml"
+    whole = file.read_text()
+    file.write_text(whole.replace('  "public.items": shop_items\n', ""))
+    shop.capture()
+    shop.publish()
+    file.write_text(whole)
+
+    def killed(*words: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shop.data, "piece", killed)
+    with pytest.raises(KeyboardInterrupt):
+        shop.capture()
+    # Another command, which captured before, is at its runs.
+    shop.publish()
+    upto = read_upto(str(shop.folder / "changes/shop"))
+    assert upto is not None
+    assert upto.folders == {"public.orders"}
+
+
 def test_capturing_alone_moves_the_place_on_only_where_all_tables_are_there(shop: Shop) -> None:
     shop.commit(9, "orders", "items")
     shop.capture()
