@@ -32,8 +32,7 @@ class Lag:
             no time; 0 where nothing waits.
         oldest: When the oldest of what waits came, as Hudi names instants; empty where nothing waits, or nobody knows.
         minutes_to_horizon: How much history is left before the position expires; None where nothing of it was ever dropped.
-        captured: Of a table that is published together with others: up to where in the log of their database the target holds
-            its changes; empty where that is not known.
+        captured: Up to where in its database's log the target holds a table that goes on with others; empty where unknown.
     """
 
     position: str = ""
