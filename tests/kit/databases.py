@@ -36,9 +36,14 @@ def events_of(root: Path, table: str) -> list[dict[str, Any]]:
     """Return the events that landed of a table, file by file."""
     found = []
     for file in sorted((root / folder_of(table)).glob("[!.]*.json.gz")):
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            found += [json.loads(line) for line in lines]
+        found += events_of_file(file)
     return found
+
+
+def events_of_file(file: Path) -> list[dict[str, Any]]:
+    """Return the events of one file."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def replayed(events: list[dict[str, Any]], groups: Mapping[str, tuple[str, ...]] | None = None) -> dict[str, dict[str, Any]]:

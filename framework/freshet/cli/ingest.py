@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from freshet.errors import Exit
 from freshet.hudi.timeline import TimelineState
 from freshet.ingest.run import Ingested, capture_new
 from freshet.ingest.spec import IngestSpec, load_ingest
+from freshet.ingest.together import publish_together
 from freshet.lineage.listener import Lineage
 from freshet.metrics.out import Sender
 from freshet.project.model.pipeline import Project
@@ -49,7 +49,8 @@ def ingest(
     configs/ingest/NAME.yml names the database, the folder where changes land, and the pipeline of each table. The first time
     each table is copied, while the database is written to; then, and each later time, its log is read from where the copy
     began. What was captured is in files before the database is told so: after a kill the same command goes on, and no change
-    is lost or in the files twice. Each table is a commit of its own, and one that fails harms no other.
+    is lost or in the files twice. Each table is a commit of its own, and one that fails harms no other. With
+    `transactional: true` all of them go on from one place of the log to the next, and none while another is behind.
 
     A table or a column that the database has and no file names is told, and not guessed: `freshet init --from ADDRESS` writes
     its files.
@@ -67,12 +68,29 @@ def ingest(
     for error in found.blocked.values():
         output.aside(str(error))
         trace(error)
-    results = () if capture_only else _run(output, found.may_run, root, env, overrides, parallel)
+
+    def run() -> tuple[RunResult, ...]:
+        return () if capture_only else _run(output, found.may_run, root, env, overrides, parallel)
+
+    together = None
+    if spec.transactional:
+        results, together = publish_together(spec, found.pipelines, found.blocked, TimelineState(), run)
+    else:
+        results = run()
     now = datetime.now(timezone.utc)
     lines += [f"{one.pipeline}: {in_words(one, now)}" for one in results]
-    output.result("\n".join(lines), {**_facts(found), "runs": [one.as_json() for one in results]})
-    blocked = [error.exit_code for error in found.blocked.values()]
-    return exit_code_of(results) or (blocked[0] if blocked else Exit.OK)
+    facts = {**_facts(found), "runs": [one.as_json() for one in results]}
+    code = exit_code_of(results) or next((error.exit_code for error in found.blocked.values()), Exit.OK)
+    if together is not None:
+        lines.append(together.words)
+        facts["together"] = together.as_json()
+        apart = None if code or capture_only else together.apart()
+        if apart is not None:
+            output.aside(str(apart))
+            trace(apart)
+            code = apart.exit_code
+    output.result("\n".join(lines), facts)
+    return code
 
 
 def _run(
@@ -106,7 +124,7 @@ def _told(spec: IngestSpec, found: Ingested) -> list[str]:
     return lines
 
 
-def _facts(found: Ingested) -> Mapping[str, object]:
+def _facts(found: Ingested) -> dict[str, object]:
     return {
         "copied": found.captured.copied,
         "changed": found.captured.changed,

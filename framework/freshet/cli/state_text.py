@@ -17,6 +17,11 @@ def waiting_words(s: PipelineStatus) -> str:
     return f"{s.pipeline}: waits for the first run of {', '.join(s.waits_for)}" if s.waits_for else ""
 
 
+def captured_words(s: PipelineStatus) -> str:
+    """Return up to where in its database's log a table is; empty where it is not published together with others."""
+    return f"{s.pipeline}: holds its database up to {s.captured}" if s.captured else ""
+
+
 def logic_words(s: PipelineStatus) -> str:
     """Return which logic made the target's rows, where that is not one alone."""
     words = logic_in_short(s.logic)

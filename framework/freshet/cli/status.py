@@ -12,7 +12,15 @@ from freshet.audit.kept import last_audit, standing_words
 from freshet.cli.options import load, project_options, selection_options
 from freshet.cli.output import Output, reporting, trace
 from freshet.cli.rows import json_of, table
-from freshet.cli.state_text import backfill_words, latency_words, logic_words, row_of, running_words, waiting_words
+from freshet.cli.state_text import (
+    backfill_words,
+    captured_words,
+    latency_words,
+    logic_words,
+    row_of,
+    running_words,
+    waiting_words,
+)
 from freshet.errors import Exit
 from freshet.events.event import Event
 from freshet.hudi.one_look import OneLook
@@ -115,6 +123,7 @@ def status(
             backfill_words(s),
             _promises(s),
             latency_words(s),
+            captured_words(s),
             logic_words(s),
             standing_words(s.pipeline, s.audit),
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from freshet.databases.model import Base, Change, DbTable, Emptied, End, Shape, Transaction
 from freshet.databases.source import DatabaseSource
-from freshet.errors import StateError
+from freshet.errors import RetryableError, StateError
 from freshet.ingest.events import of_change, of_copy
 from freshet.ingest.landing import Landing, Record, Standing, Step
 from freshet.ingest.stopping import Stopping, why_stopped
@@ -158,6 +158,7 @@ def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted
         new = {name: table for name, table in tables.items() if name not in record.tables}
         base = source.add(new.values()) if new else _at(record)
     for name, table in new.items():
+        landing.prepare(name)
         columns = [column.name for column in table.columns]
         record = record.with_table(name, Standing(base=base.number, columns=columns, table=table.number))
     landing.keep(record)
@@ -199,13 +200,14 @@ def _read_log(
     keys = {name: wanted[name].table.key for name in record.tables if name in wanted}
     # Named by where it begins: its end is known when it is written.
     step = Step(landing, f"{record.number:020d}")
-    end, tables = _at(record), dict(record.tables)
+    end, tables, is_open = _at(record), dict(record.tables), False
     stopping = Stopping(tables=tables)
     try:
         for told in source.changes(end, upto, bounds.messages, keys):
             match told:
                 case Transaction():
                     stopping.begins(told)
+                    is_open = True
                 case Change(table=name):
                     if not stopping.passes_over(name):
                         one, of = wanted[name], stopping.transaction
@@ -218,6 +220,15 @@ def _read_log(
                 case End(position=position, number=number):
                     end = Base(position=position, number=number)
                     stopping.ends(told)
+                    is_open = False
+        if is_open:
+            # Its changes would be in the files twice, and for a while in part.
+            raise RetryableError(
+                "DATABASE_UNREACHABLE",
+                f"the log of {record.identity} ended within the transaction {stopping.transaction.number}.",
+                "Nothing of it was captured; what was captured before stays.",
+                "Check that the server runs, and run the same command again.",
+            )
     except BaseException:
         step.discard()
         raise

@@ -14,6 +14,7 @@ from freshet.project.model.paths import same_place
 from freshet.project.model.pipeline import PipelineSpec
 
 _UNTOUCHED = "Nothing was captured."
+_EVERY_FILE = ("", "**", "*.json.gz")
 
 
 def check_pipelines(spec: IngestSpec, pipelines: Mapping[str, PipelineSpec], tables: Mapping[str, DbTable]) -> None:
@@ -68,6 +69,8 @@ def _wrong(spec: IngestSpec, name: str, pipeline: PipelineSpec, table: DbTable |
         wrong.append(f"the pipeline {pipeline.name} needs 'reference_key: {{kind: given, form: text}}'")
     if set(log.layout.key) != set(table.key):
         wrong.append(f"{pipeline.name} has the key {', '.join(log.layout.key)}, and {name} has {', '.join(table.key)}")
+    if spec.transactional:
+        wrong += _apart(pipeline, source)
     lost = [one for one in spec.leave_out.get(name, ()) if one in table.key]
     if lost:
         wrong.append(f"leave_out names {lost[0]}, which is of the key of {name}")
@@ -79,3 +82,15 @@ def _wrong(spec: IngestSpec, name: str, pipeline: PipelineSpec, table: DbTable |
         if column.name not in names and column.name.lower() in near
     ]
     return wrong
+
+
+def _apart(pipeline: PipelineSpec, source: FilesSpec) -> list[str]:
+    """Return what of a pipeline would leave a part of a transaction unread, though all its files are there."""
+    found = [f"drop rows, as its check {check.name} does" for check in pipeline.checks if check.severity == "drop"]
+    if source.pattern not in _EVERY_FILE:
+        found.append(f"read the files {source.pattern} alone")
+    if source.quiet_seconds or source.marker:
+        found.append("wait before it reads a file, as 'quiet:' and 'marker:' let it")
+    if source.too_late == "warn":
+        found.append("leave files unread, as 'too_late: warn' lets it")
+    return [f"with transactional: true {pipeline.name} must not {one}" for one in found]

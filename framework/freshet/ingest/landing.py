@@ -136,12 +136,20 @@ class Landing:
 
     def keep(self, record: Record) -> None:
         """Replace the record, durably."""
-        path = self.root / f"{_RECORD}.new"
+        self.write(_RECORD, {"version": _VERSION, **asdict(record)})
+
+    def write(self, name: str, facts: Mapping[str, Any]) -> None:
+        """Replace a file of the folder by facts as JSON, durably."""
+        path = self.root / f"{name}.new"
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({"version": _VERSION, **asdict(record)}, file)
+            json.dump(facts, file)
             _sync(file)
-        os.replace(path, self.root / _RECORD)
+        os.replace(path, self.root / name)
         _sync_folder(self.root)
+
+    def prepare(self, table: str) -> None:
+        """Make the folder of a table: one without a row has no file, and its pipeline nothing to read."""
+        (self.root / folder_of(table)).mkdir(exist_ok=True)
 
     def publish(self, record: Record, step: Step) -> Record:
         """Make a step's files durable, keep the record with them, and give them their names.

@@ -14,6 +14,7 @@ from freshet.ingest.capture import Captured, Tell, Wanted, capture
 from freshet.ingest.fits import check_pipelines, notice, unknown_columns
 from freshet.ingest.landing import Landing
 from freshet.ingest.spec import IngestSpec
+from freshet.ingest.together import begin
 from freshet.project.model.pipeline import PipelineSpec, Project
 
 Open = Callable[[IngestSpec], DatabaseSource]
@@ -25,12 +26,14 @@ class Ingested:
 
     Args:
         captured: What was captured.
+        pipelines: All of the ingest, by table.
         may_run: The project with the pipelines that may read.
         blocked: By pipeline why it may not.
         noticed: Tables that are looked at and not captured, each with why it cannot be, or nothing.
     """
 
     captured: Captured
+    pipelines: Mapping[str, PipelineSpec]
     may_run: Project
     blocked: Mapping[str, FreshetError] = field(default_factory=dict)
     noticed: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +66,7 @@ def capture_new(spec: IngestSpec, project: Project, tell: Tell, open_: Open = op
         known = {name for name, standing in record.tables.items() if standing.table} if record else set()
         there = {name: pipeline for name, pipeline in pipelines.items() if name in tables or name not in known}
         check_pipelines(spec, there, tables)
+        begin(landing, spec.transactional)
         wanted = [_wanted(spec, tables[name], pipeline) for name, pipeline in there.items()]
         captured = capture(source, landing, wanted, tell)
     blocked = {
@@ -71,7 +75,7 @@ def capture_new(spec: IngestSpec, project: Project, tell: Tell, open_: Open = op
         if (error := _blocked(spec, table, pipeline, captured)) is not None
     }
     may_run = replace(project, pipelines=tuple(one for one in project.pipelines if one.name not in blocked))
-    return Ingested(captured=captured, may_run=may_run, blocked=blocked, noticed=notice(spec, tables))
+    return Ingested(captured=captured, pipelines=pipelines, may_run=may_run, blocked=blocked, noticed=notice(spec, tables))
 
 
 def _wanted(spec: IngestSpec, table: DbTable, pipeline: PipelineSpec) -> Wanted:

@@ -8,10 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, ValidationError, field_validator
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import Field, ValidationError
 
 from freshet.databases.address import Address, read_address
 from freshet.errors import FreshetError, SpecError
@@ -19,7 +18,7 @@ from freshet.problems import Problems, did_you_mean
 from freshet.project.load import layers
 from freshet.project.load.loader import Loader
 from freshet.project.model.paths import normal_path
-from freshet.project.shape.strategies import Duration, Model, Name, OneOrMore, refused, seconds_of
+from freshet.project.shape.strategies import Duration, Model, Name, OneOrMore, seconds_of
 from freshet.project.syntax.files import Place, ProjectFiles
 from freshet.project.syntax.template import TemplateContext
 from freshet.project.syntax.yaml_nodes import MapNode
@@ -46,17 +45,9 @@ class IngestFile(Model):
         default_factory=dict, description="By table the columns that are not captured: no file has their values."
     )
     wait: Duration = Field("1m", description="How long transactions of others may be open that a copy of tables waits for.")
-    # Named, so that who asks for it is not told that it is a misspelt key.
-    transactional: SkipJsonSchema[Any] = None
-
-    @field_validator("transactional", mode="before")
-    @classmethod
-    def _is_not_there(cls, value: object) -> object:
-        raise refused(
-            "tables are published one by one, each in a commit of its own: a transaction over several may be half seen.",
-            "Remove it; each table by itself is never half a transaction.",
-            "NOT_SUPPORTED",
-        )
+    transactional: bool = Field(
+        False, description="Let all tables go on from one place of the log to the next: none goes further while one is behind."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +64,7 @@ class IngestSpec:
         tables: Pipelines by ``schema.table``.
         leave_out: Columns that are not captured, by table.
         wait_seconds: How long open transactions are waited for.
+        transactional: True where all tables go on together, from one place of the log to the next.
     """
 
     name: str
@@ -85,6 +77,7 @@ class IngestSpec:
     tables: Mapping[str, str]
     leave_out: Mapping[str, tuple[str, ...]]
     wait_seconds: float
+    transactional: bool = False
 
     def looks_at(self, table: str) -> bool:
         """Say whether a table is one of those that are looked at."""
@@ -154,6 +147,7 @@ def load_ingest(root: Path, name: str, env: str | None, overrides: Sequence[str]
         tables=dict(shape.tables),
         leave_out={table: tuple(columns) for table, columns in shape.leave_out.items()},
         wait_seconds=float(seconds_of(shape.wait) or 0),
+        transactional=shape.transactional,
     )
 
 

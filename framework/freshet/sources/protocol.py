@@ -32,6 +32,7 @@ class Lag:
             no time; 0 where nothing waits.
         oldest: When the oldest of what waits came, as Hudi names instants; empty where nothing waits, or nobody knows.
         minutes_to_horizon: How much history is left before the position expires; None where nothing of it was ever dropped.
+        captured: Up to where in its database's log the target holds a table that goes on with others; empty where unknown.
     """
 
     position: str = ""
@@ -41,6 +42,7 @@ class Lag:
     oldest: str = ""
     horizon: str = ""
     minutes_to_horizon: float | None = None
+    captured: str = ""
 
 
 class Source(Protocol):

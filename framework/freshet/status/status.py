@@ -60,6 +60,7 @@ class PipelineStatus:
             each; the caller asks.
         overdue_seconds: How long ago a run should have begun by ``schedule`` that did not; None where nobody can tell.
         latency: How late the events of the last commit were published, see ``Latency``; None where nobody counted them.
+        captured: Of a table that is published together with others: up to where in the log of their database it holds all.
     """
 
     pipeline: str
@@ -83,6 +84,7 @@ class PipelineStatus:
     slo: tuple[Mapping[str, Any], ...] = ()
     overdue_seconds: float | None = None
     latency: Mapping[str, Any] | None = None
+    captured: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the standing as a JSON-serialisable mapping, without secrets."""
@@ -218,6 +220,7 @@ def look_at(
         minutes_to_horizon=lag.minutes_to_horizon,
         advice="\n".join(filter(None, advice)),
         source_zone=zone,
+        captured=lag.captured,
     )
     return Looked(status=found, target=target, last=made, lag=lag, drivers=drivers)
 

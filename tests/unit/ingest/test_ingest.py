@@ -359,7 +359,7 @@ def test_a_table_whose_key_changed_or_that_is_gone_is_refused(data: Data, tmp_pa
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("transactional: true\n", "NOT_SUPPORTED"),
+        ("transactional: perhaps\n", "WRONG_TYPE"),
         ("colour: red\n", "UNKNOWN_KEY"),
         ("password: s3cret-word\n", "SECRET_IN_FILE"),
         ("slot: My-Slot\n", "BAD_NAME"),

@@ -18,6 +18,7 @@ from freshet.plan.describe import plan_json, plan_text
 from freshet.plan.stages import Commit, Plan
 from freshet.project.model.checks import CheckSpec, MalformedRule
 from freshet.sources.files.look.by_hand import text_by_hand
+from freshet.sources.files.look.upto import NAME, Upto
 from freshet.sources.files.position import FilesPosition
 from freshet.sources.files.reads import ReadFiles
 from freshet.sources.hudi.reads import ReadRange
@@ -161,6 +162,30 @@ def test_the_status_says_how_many_files_wait_and_since_when(tmp_path: Path) -> N
     spec = a_spec(source=a_files_spec(str(tmp_path)))
     status = pipeline_status(spec, lake(target))
     assert (status.commits_behind, status.checkpoint) == (2, "2023-11-14T22:13:20.000Z")
+
+
+def test_of_tables_that_go_on_together_the_commit_and_the_status_tell_the_place(tmp_path: Path) -> None:
+    root, files = tmp_path / "t", [f"{number:020d}.json.gz" for number in (1, 5, 9)]
+    for name in files:
+        put(root, name)
+
+    def place(number: int) -> None:
+        (tmp_path / NAME).write_text(json.dumps(Upto(position=f"0/{number}", number=number, folders=["t"]).as_json()))
+
+    def captured(target: TableState) -> str:
+        return pipeline_status(a_spec(source=a_files_spec(str(root))), lake(target)).captured
+
+    place(9)
+    half = planned(root, max_files=1)
+    assert (read_of(half), captured(committed(half))) == (files[:1], "")
+    plan = planned(root)
+    target = committed(plan)
+    assert (read_of(plan), captured(target)) == (files[:2], "0/9")
+    commit = plan.stages[-1]
+    assert isinstance(commit, Commit)
+    assert json.loads(commit.metadata[CHECKPOINT_KEY])["positions"][MAIN]["captured"] == "0/9"
+    place(10)
+    assert captured(target) == "0/9", "where it was is known from its commit"
 
 
 # --- checkpoints ----------------------------------------------------------------------------------------------------------

@@ -39,11 +39,13 @@ class MariaDbSource:
         self._binlog = Binlog(address, name)
         ((version,),) = self._connection.rows("SELECT VERSION()")
         if "MariaDB" not in str(version):
+            self.close()
             raise FreshetError(
                 "DATABASE_UNFIT",
                 f"the server at {address} is no MariaDB but {version}: its GTIDs are others, and nobody has tried it.",
                 "Nothing was read or written.",
-                "Let Debezium on Kafka Connect capture it: docs/guides/changelog.md.",
+                "Let Debezium on Kafka Connect capture it into topics, and read these by `format: changelog` with `adapter: "
+                "debezium`: docs/guides/changelog.md.",
             )
 
     def tables(self) -> tuple[DbTable, ...]:

@@ -33,6 +33,8 @@ class FilesPosition(Position):
         minutes: By the minute in which they were modified: the files that were read since, each in ``ENTRY`` bytes, sorted.
         days: By day: how many files from before the horizon were read, and the sum of what each is remembered by. Those of a
             day that has no entry are in the next one's. None where nobody counted them: they all count as read.
+        captured: Of a table that is published together with others: where in the log of their database all its files end that
+            were read, in the database's own words; empty between two such places.
     """
 
     kind: ClassVar[str] = FILES
@@ -43,6 +45,7 @@ class FilesPosition(Position):
     horizon: int = 0
     minutes: Mapping[int, bytes] = field(default_factory=dict)
     days: Mapping[int, tuple[int, int]] | None = field(default_factory=dict)
+    captured: str = ""
 
     @property
     def place(self) -> str:
@@ -73,7 +76,8 @@ class FilesPosition(Position):
             "remembered_since": iso_of(self.horizon) if self.horizon else "",
             "remembered": sum(len(entries) // ENTRY for entries in self.minutes.values()),
         }
-        return told if self.days is None else {**told, "older": sum(count for count, _ in self.days.values())}
+        older = {} if self.days is None else {"older": sum(count for count, _ in self.days.values())}
+        return {**told, **older, **self._captured()}
 
     def encoded(self) -> dict[str, object]:
         """Return what a commit keeps of it."""
@@ -81,7 +85,10 @@ class FilesPosition(Position):
         told["minutes"] = {str(at): base64.b64encode(found).decode() for at, found in sorted(self.minutes.items())}
         if self.days is not None:
             told["days"] = {str(day): [count, f"{total:x}"] for day, (count, total) in sorted(self.days.items())}
-        return told
+        return {**told, **self._captured()}
+
+    def _captured(self) -> dict[str, object]:
+        return {"captured": self.captured} if self.captured else {}
 
     def streamer_form(self) -> str | None:
         """Return the time up to which every file was read: HoodieStreamer reads those that were modified after it."""
@@ -157,6 +164,7 @@ def _read(raw: Mapping[str, Any]) -> FilesPosition:
         horizon=raw["horizon"],
         minutes={int(at): _entries(text) for at, text in raw["minutes"].items()},
         days=None if days is None else {int(day): _sum(*told) for day, told in days.items()},
+        captured=str(raw.get("captured", "")),
     )
 
 

@@ -144,6 +144,7 @@ class FilesSource:
             position=found.text if found else "",
             commits=len(waiting),
             minutes=round(max(0, self.listing.asked_ms - oldest) / 60_000, 4),
+            captured=choice.after.captured if not waiting else found.captured if found else "",
         )
 
     def version_before(self, window: Window, position: Position) -> Version:

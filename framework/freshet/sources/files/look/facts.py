@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from freshet.sources.files.look.upto import Upto
 from freshet.sources.files.reads import File
 
 
@@ -14,7 +15,11 @@ class Listing:
     Args:
         files: Every one of them.
         asked_ms: When that was, in milliseconds since 1970.
+        folder: Name of the root.
+        upto: Of a table that is published together with others: up to where in the log of their database; None for all.
     """
 
     files: tuple[File, ...]
     asked_ms: int
+    folder: str = ""
+    upto: Upto | None = None

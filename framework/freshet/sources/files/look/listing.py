@@ -6,6 +6,7 @@ import time
 
 from freshet.project.model.pipeline import TableRef
 from freshet.sources.files.look.facts import Listing
+from freshet.sources.files.look.upto import place_of, read_upto
 from freshet.sources.files.reads import File
 from freshet.storage.failures import failure_of
 from freshet.storage.files import storage_for
@@ -18,11 +19,15 @@ def list_files(root: TableRef) -> Listing | None:
         root: The root.
 
     Raises:
-        FreshetError: STORAGE_REFUSED, STORAGE_UNREACHABLE, STORAGE_FAILED or BAD_PATH.
+        FreshetError: STORAGE_REFUSED, STORAGE_UNREACHABLE, STORAGE_FAILED, BAD_PATH or INGEST_RECORD_UNREADABLE.
     """
+    into, folder = place_of(root.path)
+    # Before the files: all that lie before it are there, and more of them come only after it moved.
+    upto = read_upto(into)
     try:
         asked = int(time.time() * 1000)
-        return Listing(files=tuple(File(*one) for one in storage_for(root.path).below(root.path)), asked_ms=asked)
+        files = tuple(File(*one) for one in storage_for(root.path).below(root.path))
+        return Listing(files=files, asked_ms=asked, folder=folder, upto=upto)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except Exception as error:  # a client of a store raises what it likes

@@ -24,13 +24,15 @@ class Ready:
 
     Args:
         files: Those that can be read.
-        held: Those that a marker will complete: they may be read later, however old they are by then.
+        held: Those that a marker will complete, or that are read with other tables: later, however old they are by then.
         left: How many are left alone, by the reason in words.
+        captured: Where in a database's log they end all together; empty where that is not known.
     """
 
     files: tuple[File, ...]
     held: tuple[File, ...]
     left: Mapping[str, int]
+    captured: str = ""
 
     @property
     def words(self) -> str:
@@ -48,9 +50,13 @@ def ready_of(spec: FilesSpec, listing: Listing) -> Ready:
     wanted = pattern_of(spec.pattern or "**")
     complete = {_folder(file.path) for file in listing.files if spec.marker and _name(file.path) == spec.marker}
     quiet = listing.asked_ms - 1000 * spec.quiet_seconds
-    files, held, left = [], [], Counter[str]()
+    files, held, left, beyond = [], [], Counter[str](), 0
     for file in listing.files:
         if _is_hidden(file.path) or _name(file.path) == spec.marker or not wanted.fullmatch(file.path):
+            continue
+        if listing.upto is not None and not listing.upto.has(listing.folder, file.path):
+            beyond += 1
+            held.append(file)
             continue
         if file.modified > listing.asked_ms:
             left["modified in the future"] += 1
@@ -63,7 +69,11 @@ def ready_of(spec: FilesSpec, listing: Listing) -> Ready:
             held.append(file)
         else:
             files.append(file)
-    return Ready(files=tuple(files), held=tuple(held), left=left)
+    captured = listing.upto.position if listing.upto is not None and not left else ""
+    if beyond and listing.upto is not None:
+        where = listing.upto.position or "the beginning"
+        left[f"beyond {where}, up to where the tables of the ingest are published together"] = beyond
+    return Ready(files=tuple(files), held=tuple(held), left=left, captured=captured)
 
 
 @lru_cache(maxsize=256)

@@ -70,7 +70,10 @@ def choose(name: str, spec: FilesSpec, ready: Ready, position: FilesPosition | N
         standing=ready.files,
         late_ms=1000 * spec.late_seconds,
     )
+    after = replace(after, captured="" if later else ready.captured)
     said = [f"{ready.words}, left alone"] if ready.words else []
+    if read and not is_whole and read[0].size > spec.max_bytes:
+        said.append(f"it is more than a run's {_size(spec.max_bytes)}, and is not cut")
     said += [f"{counted(len(ignored), 'file')} rewritten and not read again: {_named(ignored)}"] if ignored else []
     if late.doubtful:
         said.append(f"files modified on {_days(late.doubtful)} are gone since: one that came late to those would not be seen")
