@@ -80,9 +80,9 @@ APART: Mapping[type, frozenset[str]] = {
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
 LATER: Mapping[type, frozenset[str]] = {
-    SourceSpec: frozenset({"changelog"}),
-    KafkaSpec: frozenset({"changelog", "key"}),
-    FilesSpec: frozenset({"changelog"}),
+    SourceSpec: frozenset({"changelog", "bootstrap"}),
+    KafkaSpec: frozenset({"changelog", "bootstrap", "key"}),
+    FilesSpec: frozenset({"changelog", "bootstrap"}),
     Layout: frozenset({"keeps"}),
 }
 
