@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from freshet.databases.model import Base, Change, DbTable, Emptied, End, Shape, Transaction
 from freshet.databases.source import DatabaseSource
 from freshet.errors import StateError
+from freshet.ingest.backups import begin
 from freshet.ingest.events import of_change, of_copy
 from freshet.ingest.landing import Landing, Record, Standing, Step
 
@@ -28,11 +29,15 @@ class Wanted:
         table: As the catalogue has it.
         groups: Columns that change together, by name, as its pipeline has them.
         leave_out: Columns whose values no file may have.
+        has_backup: True where it is loaded from a backup, and not copied.
+        place: The place in the log that the backup names; None where it names none yet.
     """
 
     table: DbTable
     groups: Mapping[str, Collection[str]]
     leave_out: frozenset[str] = frozenset()
+    has_backup: bool = False
+    place: Base | None = None
 
     def without(self, change: Change) -> Change:
         """Return a change without the columns that are left out."""
@@ -49,16 +54,19 @@ class Captured:
     Args:
         copied: Rows of copies, by table.
         changed: Events of the log, by table.
-        position: Up to where in the log.
+        position, number: Up to where in the log.
         stopped: Tables that are not captured any further, each with the reason.
         columns: Every column that the database was seen to have, by table.
+        standings: How far each table was captured.
     """
 
     copied: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     position: str = ""
+    number: int = -1
     stopped: dict[str, str] = field(default_factory=dict)
     columns: dict[str, list[str]] = field(default_factory=dict)
+    standings: Mapping[str, Standing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +99,7 @@ def capture(
         bounds: How much is read at a time.
 
     Raises:
-        StateError: LOG_LOST, ANOTHER_DATABASE, LOG_KEPT_ALREADY.
+        StateError: LOG_LOST, ANOTHER_DATABASE, LOG_KEPT_ALREADY, BACKUP_TOO_OLD, BACKUP_NOT_OF_LOG.
     """
     done = Captured()
     by_name = {one.table.full_name: one for one in wanted}
@@ -115,7 +123,7 @@ def capture(
             break
     # Also what an earlier command captured that was killed before this.
     source.release(_at(record))
-    done.position = record.position
+    done.position, done.number, done.standings = record.position, record.number, record.tables
     done.stopped = {name: one.stopped for name, one in record.tables.items() if one.stopped}
     done.columns = {name: one.columns for name, one in record.tables.items()}
     return done
@@ -123,17 +131,19 @@ def capture(
 
 def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted], tell: Tell) -> Record:
     record, identity = landing.record(), source.identity()
+    named = {name: one.place for name, one in wanted.items() if one.place is not None}
     if record is None:
-        if source.keeps_log():
+        if source.keeps_log() and not named:
             raise StateError(
                 "LOG_KEPT_ALREADY",
                 f"something of that name keeps the log of {identity} already, and {landing.root} holds no record of it.",
                 "Nothing was captured.",
                 "Name another one by 'slot:' in the ingest's file; or drop it, if nobody reads it any more.",
             )
-        # Said before it is made: what is found after a kill is then known to be of this folder.
         record = Record(identity=identity)
-        landing.keep(record)
+        if not named:
+            # Said before it is made: what is found after a kill is then known to be of this folder.
+            landing.keep(record)
     if record.identity != identity:
         raise StateError(
             "ANOTHER_DATABASE",
@@ -145,8 +155,8 @@ def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted
     tables = {name: one.table for name, one in wanted.items()}
     if record.number < 0:
         tell(f"beginning to keep the log, for {len(tables)} tables")
-        base = source.begin(tables.values(), again=True)
-        record = replace(record, position=base.position, number=base.number)
+        first, bases = begin(source, tables, named)
+        record = replace(record, position=first.position, number=first.number)
         new = tables
     else:
         for name, standing in record.tables.items():
@@ -155,10 +165,13 @@ def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted
                 record = record.with_table(name, replace(standing, stopped=why))
         source.check(_at(record), [table for name, table in tables.items() if name in record.tables])
         new = {name: table for name, table in tables.items() if name not in record.tables}
-        base = source.add(new.values()) if new else _at(record)
+        bases = dict.fromkeys(new, source.add(new.values())) if new else {}
     for name, table in new.items():
-        columns = [column.name for column in table.columns]
-        record = record.with_table(name, Standing(base=base.number, columns=columns))
+        base, has_backup = bases[name], wanted[name].has_backup
+        standing = Standing(base=base.number, columns=[column.name for column in table.columns])
+        if has_backup:
+            standing = replace(standing, done=True, backup=base.position)
+        record = record.with_table(name, standing)
     landing.keep(record)
     return record
 

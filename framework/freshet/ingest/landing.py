@@ -39,6 +39,7 @@ class Standing:
         done: True where all of it was copied.
         columns: Every column that the database was seen to have.
         stopped: Why it is not captured any further; empty where it is.
+        backup: Of a table that is loaded from a backup: the place in the log from which on that may be; empty of others.
     """
 
     base: int
@@ -47,6 +48,7 @@ class Standing:
     done: bool = False
     columns: list[str] = field(default_factory=list)
     stopped: str = ""
+    backup: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ def test_a_backup_of_files_and_one_that_is_a_table(tmp_path: Path) -> None:
         "*.gz",
         str(tmp_path / "a/backups/payments"),
     )
-    assert found.csv == {"header": "true", "sep": ";", "maxColumns": "9"}
+    assert found.csv == {"nullValue": "\x01", "header": "true", "sep": ";", "maxColumns": "9"}
     assert (found.place.kind, found.place.text, found.place.number) == ("postgresql", "0/1A2B3C4", 0x1A2B3C4)
     table = loaded(tmp_path / "b", "from: hudi, path: s3a://lake/payments, position: 0-1-42").source.bootstrap
     assert table is not None

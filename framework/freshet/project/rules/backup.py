@@ -19,6 +19,8 @@ from freshet.project.shape.backup import Backup
 from freshet.project.shape.source import Source
 from freshet.types.columns import Array, Atomic, Map, Struct
 
+#: Databases write a null as nothing, and an empty text in quotes; by Spark's default both would be null.
+_NULLS = {"nullValue": "\x01"}
 Found = tuple[tuple[str, ...], str, str, str]
 
 
@@ -52,13 +54,14 @@ def read_backup(
         problems.add(where.file, where.line, code, words, hint)
     if wrong:
         return None
+    csv = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in said.csv.items()}
     return BackupSpec(
         kind=said.from_,
         path=normal_path(said.path, root),
         place=at,
         format=said.format,
         pattern=said.pattern or "",
-        csv={name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in said.csv.items()},
+        csv={**_NULLS, **csv} if said.format == "csv" else {},
     )
 
 
