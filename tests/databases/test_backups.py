@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg2
-import pymysql
 import pytest
 from pyspark.sql import SparkSession
 
@@ -51,9 +50,8 @@ def captured(shop: Shop, root: Path, place: str) -> Captured:
 def with_log(shop: Shop, root: Path, backup: Rows, place: int) -> Rows:
     """Return what a backup and the log are together, as the changelog format says."""
     events = events_of(root, f"{shop.schema}.orders")
-    whole = [
-        {**dict(zip(COLUMNS, row, strict=True)), "_event": an_event(key, f"{place:020d}.{0:020d}")} for key, row in backup.items()
-    ]
+    read = f"{place:020d}.{0:020d}"
+    whole = [{**dict(zip(COLUMNS, row, strict=True)), "_event": an_event(key, read)} for key, row in backup.items()]
     return {key: tuple(row[name] for name in COLUMNS) for key, row in replayed([*whole, *events]).items()}
 
 

@@ -1,4 +1,4 @@
-"""A changelog's table is loaded from a backup, then its log is read: rows of both are merged by the place that the backup names.
+"""A changelog's table is loaded from a backup, then its log is read: both are merged by the place that the backup names.
 
 What the plan is, and what is refused, tests/unit/plan/test_bootstrap.py has without Spark; that the log of a real database is
 read from that place, tests/databases/test_backups.py.
@@ -179,7 +179,8 @@ def test_a_row_of_a_backup_that_is_none_goes_aside_and_is_counted(lake: Lake) ->
     pipeline(lake, f"from: files, path: {lake.root}/backup, format: json")
     folder = lake.root / "backup"
     folder.mkdir()
-    (folder / "a.json").write_text("\n".join([json.dumps(row(1, "good")), '{"id": 2, "amount": "1.555"}', '{"note": "no key"}']))
+    lines = [json.dumps(row(1, "good")), '{"id": 2, "amount": "1.555"}', '{"note": "no key"}']
+    (folder / "a.json").write_text("\n".join(lines))
     log(lake, "1.json")
     lake.run_ok()
     assert [one[0] for one in shown(lake)] == [1]

@@ -23,7 +23,7 @@ from freshet.sources.hudi.reads import Version
 from freshet.sources.unreadable import guarded
 
 _UNTOUCHED = "Nothing was written: the table and the checkpoint stay."
-_NO_READER = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source", "Failed to find the data source", "ClassNotFoundException")
+_NO_READER = ("Failed to find data source", "Failed to find the data source")
 _AT = "__freshet_at"
 
 
