@@ -233,7 +233,8 @@ def _note(
         if owner is Check and len(path) > 3:
             owner = in_checks.get(path[2], Check)
         elif owner is Source and len(path) > 2:
-            of_source = {"schema": RegistrySchemas, "bootstrap": Backup}.get(path[1], Changelog)
+            parts: dict[str, type[BaseModel]] = {"schema": RegistrySchemas, "bootstrap": Backup}
+            of_source = parts.get(path[1], Changelog)
             owner = in_changelog.get(path[2], of_source) if len(path) > 3 else of_source
         known = [field.alias or name for name, field in owner.model_fields.items()]
         near = nearest(path[-1], known) or path[-1]
