@@ -22,7 +22,8 @@ from freshet.databases.source import open_source
 from freshet.dev.databases.mariadb import MariaDb
 from freshet.dev.databases.postgres import Postgres
 from freshet.errors import FreshetError, RetryableError, StateError
-from freshet.ingest.capture import Bounds, Captured, Wanted, capture
+from freshet.ingest.begun import Wanted
+from freshet.ingest.capture import Bounds, Captured, capture
 from freshet.ingest.landing import Landing
 from tests.databases.shops import MariaDbShop, PostgresShop, Shop
 from tests.kit.databases import events_of, replayed, started
@@ -198,7 +199,8 @@ from pathlib import Path
 from freshet.databases.address import Address
 from freshet.databases.source import open_source
 from freshet.ingest import landing as module
-from freshet.ingest.capture import Bounds, Wanted, capture
+from freshet.ingest.begun import Wanted
+from freshet.ingest.capture import Bounds, capture
 left = {steps}
 def counted(call):
     def step(*words):

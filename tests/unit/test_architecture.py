@@ -230,7 +230,7 @@ LONGER: dict[str, int] = {
     "backfill/run.py": 308,
     "index/hbase/opening.py": 282,
     "jvm/jars.py": 257,
-    "project/load/pipeline.py": 256,
+    "project/load/pipeline.py": 258,
     "project/syntax/template_sandbox.py": 260,
     "quarantine/table.py": 254,
     "run/runner.py": 273,

@@ -29,6 +29,9 @@ class DatabaseSource(Protocol):
     def begin(self, tables: Collection[DbTable], again: bool) -> Base:
         """Let the log be kept from here on; what an attempt before has made is made anew where ``again`` is true."""
 
+    def begin_from(self, place: Base, tables: Collection[DbTable]) -> None:
+        """Refuse a log that has not been kept since a place that backups of these tables name."""
+
     def add(self, tables: Collection[DbTable]) -> Base:
         """Let the log have more tables, from here on."""
 

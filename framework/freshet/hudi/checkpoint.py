@@ -34,6 +34,7 @@ CHECKS_KEY = "streamer.freshet.checks"
 EVENTS_KEY = "streamer.freshet.events"  # of a changelog: what became of each event
 TIMES_KEY = "streamer.freshet.event_times"  # how late the events are, and how many are of each window
 LOGIC_KEY = "streamer.freshet.logic"
+BOOTSTRAP_KEY = "streamer.freshet.bootstrap"  # of a changelog: the backup that the table was loaded from, and its place
 MIGRATION_KEY = "streamer.freshet.migration"  # what a table that a migration made takes the place of
 COMPARED_KEY = "streamer.freshet.migration.compared"  # and what its comparison with that one found
 # HoodieStreamer's own keys: V2 holds a completion time (table version 8), V1 a request time (version 6).

@@ -8,39 +8,16 @@ wins. So a copy needs no snapshot that is held open, and goes on where it was wh
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from freshet.databases.model import Base, Change, DbTable, Emptied, End, Shape, Transaction
+from freshet.databases.model import Base, Change, Emptied, End, Shape, Transaction
 from freshet.databases.source import DatabaseSource
 from freshet.errors import RetryableError, StateError
+from freshet.ingest.begun import Tell, Wanted, begun, place_of
 from freshet.ingest.events import of_change, of_copy
 from freshet.ingest.landing import Landing, Record, Standing, Step
-from freshet.ingest.stopping import Stopping, why_stopped
-
-Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """A table that is captured.
-
-    Args:
-        table: As the catalogue has it.
-        groups: Columns that change together, by name, as its pipeline has them.
-        leave_out: Columns whose values no file may have.
-    """
-
-    table: DbTable
-    groups: Mapping[str, Collection[str]]
-    leave_out: frozenset[str] = frozenset()
-
-    def without(self, change: Change) -> Change:
-        """Return a change without the columns that are left out."""
-        if not self.leave_out:
-            return change
-        row = {name: value for name, value in change.row.items() if name not in self.leave_out}
-        return replace(change, row=row, left_out=tuple(name for name in change.left_out if name not in self.leave_out))
+from freshet.ingest.stopping import Stopping
 
 
 @dataclass(kw_only=True)
@@ -50,16 +27,19 @@ class Captured:
     Args:
         copied: Rows of copies, by table.
         changed: Events of the log, by table.
-        position: Up to where in the log.
+        position, number: Up to where in the log.
         stopped: Tables that are not captured any further, each with the reason.
         columns: Every column that the database was seen to have, by table.
+        standings: How far each table was captured.
     """
 
     copied: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     position: str = ""
+    number: int = -1
     stopped: dict[str, str] = field(default_factory=dict)
     columns: dict[str, list[str]] = field(default_factory=dict)
+    standings: Mapping[str, Standing] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +72,11 @@ def capture(
         bounds: How much is read at a time.
 
     Raises:
-        StateError: LOG_LOST, ANOTHER_DATABASE, LOG_KEPT_ALREADY.
+        StateError: LOG_LOST, ANOTHER_DATABASE, LOG_KEPT_ALREADY, BACKUP_TOO_OLD, BACKUP_NOT_OF_LOG.
     """
     done = Captured()
     by_name = {one.table.full_name: one for one in wanted}
-    record = _begun(source, landing, by_name, tell)
+    record = begun(source, landing, by_name, tell)
     for name, one in by_name.items():
         record = _copy(source, landing, record, one, done, tell, bounds) if name in record.tables else record
     upto = source.now()
@@ -109,60 +89,17 @@ def capture(
             "Copy the tables anew: docs/guides/databases.md, 'Copy a table anew'.",
         )
     # What an earlier command captured that was killed before it said so: else it would be given again, and be all that is.
-    source.release(_at(record))
+    source.release(place_of(record))
     while record.number < upto.number:
         before = record.number
         record = _read_log(source, landing, record, upto, by_name, done, bounds)
-        source.release(_at(record))
+        source.release(place_of(record))
         if record.number == before:
             break
-    done.position = record.position
+    done.position, done.number, done.standings = record.position, record.number, record.tables
     done.stopped = {name: one.stopped for name, one in record.tables.items() if one.stopped}
     done.columns = {name: one.columns for name, one in record.tables.items()}
     return done
-
-
-def _begun(source: DatabaseSource, landing: Landing, wanted: Mapping[str, Wanted], tell: Tell) -> Record:
-    record, identity = landing.record(), source.identity()
-    if record is None or (record.number < 0 and record.identity != identity):
-        if source.keeps_log():
-            raise StateError(
-                "LOG_KEPT_ALREADY",
-                f"something of that name keeps the log of {identity} already, and {landing.root} holds no record of it.",
-                "Nothing was captured.",
-                "Name another one by 'slot:' in the ingest's file; or drop it, if nobody reads it any more.",
-            )
-        # Said before it is made: what is found after a kill is then known to be of this folder.
-        record = Record(identity=identity)
-        landing.keep(record)
-    if record.identity != identity:
-        raise StateError(
-            "ANOTHER_DATABASE",
-            f"{landing.root} has the changes of {record.identity}, and this is {identity}.",
-            "Nothing was captured.",
-            "Name another folder by 'into:' for another database.",
-        )
-    record = landing.settle(record)
-    tables = {name: one.table for name, one in wanted.items()}
-    if record.number < 0:
-        tell(f"beginning to keep the log, for {len(tables)} tables")
-        base = source.begin(tables.values(), again=True)
-        record = replace(record, position=base.position, number=base.number)
-        new = tables
-    else:
-        for name, standing in record.tables.items():
-            if not standing.stopped and (why := why_stopped(standing, tables.get(name))):
-                record = record.with_table(name, replace(standing, stopped=why))
-        going = [table for name, table in tables.items() if name in record.tables and not record.tables[name].stopped]
-        source.check(_at(record), going)
-        new = {name: table for name, table in tables.items() if name not in record.tables}
-        base = source.add(new.values()) if new else _at(record)
-    for name, table in new.items():
-        landing.prepare(name)
-        columns = [column.name for column in table.columns]
-        record = record.with_table(name, Standing(base=base.number, columns=columns, table=table.number))
-    landing.keep(record)
-    return record
 
 
 def _copy(
@@ -200,7 +137,7 @@ def _read_log(
     keys = {name: wanted[name].table.key for name in record.tables if name in wanted}
     # Named by where it begins: its end is known when it is written.
     step = Step(landing, f"{record.number:020d}")
-    end, tables, is_open = _at(record), dict(record.tables), False
+    end, tables, is_open = place_of(record), dict(record.tables), False
     stopping = Stopping(tables=tables)
     try:
         for told in source.changes(end, upto, bounds.messages, keys):
@@ -235,7 +172,3 @@ def _read_log(
     for name, count in step.events.items():
         done.changed[name] = done.changed.get(name, 0) + count
     return landing.publish(replace(record, position=end.position, number=end.number, tables=tables), step)
-
-
-def _at(record: Record) -> Base:
-    return Base(position=record.position, number=record.number)

@@ -7,15 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from freshet.changelog.fields import EVENT, FIELDS
+from freshet.changelog.log_place import reference_key
 from freshet.databases.model import Change, Transaction
 
-_DIGITS = 20
 _NOTHING: Mapping[str, Any] = {field.name: None for field in FIELDS} | {"is_deleted": False, "force_update": False}
-
-
-def reference_key(number: int, within: int) -> str:
-    """Return a reference key, a text that compares as its numbers do; a copy's rows have the place zero, before all changes."""
-    return f"{number:0{_DIGITS}d}.{within:0{_DIGITS}d}"
 
 
 def of_copy(row: Mapping[str, Any], base: int, millis: int, source: str, key: Sequence[str]) -> dict[str, Any]:

@@ -74,6 +74,9 @@ def _wrong(spec: IngestSpec, name: str, pipeline: PipelineSpec, table: DbTable |
     lost = [one for one in spec.leave_out.get(name, ()) if one in table.key]
     if lost:
         wrong.append(f"leave_out names {lost[0]}, which is of the key of {name}")
+    place = source.bootstrap.place if source.bootstrap is not None else None
+    if place is not None and place.kind != spec.address.kind:
+        wrong.append(f"the backup of {pipeline.name} names {place.text}, which is no place in the log of {spec.address.kind}")
     names = {column.name for column in table.columns}
     near = {column.name.lower(): column.name for column in table.columns}
     wrong += [

@@ -40,6 +40,7 @@ class Standing:
         columns: Every column that the database was seen to have.
         stopped: Why it is not captured any further; empty where it is.
         table: What tells it from another table that gets its name: ``DbTable.number``.
+        backup: Of a table that is loaded from a backup: the place in the log from which on that may be; empty of others.
     """
 
     base: int
@@ -49,6 +50,7 @@ class Standing:
     columns: list[str] = field(default_factory=list)
     stopped: str = ""
     table: int = 0
+    backup: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,9 @@ from pathlib import Path
 from freshet.databases.model import DbTable
 from freshet.databases.source import DatabaseSource, open_source
 from freshet.errors import FreshetError, StateError
-from freshet.ingest.capture import Captured, Tell, Wanted, capture
+from freshet.ingest.backups import blocked_by_backup, place_of
+from freshet.ingest.begun import Tell, Wanted
+from freshet.ingest.capture import Captured, capture
 from freshet.ingest.fits import check_pipelines, notice, unknown_columns
 from freshet.ingest.landing import Landing
 from freshet.ingest.spec import IngestSpec
@@ -85,7 +87,13 @@ def _wanted(spec: IngestSpec, table: DbTable, pipeline: PipelineSpec) -> Wanted:
         {name: [column.name for column in columns] for name, columns in log.layout.all_groups.items()} if log else {}
     )
     kept = tuple(column for column in table.columns if column.name not in away)
-    return Wanted(table=replace(table, columns=kept), groups=groups, leave_out=frozenset(away))
+    return Wanted(
+        table=replace(table, columns=kept),
+        groups=groups,
+        leave_out=frozenset(away),
+        has_backup=pipeline.source.bootstrap is not None,
+        place=place_of(pipeline),
+    )
 
 
 def _blocked(spec: IngestSpec, table: str, pipeline: PipelineSpec, captured: Captured) -> FreshetError | None:
@@ -108,4 +116,4 @@ def _blocked(spec: IngestSpec, table: str, pipeline: PipelineSpec, captured: Cap
             table=table,
             columns=unknown,
         )
-    return None
+    return blocked_by_backup(table, pipeline, captured.standings[table], captured.number)

@@ -11,6 +11,7 @@ from freshet.hudi.checkpoint import COMPARED_KEY, MAIN, MIGRATION_KEY
 from freshet.hudi.kept_texts import NO_COLUMNS, columns_in
 from freshet.hudi.options import IS_DELETED, bulk_insert_options
 from freshet.hudi.table import StateReader, TableState
+from freshet.plan.bootstrap import note_of, noted
 from freshet.plan.checks import OF_NOW
 from freshet.plan.compile import RunRequest, compile_plan
 from freshet.plan.foreign import refuse_foreign
@@ -119,6 +120,7 @@ def compile_copy(spec: PipelineSpec, old: TableState, note: Note, renames: Mappi
     window = Window(kind="whole_table", end_inclusive=checkpoint.main.text, reason=f"the rows of {old.ref.path}")
     commit = commit_stage(spec, window, checkpoint, creates=True)
     commit = _noted(replace(commit, options=bulk_insert_options(spec, commit.options)), note)
+    commit = noted(commit, note_of(old) if spec.source.changelog is not None else None)
     return Plan(
         pipeline=spec.name,
         fingerprint=spec.fingerprint,

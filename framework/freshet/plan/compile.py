@@ -8,6 +8,7 @@ from freshet.errors import StateError
 from freshet.hudi.checkpoint import MAIN, Checkpoint, seen_after
 from freshet.hudi.options import REPLACES_ALL, bulk_insert_options
 from freshet.hudi.table import StateReader, TableState
+from freshet.plan.bootstrap import first_load, note_of, noted, refuse_other, refuse_refresh
 from freshet.plan.foreign import of_another, refuse_foreign
 from freshet.plan.inputs import InputTables, deferred_inputs, look_at_inputs, positions, read_inputs, with_drivers
 from freshet.plan.logic import with_logic
@@ -68,10 +69,16 @@ def compile_plan(spec: PipelineSpec, state: StateReader, request: RunRequest) ->
         return _plan(spec, None, None, window, None)
     target = state.table(spec.target.ref)
     before = checkpoint_of(spec, target) if target else None
-    source = source_of(spec, state)
     if not request.migrates:
         refuse_unmigrated(spec, state, target)
         refuse_foreign(spec, target)
+    if spec.source.bootstrap is not None:
+        if target is None or not target.commits:
+            load = first_load(spec, state)
+            plan = load.planned(_plan(load.spec, target, before, load.read.window, None, load.after))
+            return complete_plan(plan, spec, state, target)
+        refuse_other(spec, target)
+    source = source_of(spec, state)
     if request.full_refresh:
         return complete_plan(_refresh(spec, state, target, before, source, request.upto), spec, state, target)
     tables = look_at_inputs(spec, state, before)
@@ -89,6 +96,7 @@ def _refresh(
     upto: str,
 ) -> Plan:
     refuse_recompute(spec)
+    refuse_refresh(spec, target)
     # What the run after it would be refused for.
     with_deletes(spec, source)
     tables = look_at_inputs(spec, state, None)
@@ -204,9 +212,10 @@ def _plan(
             *publish_stages(spec, target, window, after, bool(read.before)),
         )
     if window.kind != "deferred":
+        note = note_of(target) if spec.source.bootstrap is not None else None
         overwrites = spec.operation == "insert_overwrite" and spec.write.strategy == "rows"
         stages = tuple(
-            with_logic(stage, spec, target, whole=overwrites or window.kind == "whole_table")
+            with_logic(noted(stage, note), spec, target, whole=overwrites or window.kind == "whole_table")
             if isinstance(stage, Commit)
             else stage
             for stage in stages

@@ -12,6 +12,7 @@ from freshet.hudi.checkpoint import MAIN
 from freshet.hudi.keys.kafka_keys import SECRET_KEYS
 from freshet.hudi.keys.options import HBASE_PORT, HBASE_QUORUM, HBASE_TABLE
 from freshet.hudi.options import NO_ENTRIES
+from freshet.plan.bootstrap import ReadBackup
 from freshet.plan.checks import CheckBatch, CheckTable
 from freshet.plan.row_stages import AdaptEvents, EnforceSchema, MergeColumns, MergeEvents
 from freshet.plan.stages import Commit, RunPython, RunSql, Stage
@@ -38,7 +39,10 @@ def stage_json(stage: Stage) -> dict[str, Any]:
         body["changelog"] = as_json(stage.changelog)
     if isinstance(stage, EnforceSchema | MergeColumns | MergeEvents | CheckTable | ReadQuarantine):
         body["columns"] = [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in stage.columns]
-    if isinstance(stage, ReadTopics | ReadFiles):
+    if isinstance(stage, ReadBackup):
+        body["files"] = [asdict(file) for file in stage.files.files] if stage.files is not None else None
+        body["reference_key"] = stage.reference_key
+    if isinstance(stage, ReadTopics | ReadFiles | ReadBackup):
         body["columns"] = [{"name": c.name, "type": str(c.type)} for c in stage.columns]
     if isinstance(stage, ReadTopics):
         body["client"] = {key: value for key, value in stage.client.items() if key not in SECRET_KEYS}
@@ -54,6 +58,8 @@ def _name(stage: Stage) -> str:
             return "read_topics"
         case ReadFiles():
             return "read_files"
+        case ReadBackup():
+            return "read_backup"
         case ReadIncrement():
             return "read_increment"
         case ReadRange():
@@ -116,6 +122,10 @@ def stage_text(stage: Stage) -> str:
             times = f", {stage.times.column} from {stage.times.start} to {stage.times.end}" if stage.times else ""
             kind = "messages, one a line" if stage.as_messages else stage.format
             return f"read <SRC>: {counted(len(stage.files), 'file')} below {stage.table.name} as {kind}{times}{unread}"
+        case ReadBackup():
+            found = f"{counted(len(stage.files.files), 'file')} of " if stage.files is not None else ""
+            unread = f"; what cannot be read breaks {stage.rule}" if stage.rule else ""
+            return f"read <SRC>: {found}{stage.backup.words} as events of {stage.place.text}{unread}"
         case ReadIncrement():
             deletes = ", deletes included" if stage.with_deletes else ""
             return f"read <SRC> incrementally from {stage.table.name}{deletes}"

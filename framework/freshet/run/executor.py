@@ -13,6 +13,7 @@ from freshet.errors import FreshetError, SyncError, unforeseen
 from freshet.hudi.checkpoint import EVENTS_KEY, RUN_ID_KEY, TIMES_KEY
 from freshet.hudi.instants import readable
 from freshet.hudi.table import CommitInfo, Instant, StateReader, TableState
+from freshet.plan.bootstrap import ReadBackup
 from freshet.plan.stages import Plan
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.quality.older import Older
@@ -209,6 +210,9 @@ def _explained(spec: PipelineSpec, spark: SparkSession, batch: Batch, error: Fre
 def reading(plan: Plan) -> str:
     """Return what a run reads, in words."""
     window = plan.window
+    first = plan.stages[0] if plan.stages else None
+    if isinstance(first, ReadBackup):
+        return f"reading {first.backup.words}"
     if window.kind == "increment":
         return f"reading {kind_named(plan.source_kind, plan.pipeline).reading(window, plan.source_zone)}"
     if window.kind == "whole_table":

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from freshet.changelog.fields import EVENT
 from freshet.cli import init_database
 from freshet.cli.main import main
+from freshet.databases.backup import too_old
 from freshet.databases.model import Base, Change, DbColumn, DbTable, Emptied, End, Shape, Told, Transaction
 from freshet.errors import FreshetError
 from freshet.ingest import run as run_module
@@ -46,6 +47,7 @@ class Data:
     def __init__(self, *tables: DbTable) -> None:
         self.found, self.log, self.released = tables, list[Told](), list[int]()
         self.rows: dict[str, list[dict[str, Any]]] = {}
+        self.kept_from = 0
 
     def tables(self) -> tuple[DbTable, ...]:
         return self.found
@@ -58,6 +60,10 @@ class Data:
 
     def begin(self, tables: Collection[DbTable], again: bool) -> Base:
         return Base(position="5", number=5)
+
+    def begin_from(self, place: Base, tables: Collection[DbTable]) -> None:
+        if place.number < self.kept_from:
+            raise too_old(place.position, "it begins later")
 
     def add(self, tables: Collection[DbTable]) -> Base:
         return self.now()

@@ -18,7 +18,8 @@ from freshet.errors import FreshetError, RetryableError
 from freshet.hudi.checkpoint import MAIN, PIPELINE_KEY, Checkpoint, encode
 from freshet.hudi.table import TableState
 from freshet.ingest import run as run_module
-from freshet.ingest.capture import Wanted, capture
+from freshet.ingest.begun import Wanted
+from freshet.ingest.capture import capture
 from freshet.ingest.landing import Landing
 from freshet.ingest.run import Ingested, capture_new
 from freshet.ingest.spec import load_ingest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import Any
 
 from freshet.databases.address import Address
@@ -58,7 +58,7 @@ class Binlog:
 
     def changes(
         self, after: Base, upto: Base, most: int, wanted: Mapping[str, Collection[str]], kinds: Mapping[str, Mapping[str, Kind]]
-    ) -> Iterator[Told]:
+    ) -> Generator[Told, None, None]:
         """Give what the log has between two places.
 
         Args:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from decimal import Decimal
 from typing import Any
 
 from freshet.databases.address import Address
+from freshet.databases.backup import not_of_log, too_old
 from freshet.databases.driver import driver
 from freshet.databases.mariadb.catalogue import kinds_of, tables_of
 from freshet.databases.mariadb.connection import Connection, failing, quoted, settings_of
 from freshet.databases.mariadb.log import Binlog, number_of
 from freshet.databases.mariadb.values import Kind, as_json
 from freshet.databases.model import Base, DbTable, Told
-from freshet.errors import FreshetError
+from freshet.errors import FreshetError, StateError
 
 _NEEDED = {
     "log_bin": "ON",
@@ -65,6 +67,19 @@ class MariaDbSource:
         """See ``databases.source``."""
         self._refuse_parts()
         return self.add(tables)
+
+    def begin_from(self, place: Base, tables: Collection[DbTable]) -> None:
+        """See ``databases.source``: that its log is gone the server says itself, when it is read."""
+        self._refuse_parts()
+        now = self.now()
+        if place.position.split("-")[0] != now.position.split("-")[0] or place.number > now.number:
+            raise not_of_log(place.position, f"the log of this server ends with {now.position}")
+        if place.number < now.number:
+            try:
+                with closing(self._binlog.changes(place, now, 1, {}, {})) as told:
+                    next(told)
+            except StateError as lost:
+                raise too_old(place.position, lost.message.rstrip(".")) from lost
 
     def _refuse_parts(self) -> None:
         """Refuse a server whose log does not have whole rows with their names."""

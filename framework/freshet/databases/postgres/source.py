@@ -7,6 +7,7 @@ from typing import Any
 
 from freshet.databases.address import Address
 from freshet.databases.model import Base, DbTable, Told
+from freshet.databases.postgres.backup import hold_slot
 from freshet.databases.postgres.catalogue import tables_of, type_names
 from freshet.databases.postgres.connection import Connection
 from freshet.databases.postgres.log import Slot
@@ -55,6 +56,10 @@ class PostgresSource:
         if again and self._slot.stands():
             self._slot.drop()
         return self._slot.make(_names(tables), self._wait)
+
+    def begin_from(self, place: Base, tables: Collection[DbTable]) -> None:
+        """See ``databases.source``: the slot that stands is taken over."""
+        hold_slot(self._connection, self._slot, place, _names(tables))
 
     def add(self, tables: Collection[DbTable]) -> Base:
         """See ``databases.source``."""

@@ -23,6 +23,7 @@ from freshet.project.model.steps import Accepted
 from freshet.project.rules import files as files_rules
 from freshet.project.rules import source, target
 from freshet.project.rules.backfill import read_backfill
+from freshet.project.rules.backup import read_backup
 from freshet.project.rules.changelog import check_said, read_changelog, reads_changelog
 from freshet.project.rules.changelog_goes_with import check_checks, check_goes_with, keeps_of, of_log, written_by
 from freshet.project.rules.changelog_table import kept_settings, with_reserved
@@ -134,6 +135,7 @@ def _built(
         typed = main.format in WITH_SCHEMA if isinstance(main, FilesSpec) else not isinstance(main, KafkaSpec)
         log = read_changelog(described, ddl, values, draft.place, problems, is_typed=typed, keeps=keeps_of(settings))
         ddl, values = with_reserved(ddl, log, keeps_of(settings)), kept_settings(ddl, values, log)
+    backup = read_backup(described, main, log, files.root, draft.place, problems)
     rules = target.TargetRules(ddl, values, at_ddl, problems)
     ref = target_of(ddl, draft, files.root, problems)
     table = rules.table(ref or TableRef(ddl.name, ""))
@@ -146,7 +148,7 @@ def _built(
     mode = rules.concurrency(table, index, operation)
     write = read_write(settings.write if settings and not events else None, table, operation, mode, draft.place, problems)
     if events and settings is not None:
-        main, write = of_log(main, log) if main else None, written_by(table, keeps_of(settings))
+        main, write = of_log(main, log, backup) if main else None, written_by(table, keeps_of(settings))
         check_goes_with(settings, main, operation, mode, hoodie.get(options.INCREMENTAL_FORMAT), draft.place, problems)
     check_ordering(write, table, co_writers, draft.place("write"), problems)
     names = tuple(item.name for item in inputs)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from freshet.changelog.declared import Changelog
 from freshet.project.model import promises
+from freshet.project.model.backup import BackupSpec
 from freshet.project.model.checks import CheckSpec, Evolution
 from freshet.project.model.limits import DEFAULT_LIMITS, RunLimits
 from freshet.project.model.logic import Logic
@@ -44,8 +45,7 @@ class TableSpec:
         file: DDL file, relative to the project.
         columns: Columns in the table's order, partition columns included.
         partition_by: Partition column names, in order; empty for a non-partitioned table.
-        record_key: Record key column names.
-        ordering_field: Column whose larger value wins between two rows of one key.
+        record_key, ordering_field: Record key columns; the column whose larger value wins between two rows of one key.
         table_type: COPY_ON_WRITE or MERGE_ON_READ.
         properties: The DDL's other ``hoodie.*`` TBLPROPERTIES.
         column_lines: Line of each column's definition in the DDL, by column name.
@@ -70,10 +70,9 @@ class SourceSpec:
         table: The source table.
         max_commits: Bound on data commits per run (HoodieStreamer's ``num_instants``).
         missing_checkpoint: What to read when the target has no checkpoint.
-        full_scan_when_expired: Read the whole table when the checkpoint is older than the source's history
-            (Hudi's ``hoodie.datasource.read.incr.fallback.fulltablescan.enable``); False is an error.
+        full_scan_when_expired: Read all when the checkpoint has expired (Hudi's ``...incr.fallback.fulltablescan.enable``).
         incremental_format: ``cdc`` passes deletes on, ``latest_state`` does not, ``auto`` is cdc where the table records it.
-        changelog: How its rows, or records, are changes of the target's rows; None where they are none.
+        changelog, bootstrap: How its rows, or records, are changes of the target's rows; a backup that is loaded before these.
     """
 
     #: See ``freshet.sources.registry``.
@@ -84,6 +83,7 @@ class SourceSpec:
     full_scan_when_expired: bool
     incremental_format: IncrementalFormat
     changelog: Changelog | None = None
+    bootstrap: BackupSpec | None = None
 
     @property
     def place(self) -> str:

@@ -11,6 +11,7 @@ from freshet.changelog.layout import Keeps
 from freshet.changelog.reference import KafkaOffset
 from freshet.hudi.keys import options
 from freshet.problems import Problems
+from freshet.project.model.backup import BackupSpec
 from freshet.project.model.checks import CheckSpec, FreshnessRule, MalformedRule, SqlRule, kind_of
 from freshet.project.model.files import WITH_SCHEMA, FilesSpec
 from freshet.project.model.kafka import KafkaSpec
@@ -47,11 +48,11 @@ def written_by(table: TableSpec, keeps: Keeps) -> WriteSpec:
     return WriteSpec(strategy=strategies[keeps], columns=tuple(column.name for column in table.columns))
 
 
-def of_log(main: SourceSpec, log: Changelog | None) -> SourceSpec:
-    """Return the main source of a changelog."""
+def of_log(main: SourceSpec, log: Changelog | None, backup: BackupSpec | None) -> SourceSpec:
+    """Return the main source of a changelog, with the backup that is loaded before it."""
     if isinstance(main, FilesSpec) and log is not None and log.is_typed:
         main = replace(main, columns=(*log.layout.columns, Column(name=EVENT, type=event_type())))
-    return replace(main, changelog=log)
+    return replace(main, changelog=log, bootstrap=backup)
 
 
 def check_goes_with(

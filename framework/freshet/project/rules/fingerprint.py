@@ -83,9 +83,9 @@ APART: Fields = {
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
 LATER: Fields = {
-    SourceSpec: frozenset({"changelog"}),
-    KafkaSpec: frozenset({"changelog", "key"}),
-    FilesSpec: frozenset({"changelog"}),
+    SourceSpec: frozenset({"changelog", "bootstrap"}),
+    KafkaSpec: frozenset({"changelog", "bootstrap", "key"}),
+    FilesSpec: frozenset({"changelog", "bootstrap"}),
     Layout: frozenset({"keeps"}),
 }
 

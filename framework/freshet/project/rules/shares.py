@@ -54,6 +54,7 @@ def in_one_session(pipelines: Sequence[PipelineSpec]) -> tuple[PipelineSpec, ...
         options.AVRO_IN_SESSION: any(
             (isinstance(spec.source, KafkaSpec) and spec.source.uses_avro)
             or (isinstance(spec.source, FilesSpec) and spec.source.format == "avro")
+            or (spec.source.bootstrap is not None and spec.source.bootstrap.format == "avro")
             for spec in pipelines
         ),
     }

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from freshet.hudi.keys.streamer_options import advice_for
 from freshet.problems import Problems, did_you_mean, is_misspelt, nearest
+from freshet.project.shape.backup import Backup
 from freshet.project.shape.budget import NO_LIMIT, Budget
 from freshet.project.shape.changelog import Changelog, ReferenceKey, Values
 from freshet.project.shape.checks import Check, Compared, Freshness, Reference, Volume
@@ -232,7 +233,8 @@ def _note(
         if owner is Check and len(path) > 3:
             owner = in_checks.get(path[2], Check)
         elif owner is Source and len(path) > 2:
-            of_source = RegistrySchemas if path[1] == "schema" else Changelog
+            parts: dict[str, type[BaseModel]] = {"schema": RegistrySchemas, "bootstrap": Backup}
+            of_source = parts.get(path[1], Changelog)
             owner = in_changelog.get(path[2], of_source) if len(path) > 3 else of_source
         known = [field.alias or name for name, field in owner.model_fields.items()]
         near = nearest(path[-1], known) or path[-1]

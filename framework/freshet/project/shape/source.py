@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from freshet.project.shape.backup import Backup
 from freshet.project.shape.changelog import Changelog
 from freshet.project.shape.strategies import Duration, Model, Name, Size, one_as_list, refused
 
@@ -129,6 +130,11 @@ class Source(Model):
     key: Key | None = Field(None, description="How records' keys are decoded; left out, they are the bytes _kafka.key alone.")
     changelog: Changelog | None = Field(
         None, description="format: changelog: how changes are read, of topics or of a table, and merged into the target."
+    )
+    bootstrap: Backup | None = Field(
+        None,
+        description="format: changelog: a backup of the table, which is loaded first; then come the changes since the position "
+        "that it names.",
     )
     columns: dict[Name, Name] | None = Field(
         None,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from freshet.hudi.checkpoint import MAIN
+from freshet.plan.bootstrap import ReadBackup
 from freshet.plan.row_stages import AdaptEvents
 from freshet.run.steps.work import Work
+from freshet.sources.changelog.backup import read_backup
 from freshet.sources.changelog.events import read_events
 from freshet.sources.hudi.read.inputs import read_partitions
 from freshet.sources.hudi.reads import DriveRows, ReadIncrement, ReadPartitions, counted
@@ -12,7 +14,11 @@ from freshet.sources.readers import READERS
 
 
 def read_main(work: Work, stage: ReadIncrement) -> None:
-    """Read the window of the main source."""
+    """Read the window of the main source, or the backup that its table is loaded from first."""
+    if isinstance(stage, ReadBackup):
+        work.source, work.aside = read_backup(work.spark, stage)
+        work.view(MAIN, work.source)
+        return
     reader = READERS[work.spec.source.kind]
     work.source, work.aside = reader.read(work.spark, stage)
     work.view(MAIN, work.source.drop(*reader.identity))

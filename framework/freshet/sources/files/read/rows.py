@@ -122,7 +122,7 @@ def _of_schema(spark: SparkSession, stage: ReadFiles, paths: Sequence[str]) -> D
         names: list[str] = [field.name for field in read.schema.fields]
         raw = _placed(stage, read, *names)
         have = {field.name: field.dataType.jsonValue() for field in read.schema.fields}
-        values, wrong = _fitted(stage, have)
+        values, wrong = fitted_columns(stage.columns, have, stage.is_strict)
         original = F.to_json(F.struct(F.col(_PATH).alias("path"), F.struct(*(f"`{name}`" for name in names)).alias("row")))
         why = F.coalesce(*wrong) if len(wrong) > 1 else wrong[0] if wrong else F.lit(None).cast("string")
         rows = raw.select(*values, _origin(), why.alias(WHY), original.alias(ORIGINAL))
@@ -140,15 +140,27 @@ def _of_schema(spark: SparkSession, stage: ReadFiles, paths: Sequence[str]) -> D
     return rows
 
 
-def _fitted(stage: ReadFiles, have: Mapping[str, Any]) -> tuple[list[SparkColumn], list[SparkColumn]]:
+def fitted_columns(
+    columns: Sequence[Column], have: Mapping[str, Any], is_strict: bool = False
+) -> tuple[list[SparkColumn], list[SparkColumn]]:
+    """Return columns of rows that have types of their own, and why a row does not fit them, each null where that is not why.
+
+    Args:
+        columns: The columns.
+        have: The types that there are, as Spark's JSON has them, by name.
+        is_strict: True where there may be no others.
+
+    Raises:
+        ValueError: They cannot be had of these, in words.
+    """
     by_lower = {name.lower(): name for name in have}
-    wanted = {column.name.lower() for column in stage.columns}
+    wanted = {column.name.lower() for column in columns}
     if not wanted & by_lower.keys():
         raise ValueError(f"none of its columns {', '.join(have)[:200]} is one of the pipeline's")
-    if stage.is_strict and (more := [name for lower, name in by_lower.items() if lower not in wanted]):
+    if is_strict and (more := [name for lower, name in by_lower.items() if lower not in wanted]):
         raise ValueError(f"it has columns that the pipeline has not: {', '.join(more)[:200]}")
     values, wrong = [], []
-    for column in stage.columns:
+    for column in columns:
         name = by_lower.get(column.name.lower())
         one = Fitted(value=f"CAST(NULL AS {column.type})")
         if name is not None:
