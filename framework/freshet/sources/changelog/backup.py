@@ -67,14 +67,14 @@ def _of_table(spark: SparkSession, stage: ReadBackup) -> tuple[DataFrame, DataFr
     have = {field.name: field.dataType.jsonValue() for field in read.schema.fields}
     try:
         values, wrong = fitted_columns(stage.columns, have)
-    except ValueError as why:
+    except ValueError as error:
         raise DataError(
             "BACKUP_UNFIT",
-            f"{stage.backup.words} cannot be loaded: {why}.",
+            f"{stage.backup.words} cannot be loaded: {error}.",
             _UNTOUCHED,
             "Make the DDL and the table agree, or write a view of it as files of Parquet, and load those.",
             path=stage.backup.path,
-        ) from why
+        ) from error
     why = F.coalesce(F.lit(None).cast("string"), *wrong).alias(WHY)
     rows = read.select(*values, why, F.to_json(F.struct(*(F.col(name(one)) for one in read.columns))).alias(ORIGINAL))
     if not stage.rule:
