@@ -35,7 +35,7 @@ class Answers:
 
     def __init__(self, *columns: tuple[str, str, str | None], key: Sequence[str] = ("id",), **more: Any) -> None:
         self.columns = columns or (("id", "int(11)", None),)
-        self.key, self.cascades = key, more.pop("cascades", [])
+        self.key, self.made_by = key, more.pop("made_by", "CREATE TABLE `orders` (\n  `id` int\n)")
         self.found: list[tuple[Any, ...]] = more.pop("found", [])
         self.variables = {**FIT, **more}
         self.asked: list[tuple[str, Sequence[object]]] = []
@@ -50,7 +50,7 @@ class Answers:
             catalogue._TABLES: [("orders", "InnoDB")],
             catalogue._COLUMNS: told,
             catalogue._KEYS: [("orders", name) for name in self.key],
-            catalogue._CASCADES: self.cascades,
+            "SHOW CREATE TABLE `orders`": [("orders", self.made_by)],
         }
         return known.get(sql, self.found)
 
@@ -95,7 +95,16 @@ def test_columns_that_the_log_gives_otherwise_are_refused(kind: str, charset: st
 
 def test_a_table_that_a_foreign_key_changes_is_refused() -> None:
     """InnoDB deletes its rows itself, and no row of the log says so."""
-    assert "items_order" in a_table(cascades=[("orders", "items_order", "shops")]).refused
+    key = (
+        "CREATE TABLE `orders` (\n  `id` int COMMENT 'a',\n"
+        "  CONSTRAINT `its ``key` FOREIGN KEY (`id`) REFERENCES `sh op` (`id`)%s\n)"
+    )
+    assert "its `key" in a_table(made_by=key % " ON DELETE CASCADE").refused
+    assert "sh op" in a_table(made_by=key % " ON DELETE NO ACTION ON UPDATE SET NULL,").refused
+    assert not a_table(made_by=key % " ON DELETE NO ACTION ON UPDATE RESTRICT").refused
+    comment = "CONSTRAINT `a` FOREIGN KEY (`b`) REFERENCES `c` (`d`) ON DELETE CASCADE"
+    said = f"CREATE TABLE `orders` (\n  `id` int COMMENT '{comment}'\n)"
+    assert not a_table(made_by=said).refused
 
 
 @pytest.mark.parametrize(

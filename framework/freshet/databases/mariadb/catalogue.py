@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from freshet.databases.mariadb.connection import Connection
+from freshet.databases.mariadb.connection import Connection, quoted
 from freshet.databases.mariadb.values import Kind, kind_of, lake_type
 from freshet.databases.model import DbColumn, DbTable
 from freshet.types.columns import Atomic
@@ -22,11 +23,12 @@ _KEYS = """
 SELECT TABLE_NAME, COLUMN_NAME FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA = DATABASE() AND INDEX_NAME = 'PRIMARY' ORDER BY TABLE_NAME, SEQ_IN_INDEX
 """
-_CASCADES = """
-SELECT TABLE_NAME, CONSTRAINT_NAME, REFERENCED_TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS
-WHERE CONSTRAINT_SCHEMA = DATABASE()
-  AND NOT (DELETE_RULE IN ('RESTRICT', 'NO ACTION') AND UPDATE_RULE IN ('RESTRICT', 'NO ACTION'))
-"""
+_MADE_BY = "SHOW CREATE TABLE {}"
+# The rules of information_schema are hidden from a user who may only read.
+_CHANGES_ROWS = re.compile(
+    r"^ +CONSTRAINT `((?:[^`]|``)+)` FOREIGN KEY .* REFERENCES `((?:[^`]|``)+)`.* ON (?:DELETE|UPDATE) (?:CASCADE|SET)\b",
+    re.MULTILINE,
+)
 _OF_KEYS = ("tinyint", "smallint", "int", "bigint", "string", "date", "timestamp")
 #: Types that MariaDB sorts by the places of their members and compares by their texts.
 _SORTED_OTHERWISE = ("enum(", "set(")
@@ -40,19 +42,23 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
     schema = connection.address.database
     columns: dict[str, list[DbColumn]] = {}
     refused: dict[str, str] = {}
-    for table, constraint, parent in connection.rows(_CASCADES):
-        refused.setdefault(
-            table, f"its foreign key {constraint} changes its rows when those of {parent} change, which the log does not say"
-        )
+    engines = connection.rows(_TABLES)
+    for table, _ in engines:
+        ((_, statement),) = connection.rows(_MADE_BY.format(quoted(table)))
+        if found := _CHANGES_ROWS.search(statement):
+            constraint, parent = (name.replace("``", "`") for name in found.groups())
+            refused[table] = (
+                f"its foreign key {constraint} changes its rows when those of {parent} change, which the log does not say"
+            )
     for table, name, data_type, column_type, precision, scale, nullable, generated, charset in connection.rows(_COLUMNS):
-        found, note = lake_type(data_type, column_type, precision, scale)
-        if (why := _unread(data_type, column_type, charset)) or found is None:
+        kind, note = lake_type(data_type, column_type, precision, scale)
+        if (why := _unread(data_type, column_type, charset)) or kind is None:
             why = why or f"of the type {column_type}"
             refused.setdefault(table, f"its column {name} is {why}, which the log and a query give differently")
         if generated != "NEVER":
             refused.setdefault(table, f"its column {name} is computed by the database, which was not tried")
         columns.setdefault(table, []).append(
-            DbColumn(name=name, declared=column_type, type=found or Atomic("string"), note=note, nullable=nullable == "YES")
+            DbColumn(name=name, declared=column_type, type=kind or Atomic("string"), note=note, nullable=nullable == "YES")
         )
     keys: dict[str, list[str]] = {}
     for table, name in connection.rows(_KEYS):
@@ -66,7 +72,7 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
             whole_rows=True,
             refused=refused.get(table, "") or _refused(engine, keys.get(table), columns.get(table, [])),
         )
-        for table, engine in connection.rows(_TABLES)
+        for table, engine in engines
     )
 
 

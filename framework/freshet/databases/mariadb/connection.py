@@ -31,7 +31,7 @@ def settings_of(address: Address) -> dict[str, Any]:
         "read_timeout": _READ_SECONDS,
         "write_timeout": _READ_SECONDS,
         # By a mode of the server's, texts of a fixed length would come filled with blanks, which the log does not have.
-        "init_command": "SET time_zone = '+00:00', sql_mode = ''",
+        "init_command": "SET time_zone = '+00:00', sql_mode = '', sql_quote_show_create = 1",
     }
 
 
