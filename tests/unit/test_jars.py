@@ -15,6 +15,9 @@ import pytest
 from freshet.jvm import ivy, jars, java
 from freshet.jvm.jars import (
     AVRO_JARS,
+    CONNECT_JARS,
+    DEBEZIUM_MARIADB_JARS,
+    DEBEZIUM_POSTGRES_JARS,
     HBASE_JARS,
     KAFKA_SERVER_JARS,
     KAFKA_SOURCE_JARS,
@@ -27,7 +30,8 @@ from freshet.jvm.jars import (
 from freshet.jvm.java import JavaNotFound, find_java_home, write_trust_store
 from freshet.jvm.spark_counts import Counts
 
-SETS = (SPARK_JARS, KAFKA_SOURCE_JARS, AVRO_JARS, HBASE_JARS, KAFKA_SERVER_JARS)
+CONNECTS = (CONNECT_JARS, DEBEZIUM_POSTGRES_JARS, DEBEZIUM_MARIADB_JARS)
+SETS = (SPARK_JARS, KAFKA_SOURCE_JARS, AVRO_JARS, HBASE_JARS, KAFKA_SERVER_JARS, *CONNECTS)
 CONTENT = {"a-1.jar": b"first jar", "b-2.jar": b"second jar"}
 
 
