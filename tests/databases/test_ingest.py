@@ -14,7 +14,8 @@ from tests.databases.shops import Shop
 
 
 def freshet(folder: Path, *words: str, code: int = 0) -> Any:
-    done = CliRunner().invoke(main, [*words, "--output", "json", *(() if words[0] == "init" else ("-C", str(folder)))])
+    place = () if words[0] in ("init", "connector") else ("-C", str(folder))
+    done = CliRunner().invoke(main, [*words, "--output", "json", *place])
     assert done.exit_code == code, done.output
     return json.loads(done.stdout)
 

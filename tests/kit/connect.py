@@ -1,4 +1,4 @@
-"""A stub of Kafka Connect's REST interface, for tests that need no JVM: it says what it is told to, and notes what it is asked."""
+"""A stub of Kafka Connect's REST interface, without a JVM: it says what it is told to, and notes what it is asked."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _directory = directory_option("hbase", "data, log and ports")
 
 
 @click.group(
-    short_help="Start what a developer's machine lacks: a real HBase, Kafka, Kafka Connect, database; a stub of a schema registry."
+    short_help="Start what a developer's machine lacks: a real HBase, Kafka, Connect, database; a stub of a schema registry."
 )
 def dev() -> None:
     """Start what a developer's machine lacks, without Docker.

@@ -1,4 +1,4 @@
-"""Questions to Kafka Connect over its REST interface: bounded in time and size, and nothing of a config's values in any error."""
+"""Questions to Kafka Connect over its REST interface: bounded in time and size; no error has a value of a config."""
 
 from __future__ import annotations
 

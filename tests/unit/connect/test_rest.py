@@ -69,7 +69,7 @@ def test_which_connectors_it_has() -> None:
 
 
 def test_how_its_connectors_are() -> None:
-    trace = "org.apache.kafka.connect.errors.ConnectException: no slot\n\tat org.X.y(X.java:5)\nCaused by: org.P: gone\n\tat org.P(P.java:1)"
+    trace = "org.errors.ConnectException: no slot\n\tat org.X.y(X.java:5)\nCaused by: org.P: gone\n\tat org.P(P.java:1)"
 
     def one(state: str, *tasks: dict[str, Any]) -> dict[str, Any]:
         return {"status": {"name": "x", "connector": {"state": state}, "tasks": list(tasks)}}

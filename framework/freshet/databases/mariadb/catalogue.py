@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from freshet.databases.mariadb.connection import Connection
@@ -38,7 +39,15 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
         if generated != "NEVER":
             refused.setdefault(table, f"its column {name} is computed by the database, which was not tried")
         columns.setdefault(table, []).append(
-            DbColumn(name=name, declared=column_type, type=found or Atomic("string"), note=note, nullable=nullable == "YES")
+            DbColumn(
+                name=name,
+                declared=column_type,
+                type=found or Atomic("string"),
+                note=note,
+                nullable=nullable == "YES",
+                base=data_type,
+                digits=_digits(data_type, column_type),
+            )
         )
     keys: dict[str, list[str]] = {}
     for table, name in connection.rows(_KEYS):
@@ -62,6 +71,13 @@ def kinds_of(connection: Connection) -> Mapping[str, Mapping[str, Kind]]:
     for table, name, data_type, column_type, *_ in connection.rows(_COLUMNS):
         found.setdefault(table, {})[name] = kind_of(data_type, column_type)
     return found
+
+
+def _digits(data_type: str, column_type: str) -> int:
+    if data_type != "datetime":
+        return -1
+    found = re.fullmatch(r"datetime\((\d)\)", column_type)
+    return int(found[1]) if found else 0
 
 
 def _refused(engine: str | None, key: list[str] | None, columns: list[DbColumn]) -> str:
