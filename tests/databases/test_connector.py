@@ -30,15 +30,15 @@ pytestmark = pytest.mark.waits
 SECONDS = 180.0
 PASSWORD = "geheim-17"
 COLUMNS = {
-    "postgresql": "id int primary key, status varchar(20) default 'new', amount numeric(10,2), at timestamp, third timestamp(3), "
-    "zoned timestamptz, day date, clock time, n bigint, note text",
-    "mariadb": "id int primary key, status varchar(20) default 'new', amount decimal(10,2), at datetime(6), third datetime(3), "
-    "zoned timestamp(6) null, day date, clock time, n bigint unsigned, note longtext",
+    "postgresql": "amount numeric(10,2), at timestamp, third timestamp(3), zoned timestamptz, day date, clock time, n bigint, "
+    "note text",
+    "mariadb": "amount decimal(10,2), at datetime(6), third datetime(3), zoned timestamp(6) null, day date, clock time, "
+    "n bigint unsigned, note longtext",
 }
 TEXTS = {
-    "postgresql": "id, status, amount::text, to_char(at, 'YYYY-MM-DD HH24:MI:SS.US'), to_char(third, 'YYYY-MM-DD HH24:MI:SS.US'), "
-    "to_char(zoned at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), day::text, (extract(epoch from clock) * 1000000)::bigint, "
-    "n::text, note",
+    "postgresql": "id, status, amount::text, to_char(at, 'YYYY-MM-DD HH24:MI:SS.US'), "
+    "to_char(third, 'YYYY-MM-DD HH24:MI:SS.US'), to_char(zoned at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), day::text, "
+    "(extract(epoch from clock) * 1000000)::bigint, n::text, note",
     "mariadb": "id, status, cast(amount as char), date_format(at, '%Y-%m-%d %H:%i:%s.%f'), "
     "date_format(third, '%Y-%m-%d %H:%i:%s.%f'), date_format(zoned, '%Y-%m-%d %H:%i:%s.%f'), cast(day as char), "
     "time_to_sec(clock) * 1000000, cast(n as char), note",
@@ -81,8 +81,8 @@ class Captured:
 
     def put(self, config: dict[str, str]) -> None:
         """Let Connect have the connector."""
-        address = f"{self.worker.url}/connectors/{self.shop.name}/config"
-        request = urllib.request.Request(address, json.dumps(config).encode(), {"Content-Type": "application/json"}, method="PUT")
+        address, sent = f"{self.worker.url}/connectors/{self.shop.name}/config", json.dumps(config).encode()
+        request = urllib.request.Request(address, sent, {"Content-Type": "application/json"}, method="PUT")
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
             assert answer.status in (200, 201)
 
@@ -90,7 +90,10 @@ class Captured:
         """Wait until the connector runs."""
         deadline = time.monotonic() + SECONDS
         asked = Connect(self.worker.url, 60)
-        while not any(one.is_up for one in (found := asked.connectors()) if one.name == self.shop.name):
+        while True:
+            found = [one for one in asked.connectors() if one.name == self.shop.name]
+            if any(one.is_up for one in found):
+                return
             assert time.monotonic() < deadline, found
             time.sleep(0.2)
 
@@ -145,7 +148,7 @@ def order(n: int) -> str:
 
 def test_a_database_goes_through_kafka_into_the_lake(shop: Shop, worker: Worker, spark: SparkSession, tmp_path: Path) -> None:
     shop.run(
-        f"create table orders ({COLUMNS[shop.kind]})",
+        f"create table orders (id int primary key, status varchar(20) default 'new', {COLUMNS[shop.kind]})",
         "create table items (order_id int, line int, what varchar(20), primary key (order_id, line))",
         "create table marks (id int primary key, what varchar(1))",
     )
@@ -163,7 +166,8 @@ def test_a_database_goes_through_kafka_into_the_lake(shop: Shop, worker: Worker,
         # Beyond 63 bits.
         shop.run("update orders set n = 18446744073709551615 where id = 19")
     folder = tmp_path / "project"
-    made = freshet(folder, "init", str(folder), "--from", address, "--connector", worker.servers, "--password-env", "SHOP_PASSWORD")
+    how = ("--from", address, "--connector", worker.servers, "--password-env", "SHOP_PASSWORD")
+    made = freshet(folder, "init", str(folder), *how)
     # Of texts that every update leaves out where they are large; orders have whole rows.
     assert all("orders" not in note for note in made["notes"])
     freshet(folder, "validate")

@@ -47,7 +47,7 @@ def _address(context: click.Context, parameter: click.Parameter, value: str | No
     default=None,
     metavar="URL",
     callback=_address,
-    help="The Kafka Connect that is to say, too, whether it takes the config.  [default: that of freshet dev connect, if it is up]",
+    help="The Kafka Connect that validates the config, too.  [default: that of freshet dev connect, if it is up]",
 )
 @reporting
 def check(output: Output, file: Path, url: str | None) -> Exit:

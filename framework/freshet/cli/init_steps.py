@@ -88,7 +88,7 @@ def from_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "servers",
             default="",
             metavar="HOST:PORT",
-            help="--from: Debezium captures it into topics of this Kafka: write a connector's config, and pipelines of its topics.",
+            help="--from: Debezium captures it into topics of this Kafka: write its connector's config and their pipelines.",
         ),
     )
     for option in reversed(options):

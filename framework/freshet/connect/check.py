@@ -131,7 +131,7 @@ def _declared(kind: Kind, config: Mapping[str, str]) -> Iterator[Wrong]:
 def _misspelt(config: Mapping[str, str]) -> Iterator[Wrong]:
     known = {rule.key for rule in RULES} | set(ABSENT)
     for key in config:
-        meant = nearest(key, known, 0.9) if key not in known else None
+        meant = nearest(key, known, 0.85) if key not in known else None
         if meant and meant not in config:
             said = f"'{key[:80]}' is no setting, and Connect says nothing of that."
             yield Wrong(key=key, code=NEEDS, said=said, write=f"Did you mean '{meant}'?")

@@ -34,7 +34,7 @@ class Catalogue:
 
 @pytest.fixture
 def catalogue(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Let the database have one table that is read but for a column, one whose key is not, and one of an odd name; where its log is."""
+    """Let the database have a table that is read but for a column, one of an odd name, one whose key is not read."""
     position = ["0/1"]
 
     def source(kind: Kind, one: DbColumn, odd: DbColumn) -> Catalogue:
