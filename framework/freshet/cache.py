@@ -1,4 +1,4 @@
-"""The one folder of what can be fetched or made again: jars, archives of classes, parsed DDL files, leases of remote tables."""
+"""The one folder of what can be fetched or made again: jars, archives of classes, DDLs, verdicts, leases of remote tables."""
 
 from __future__ import annotations
 

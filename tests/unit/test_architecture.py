@@ -29,7 +29,7 @@ MODULES = sorted(FRAMEWORK.rglob("*.py"))
 LAYERS = (
     # Airflow's part is installed without what freshet needs.
     ("errors", "secrets", "credentials", "cache", "types", "airflow"),
-    ("problems", "events"),
+    ("problems", "events", "remembered"),
     ("hudi.keys", "changelog", "registry", "databases"),
     ("project",),
     ("storage",),
@@ -90,6 +90,7 @@ NO_SPARK = (
     "credentials",
     "cache",
     "problems",
+    "remembered",
     "types",
     "events",
     "changelog.adapter",

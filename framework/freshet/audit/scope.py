@@ -15,7 +15,7 @@ def scope_of(spec: PipelineSpec, state: StateReader) -> Scope:
         state: Reader of the tables, which know their columns and keys.
     """
     # What parses SQL takes a fifth of a second to import, and who compares all of a table needs none of it.
-    from freshet.verdict.judge import judge
+    from freshet.verdict.judged import judged
     from freshet.verdict.tables import facts_of
 
-    return judge(spec, facts_of(spec, {}, state=state)).scope
+    return judged(spec, facts_of(spec, {}, state=state)).scope

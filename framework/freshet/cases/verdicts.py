@@ -13,7 +13,7 @@ from freshet.problems import Problems
 from freshet.project.model.pipeline import Project
 from freshet.verdict.columns import SRC
 from freshet.verdict.facts import TableFacts
-from freshet.verdict.judge import judge
+from freshet.verdict.judged import judged
 from freshet.verdict.result import Verdict
 from freshet.verdict.tables import facts_of, moments_of
 
@@ -40,5 +40,5 @@ def verdicts_of(project: Project, overrides: Sequence[str], state: StateReader |
             )
             for name, shape in (fixture.tables if fixture else {}).items()
         }
-        found[spec.name] = judge(spec, facts_of(spec, declared, told, state))
+        found[spec.name] = judged(spec, facts_of(spec, declared, told, state))
     return found

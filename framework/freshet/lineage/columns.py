@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.verdict.chain import Chain
 from freshet.verdict.columns import LIST, ROWS, UNKNOWN, Base, Col
-from freshet.verdict.facts import Question, TableFacts
+from freshet.verdict.facts import TableFacts
+from freshet.verdict.question import Question
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,8 @@ def compile_run(spec: PipelineSpec, state: StateReader) -> Plan:
     if plan.stages:
         # What parses SQL takes a fifth of a second to import, which an idle run must not pay.
         from freshet.verdict.describe import refuse_inexact
-        from freshet.verdict.judge import judge
+        from freshet.verdict.judged import judged
         from freshet.verdict.tables import facts_of
 
-        refuse_inexact({spec.name: judge(spec, facts_of(spec, {}, state=state))})
+        refuse_inexact({spec.name: judged(spec, facts_of(spec, {}, state=state))})
     return plan

@@ -5,16 +5,19 @@ The parser knows nearly all of Spark's SQL, and not all of it: what it cannot pa
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
 from freshet.plan.stages import Notice
 from freshet.project.model.pipeline import PipelineSpec
 from freshet.project.syntax.statements import Statement
+from freshet.remembered import recall_by_code, remember_by_code
 
 # What stands behind these is no SQL.
 _OTHER = re.compile(r"\s*(set|uncache|map|reduce)\b", re.IGNORECASE)
 _LONGEST = 40
+_KIND = "unparsed"
 
 
 def sql_notices(spec: PipelineSpec) -> tuple[Notice, ...]:
@@ -23,7 +26,7 @@ def sql_notices(spec: PipelineSpec) -> tuple[Notice, ...]:
     Args:
         spec: The pipeline.
     """
-    found = ((step.file, next(unparsed(step.statements), None)) for step in spec.transform if step.statements)
+    found = ((step.file, _first(step.statements)) for step in spec.transform if step.statements)
     return tuple(
         Notice(
             "SQL_NOT_PARSED",
@@ -33,6 +36,16 @@ def sql_notices(spec: PipelineSpec) -> tuple[Notice, ...]:
         for file, place in found
         if place is not None
     )
+
+
+def _first(statements: Sequence[Statement]) -> tuple[int, str] | None:
+    about = json.dumps([(one.line, one.text) for one in statements])
+    kept = recall_by_code(_KIND, about)
+    if kept is not None:
+        return (int(kept[0]), str(kept[1])) if kept else None
+    place = next(unparsed(statements), None)
+    remember_by_code(_KIND, about, place or [])
+    return place
 
 
 def unparsed(statements: Sequence[Statement]) -> Iterator[tuple[int, str]]:

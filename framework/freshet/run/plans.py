@@ -103,9 +103,9 @@ def plan_run(
         before = waits_for(project, spec, state, more) if missing else ()
         return RunPlan(pipeline=spec.name, waits_for=before) if before else RunPlan(pipeline=spec.name, error=error)
     # It parses SQL, which whoever only loads a project must not pay for.
-    from freshet.verdict.judge import judge
+    from freshet.verdict.judged import judged
     from freshet.verdict.tables import facts_of
 
-    verdict = judge(spec, facts_of(spec, {}, state=state))
+    verdict = judged(spec, facts_of(spec, {}, state=state))
     cost = shown_estimate(spec, made, state)
     return RunPlan(pipeline=spec.name, plan=made, logic=report_logic(spec, state), verdict=verdict, cost=cost)

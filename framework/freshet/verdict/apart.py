@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from freshet.verdict import says
 from freshet.verdict.columns import SRC, Base, Col
-from freshet.verdict.facts import Question
+from freshet.verdict.question import Question
 from freshet.verdict.result import Granted
 
 

@@ -14,9 +14,9 @@ from freshet.project.model.steps import TransformSpec
 from freshet.project.syntax.statements import Statement
 from freshet.verdict import says
 from freshet.verdict.columns import SRC, UNKNOWN, Col
-from freshet.verdict.facts import Question
 from freshet.verdict.output import output_of
 from freshet.verdict.publish import Published
+from freshet.verdict.question import Question
 from freshet.verdict.relation import Rel
 from freshet.verdict.result import Finding, Granted, Output, Scope
 from freshet.verdict.scan import renamed, source

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from freshet.changelog.declared import Changelog
 from freshet.project.model.records import RecordsSpec
-from freshet.verdict.facts import Question
+from freshet.verdict.question import Question
 from freshet.verdict.result import Finding, Scope, ScopeColumn
 from freshet.verdict.says import SHOWN
 from freshet.verdict.settings import of_settings

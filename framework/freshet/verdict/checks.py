@@ -10,8 +10,8 @@ from sqlglot.dialects.spark import Spark
 
 from freshet.project.model.checks import CheckSpec, ReferenceRule, RowRule, SuiteRule, UniqueRule
 from freshet.project.model.pipeline import PipelineSpec
-from freshet.verdict.facts import Question
 from freshet.verdict.functions import volatile_in
+from freshet.verdict.question import Question
 from freshet.verdict.result import Example, Finding
 from freshet.verdict.says import SHOWN
 from freshet.verdict.texts import columns_of

@@ -10,10 +10,14 @@ from freshet.verdict.chain import Chain
 from freshet.verdict.changelogs import of_events, scope_of
 from freshet.verdict.checks import of_checks
 from freshet.verdict.columns import SRC
-from freshet.verdict.facts import Question, TableFacts
+from freshet.verdict.facts import TableFacts
+from freshet.verdict.question import Question
 from freshet.verdict.result import Finding, Granted, Kind, Output, Scope, Verdict
 from freshet.verdict.settings import of_settings
 from freshet.verdict.topics import never_happens
+
+#: Why there are no pieces where the analysis itself fails, which it may do once and not again.
+FAILED = "the analysis failed"
 
 
 def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> Verdict:
@@ -33,7 +37,7 @@ def judge(spec: PipelineSpec, facts: Mapping[str, TableFacts] | None = None) -> 
         chain = _walked(question)
         found, scope, granted, not_asked, output = chain.found, chain.scope, chain.granted, chain.not_asked, chain.output
     except Exception as error:  # a fault of the analysis must not stand for a fault of the pipeline
-        found, scope, granted = [_fault(spec, error)], Scope(why_none="the analysis failed"), []
+        found, scope, granted = [_fault(spec, error)], Scope(why_none=FAILED), []
         not_asked, output = ("whatever else may make the two differ",), None
     found = [one for one in (*found, *of_checks(question)) if not never_happens(spec, one)]
     return _verdict(spec, [*found, *of_settings(question)], scope, granted, not_asked, output)

@@ -9,7 +9,7 @@ from sqlglot import exp
 from freshet.project.model.paths import same_place
 from freshet.verdict import says_joins
 from freshet.verdict.columns import SRC
-from freshet.verdict.facts import Question
+from freshet.verdict.question import Question
 from freshet.verdict.relation import Owed, Rel
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from freshet.verdict.columns import Col
-from freshet.verdict.facts import Question
+from freshet.verdict.question import Question
 from freshet.verdict.relation import Rel, is_unique
 from freshet.verdict.result import Finding, Granted
 from freshet.verdict.says import Said

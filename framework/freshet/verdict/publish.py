@@ -11,9 +11,9 @@ from freshet.project.model.records import RecordsSpec
 from freshet.verdict import says, says_target
 from freshet.verdict.apart import assumed, lost_moments, told_apart
 from freshet.verdict.columns import INSTANT, ROWS, SRC, Col
-from freshet.verdict.facts import Question
 from freshet.verdict.groups import depends_on
 from freshet.verdict.owed import drives_missing
+from freshet.verdict.question import Question
 from freshet.verdict.relation import Looked, Rel
 from freshet.verdict.result import Finding, Granted, Scope, ScopeColumn
 from freshet.verdict.site import Site

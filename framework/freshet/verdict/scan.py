@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from freshet.verdict import says, says_joins
 from freshet.verdict.columns import SRC, Col, of_list, of_table
-from freshet.verdict.facts import Question
 from freshet.verdict.functions import volatile_in
 from freshet.verdict.literals import all_apart
+from freshet.verdict.question import Question
 from freshet.verdict.relation import Held, Rel
 from freshet.verdict.site import Site
 from freshet.verdict.texts import text_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from freshet.project.model.files import FilesSpec
 from freshet.project.model.paths import same_place
 from freshet.project.model.records import RecordsSpec
-from freshet.verdict.facts import Question
+from freshet.verdict.question import Question
 from freshet.verdict.result import Example, Finding
 from freshet.verdict.says import SHOWN
 

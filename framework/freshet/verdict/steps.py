@@ -10,13 +10,13 @@ from sqlglot import exp
 
 from freshet.verdict import says
 from freshet.verdict.columns import INSTANT, ROWS, SRC, Col, computed, unknown
-from freshet.verdict.facts import Question
 from freshet.verdict.functions import unknown_in, volatile_in, within
 from freshet.verdict.joins import join
 from freshet.verdict.lookups import equal, fixed_key, never_null, pairs_of, partner_of, subqueries, tied
 from freshet.verdict.names import is_of, is_of_hudi
 from freshet.verdict.pairs import Joining, Pair
 from freshet.verdict.predicates import always, conjuncts
+from freshet.verdict.question import Question
 from freshet.verdict.relation import Rel
 from freshet.verdict.result import Granted
 from freshet.verdict.scan import not_known, renamed

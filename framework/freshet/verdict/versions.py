@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from freshet.verdict import says, says_target
 from freshet.verdict.columns import SRC
-from freshet.verdict.facts import Question
 from freshet.verdict.owed import drives_missing
+from freshet.verdict.question import Question
 from freshet.verdict.relation import Rel
 from freshet.verdict.result import Finding
 from freshet.verdict.site import Site

@@ -124,6 +124,31 @@ def test_the_command_has_hbase_before_pysparks_jars(monkeypatch: pytest.MonkeyPa
     assert len(told) == 1
 
 
+def test_after_a_kill_it_is_up_when_the_dead_servers_regions_are_open(
+    place: Place, script: Callable[[str], None]
+) -> None:
+    """Kind: up is said, and whoever asks is refused."""
+    script(
+        "echo 'Scheduled ServerCrashProcedure pid=1053 for localhost,44073,1795766703155 (carryingMeta=true)';"
+        "echo 'Master has completed initialization 16.899sec'; while [ ! -e go ]; do sleep 0.05; done;"
+        "echo 'Finished pid=1053, state=SUCCESS; ServerCrashProcedure localhost,44073,1795766703155, meta=true in 16 sec';"
+        "exec sleep 60"
+    )
+    seen: list[str] = []
+
+    def waits() -> None:
+        while not place.log.exists() or "initialization" not in place.log.read_text():
+            time.sleep(0.02)
+        seen.append(look(place.directory).state)
+        (place.directory / "go").touch()
+
+    other = threading.Thread(target=waits)
+    other.start()
+    assert start(place.directory).state == "up"
+    other.join()
+    assert seen == ["starting"]
+
+
 def test_it_starts_once_and_goes_on(place: Place, script: Callable[[str], None]) -> None:
     told: list[str] = []
     first = start(place.directory, tell=told.append)

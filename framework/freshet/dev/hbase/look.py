@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,8 @@ from freshet.dev.ports import HOST
 QUORUM = HOST
 _MASTER, _REGION_SERVERS = f"{ZNODE}/master", f"{ZNODE}/rs"
 _READY = "Master has completed initialization"
+_SCHEDULED = re.compile(r"Scheduled ServerCrashProcedure pid=(\d+)")
+_DONE = re.compile(r"Finished pid=(\d+), state=\w+; ServerCrashProcedure")
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,8 @@ def forget_the_dead(state: State) -> bool:
 
 def _says_so(place: Place) -> bool:
     try:
-        return any(_READY in log.read_text(encoding="utf-8", errors="replace") for log in place.logs)
+        said = "\n".join(log.read_text(encoding="utf-8", errors="replace") for log in place.logs)
     except FileNotFoundError:
         return False  # it was given its number just now: look again
+    # After a kill the regions of the dead server are opened some seconds later: until then whoever asks for one is refused.
+    return _READY in said and set(_SCHEDULED.findall(said)) <= set(_DONE.findall(said))

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from freshet.changelog.layout import Layout
@@ -20,8 +21,10 @@ from freshet.project.model.pipeline import IndexSpec, InputSpec, PipelineSpec, S
 from freshet.secrets import Redactor
 from freshet.types.columns import Column
 
+Fields = Mapping[type, frozenset[str]]
+
 #: Fields that the result does not follow from.
-APART: Mapping[type, frozenset[str]] = {
+APART: Fields = {
     PipelineSpec: frozenset(
         {
             # For people and schedulers.
@@ -79,7 +82,7 @@ APART: Mapping[type, frozenset[str]] = {
 
 
 #: Fields that came later: a pipeline that says nothing of them keeps its fingerprint.
-LATER: Mapping[type, frozenset[str]] = {
+LATER: Fields = {
     SourceSpec: frozenset({"changelog"}),
     KafkaSpec: frozenset({"changelog", "key"}),
     FilesSpec: frozenset({"changelog"}),
@@ -99,25 +102,32 @@ def fingerprint_of(spec: PipelineSpec, chain: Sequence[str], root: Path, secrets
         secrets: Of this pipeline alone: the process's redactor knows more or less of them by what else is loaded.
     """
     python = any(step.kind == "python" for step in spec.transform)
-    told = {"spec": _plain(spec), "chain": list(chain), "variables": dict(spec.variables) if python else {}}
+    told = {"spec": plain(spec, APART, LATER), "chain": list(chain), "variables": dict(spec.variables) if python else {}}
     text = json.dumps(secrets.whole_tree(told), sort_keys=True, ensure_ascii=False)
     text = text.replace(json.dumps(str(root), ensure_ascii=False)[1:-1], ".")
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any, apart: Fields = MappingProxyType({}), later: Fields = MappingProxyType({})) -> Any:
+    """Return a specification as a JSON-able tree: with all that its text leaves out, and in an order of its own.
+
+    Args:
+        value: A dataclass, or what is in one.
+        apart: Fields that are left out, by their class.
+        later: Fields that are left out where they have their default, by their class.
+    """
     if isinstance(value, _SCALARS):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        kind, apart, later = type(value), APART.get(type(value), frozenset()), LATER.get(type(value), frozenset())
-        named = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in apart}
-        unsaid = {f.name for f in fields(value) if f.name in later and named[f.name] == f.default}
-        told = {name: _plain(one) for name, one in named.items() if name not in unsaid}
+        kind, out, unsaid = type(value), apart.get(type(value), ()), later.get(type(value), ())
+        named = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in out}
+        silent = {f.name for f in fields(value) if f.name in unsaid and named[f.name] == f.default}
+        told = {name: plain(one, apart, later) for name, one in named.items() if name not in silent}
         return {"": kind.__name__, **told}
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): plain(one, apart, later) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain(one, apart, later) for one in value]
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     return repr(value)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from pathlib import Path
 from typing import Any
 
-from freshet.cache import cache_dir
 from freshet.project.syntax.ddl import DdlTable, Setting
+from freshet.remembered import recall, remember
 from freshet.secrets import REDACTOR
 from freshet.types.columns import Column
 from freshet.types.from_json import type_from_spark, type_to_spark
@@ -25,8 +21,8 @@ def load(text: str, file: str) -> DdlTable | None:
         text: The DDL file's text.
         file: Its name now.
     """
+    stored = recall("ddl", _key(text))
     try:
-        stored = json.loads(_path(text).read_text("utf-8"))
         return DdlTable(
             name=stored["name"],
             file=file,
@@ -40,14 +36,14 @@ def load(text: str, file: str) -> DdlTable | None:
             location=_setting(stored["location"], file),
             settings={key: Setting(value=value, file=file, line=line) for key, (value, line) in stored["settings"].items()},
         )
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def store(text: str, table: DdlTable) -> None:
-    """Remember a table that was parsed without any problem; a folder that cannot be written is no error."""
+    """Remember a table that was parsed without any problem."""
     if REDACTOR.origin(text):
-        # No secret lies in a file of ours.
+        # What a secret became in the table may be another text.
         return
     content = {
         "name": table.name,
@@ -58,19 +54,11 @@ def store(text: str, table: DdlTable) -> None:
         "location": _pair(table.location),
         "settings": {key: _pair(setting) for key, setting in table.settings.items()},
     }
-    try:
-        path = _path(text)
-        own = path.with_suffix(f".{os.getpid()}.tmp")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        own.write_text(json.dumps(content), "utf-8")
-        own.replace(path)
-    except (OSError, RuntimeError):
-        return
+    remember("ddl", _key(text), content)
 
 
-def _path(text: str) -> Path:
-    digest = hashlib.sha256(f"{_VERSION}\0{text}".encode()).hexdigest()
-    return cache_dir() / "ddl" / f"{digest[:32]}.json"
+def _key(text: str) -> str:
+    return f"{_VERSION}\0{text}"
 
 
 def _pair(setting: Setting | None) -> tuple[str, int] | None:
