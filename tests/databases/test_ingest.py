@@ -14,8 +14,7 @@ from tests.databases.shops import Shop
 
 
 def freshet(folder: Path, *words: str, code: int = 0) -> Any:
-    place = () if words[0] in ("init", "connector") else ("-C", str(folder))
-    done = CliRunner().invoke(main, [*words, "--output", "json", *place])
+    done = CliRunner().invoke(main, [*words, "--output", "json", *(() if words[0] == "init" else ("-C", str(folder)))])
     assert done.exit_code == code, done.output
     return json.loads(done.stdout)
 

@@ -8,13 +8,12 @@ from urllib.parse import urlsplit
 
 import click
 
-from freshet.cli.output import Output, message, reporting
+from freshet.cli.output import Output, reporting
 from freshet.connect.check import check as wrong_with
 from freshet.connect.check import sorted_out
 from freshet.connect.file import ConnectorFile, read_connector
 from freshet.connect.rest import Connect
 from freshet.connect.wrong import Wrong
-from freshet.dev.connect.look import look
 from freshet.errors import Exit, Problem, SpecError
 
 
@@ -47,7 +46,7 @@ def _address(context: click.Context, parameter: click.Parameter, value: str | No
     default=None,
     metavar="URL",
     callback=_address,
-    help="The Kafka Connect that validates the config, too.  [default: that of freshet dev connect, if it is up]",
+    help="The Kafka Connect that validates the config, too.",
 )
 @reporting
 def check(output: Output, file: Path, url: str | None) -> Exit:
@@ -69,12 +68,11 @@ def check(output: Output, file: Path, url: str | None) -> Exit:
     checked = sorted_out(wrong_with(found.config))
     if checked.wrong:
         raise SpecError(_problems(found, checked.wrong))
-    asked = url or _own()
-    if asked:
-        refused = _complaints(found, Connect(asked))
+    if url:
+        refused = _complaints(found, Connect(url))
         if refused:
             raise SpecError(_problems(found, refused))
-    by = f"Kafka Connect at {asked} takes it" if asked else "no Kafka Connect was asked: name one by --connect URL"
+    by = f"Kafka Connect at {url} takes it" if url else "no Kafka Connect was asked: name one by --connect URL"
     lines = [f"{found.path}: its messages can be read, and hold every change; {by}"]
     lines += [f"  {one.said} {one.write}" for one in checked.declare]
     output.result(
@@ -82,19 +80,11 @@ def check(output: Output, file: Path, url: str | None) -> Exit:
         {
             "file": found.path,
             "connector": found.name,
-            "connect": asked,
+            "connect": url,
             "declare": [{"key": one.key, "message": one.said, "hint": one.write} for one in checked.declare],
         },
     )
     return Exit.OK
-
-
-def _own() -> str | None:
-    found = look()
-    if found.state == "up":
-        message(f"asking Kafka Connect at {found.url}")
-        return found.url
-    return None
 
 
 def _complaints(found: ConnectorFile, connect: Connect) -> list[Wrong]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from freshet.cli.dev_connect import connect
 from freshet.cli.dev_databases import mariadb, postgres
 from freshet.cli.dev_kafka import kafka
 from freshet.cli.dev_registry import registry
@@ -21,9 +20,7 @@ from freshet.errors import Exit
 _directory = directory_option("hbase", "data, log and ports")
 
 
-@click.group(
-    short_help="Start what a developer's machine lacks: a real HBase, Kafka, Connect, database; a stub of a schema registry."
-)
+@click.group(short_help="Start what a developer's machine lacks: a real HBase, Kafka, database; a stub of a schema registry.")
 def dev() -> None:
     """Start what a developer's machine lacks, without Docker.
 
@@ -32,13 +29,11 @@ def dev() -> None:
       freshet dev hbase up
       freshet dev kafka up
       freshet dev kafka down
-      freshet dev connect up
       freshet dev registry up
       freshet dev postgres up
     """
 
 
-dev.add_command(connect)
 dev.add_command(kafka)
 dev.add_command(mariadb)
 dev.add_command(postgres)

@@ -14,9 +14,6 @@ from freshet.events.kinds import Phase
 from freshet.jvm.ivy import JarError, maven_paths
 from freshet.jvm.jars import (
     AVRO_JARS,
-    CONNECT_JARS,
-    DEBEZIUM_MARIADB_JARS,
-    DEBEZIUM_POSTGRES_JARS,
     HBASE_JARS,
     KAFKA_SERVER_JARS,
     KAFKA_SOURCE_JARS,
@@ -38,9 +35,6 @@ def _which(command: Callable[..., Exit]) -> Callable[..., Exit]:
     for name, words in (
         ("kafka", "The jars of `freshet dev kafka`, instead of Spark's."),
         ("hbase", "The jars of `freshet dev hbase`, instead of Spark's."),
-        ("connect", "The jars of Kafka Connect in `freshet dev connect`."),
-        ("debezium-postgres", "And there those of Debezium for PostgreSQL."),
-        ("debezium-mariadb", "And there those of Debezium for MariaDB."),
         ("kafka-source", "The jars that a pipeline needs besides Spark's that reads Kafka."),
         ("avro", "The jar that a pipeline needs besides those whose records are Avro."),
     ):
@@ -50,15 +44,7 @@ def _which(command: Callable[..., Exit]) -> Callable[..., Exit]:
 
 def _set_of(which: str | None) -> JarSet:
     # Looked up when it is asked for.
-    sets = {
-        "hbase": HBASE_JARS,
-        "kafka": KAFKA_SERVER_JARS,
-        "connect": CONNECT_JARS,
-        "debezium-postgres": DEBEZIUM_POSTGRES_JARS,
-        "debezium-mariadb": DEBEZIUM_MARIADB_JARS,
-        "kafka-source": KAFKA_SOURCE_JARS,
-        "avro": AVRO_JARS,
-    }
+    sets = {"hbase": HBASE_JARS, "kafka": KAFKA_SERVER_JARS, "kafka-source": KAFKA_SOURCE_JARS, "avro": AVRO_JARS}
     return sets.get(which or "", SPARK_JARS)
 
 

@@ -7,7 +7,6 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -17,32 +16,6 @@ _MOST_BYTES = 8 << 20
 _UNTOUCHED = "Nothing was written."
 # While its workers agree on who does what, it answers by the first; by the others where it is not there yet, or no more.
 _LATER = (409, 502, 503, 504)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Running:
-    """A connector as Connect has it.
-
-    Args:
-        name: Its name.
-        state: Of the connector: ``RUNNING``, ``FAILED``, ``PAUSED`` ...
-        tasks: States of its tasks, in order.
-        error: What made it or its first failed task fail; empty where none did.
-    """
-
-    name: str
-    state: str
-    tasks: tuple[str, ...]
-    error: str = ""
-
-    @property
-    def is_up(self) -> bool:
-        """Whether it captures: it runs, and so does each of its tasks, of which there is one at least."""
-        return {self.state, *self.tasks} == {"RUNNING"} and bool(self.tasks)
-
-    def as_json(self) -> dict[str, object]:
-        """Return it as a JSON-serialisable mapping."""
-        return {"name": self.name, "state": self.state, "tasks": list(self.tasks), "error": self.error}
 
 
 class Connect:
@@ -56,14 +29,6 @@ class Connect:
     def __init__(self, url: str, timeout_seconds: float = 10.0) -> None:
         self.url = url.rstrip("/")
         self._timeout = timeout_seconds
-
-    def serves(self) -> bool:
-        """Say whether its worker has started, to the end."""
-        try:
-            status, told = self._answer("GET", "/health", None)
-        except (OSError, http.client.HTTPException):
-            return False
-        return status == 200 and isinstance(told, dict) and told.get("status") == "healthy"
 
     def plugins(self) -> dict[str, str]:
         """Return the versions of connectors that it has, by their class.
@@ -94,19 +59,6 @@ class Connect:
             raise self._wrong("it tells nothing of the settings")
         # Its other words about a setting have the value, which may be a password.
         return {str(one["name"]): tuple(map(foreign_text, one["errors"])) for one in values if one.get("errors")}
-
-    def connectors(self) -> tuple[Running, ...]:
-        """Return the connectors that it has, by name.
-
-        Raises:
-            RetryableError: CONNECT_UNREACHABLE.
-            FreshetError: CONNECT_ANSWER.
-        """
-        told = self._ask("GET", "/connectors?expand=status")
-        try:
-            return tuple(_running(name, told[name]["status"]) for name in sorted(told))
-        except (TypeError, KeyError, AttributeError):
-            raise self._wrong("it tells no states of connectors") from None
 
     def _ask(self, method: str, path: str, body: object = None) -> Any:
         try:
@@ -141,7 +93,7 @@ class Connect:
             "CONNECT_UNREACHABLE",
             f"Kafka Connect at {self.url} does not answer within {self._timeout:g} s: {why}.",
             _UNTOUCHED,
-            "Repeat the command when it is up, or correct its address; here 'freshet dev connect up' starts one.",
+            "Repeat the command when it is up, or correct its address.",
             url=self.url,
         )
 
@@ -161,14 +113,3 @@ def _read(response: Any) -> Any:
         return json.loads(content)
     except ValueError:
         return None
-
-
-def _running(name: str, told: Mapping[str, Any]) -> Running:
-    parts = [told["connector"], *told["tasks"]]
-    traces = [foreign_text(str(part["trace"])) for part in parts if part.get("trace")]
-    return Running(
-        name=name,
-        state=str(told["connector"]["state"]),
-        tasks=tuple(str(task["state"]) for task in told["tasks"]),
-        error=traces[0] if traces else "",
-    )

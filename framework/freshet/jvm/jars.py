@@ -50,9 +50,6 @@ KAFKA_SOURCE_JARS = JarSet(_HERE / "ivy-kafka-source.xml", _HERE / "jars-kafka-s
 AVRO_JARS = JarSet(_HERE / "ivy-avro.xml", _HERE / "jars-avro.sha256")
 HBASE_JARS = JarSet(_HERE / "ivy-hbase.xml", _HERE / "jars-hbase.sha256")
 KAFKA_SERVER_JARS = JarSet(_HERE / "ivy-kafka.xml", _HERE / "jars-kafka.sha256")
-CONNECT_JARS = JarSet(_HERE / "ivy-connect.xml", _HERE / "jars-connect.sha256")
-DEBEZIUM_POSTGRES_JARS = JarSet(_HERE / "ivy-debezium-postgres.xml", _HERE / "jars-debezium-postgres.sha256")
-DEBEZIUM_MARIADB_JARS = JarSet(_HERE / "ivy-debezium-mariadb.xml", _HERE / "jars-debezium-mariadb.sha256")
 
 
 @dataclass(frozen=True)

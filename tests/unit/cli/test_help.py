@@ -23,7 +23,7 @@ def _commands(group: click.Group, path: tuple[str, ...] = ()) -> list[tuple[tupl
 
 
 COMMANDS = _commands(main)
-DEV_SERVERS = ("connect", "hbase", "kafka", "mariadb", "postgres", "registry")
+DEV_SERVERS = ("hbase", "kafka", "mariadb", "postgres", "registry")
 NAMES = [" ".join(path) or "freshet" for path, _ in COMMANDS]
 
 

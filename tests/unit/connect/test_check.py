@@ -183,12 +183,6 @@ def freshet(*words: str) -> Result:
     return CliRunner().invoke(main, ["connector", "check", *words])
 
 
-@pytest.fixture(autouse=True)
-def no_connect(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let no Kafka Connect run on this machine."""
-    monkeypatch.setenv("FRESHET_CACHE", str(tmp_path / "cache"))
-
-
 def test_the_command_names_each_problem_with_its_line(tmp_path: Path) -> None:
     file = a_file(tmp_path, a_config(snapshot__mode="never", slot__name=None))
     line = next(at for at, text in enumerate(file.read_text().splitlines(), 1) if "snapshot.mode" in text)

@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from freshet.connect.rest import Connect, Running
+from freshet.connect.rest import Connect
 from freshet.errors import FreshetError, RetryableError
 from tests.kit.connect import Answer, a_connect
 
-HEALTHY = {"status": "healthy", "message": "Worker has completed startup and is ready to handle requests."}
 VALIDATE = "PUT /connector-plugins/io.debezium.X/config/validate"
 CONFIG = {"connector.class": "io.debezium.X", "database.password": "${env:SHOP_PASSWORD}"}
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ((200, HEALTHY), True),
-        ((503, {"status": "starting", "message": "Worker is still starting up."}), False),
-        ((200, b"<html>"), False),
-        ((200, ["healthy"]), False),
-    ],
-)
-def test_it_serves_when_its_worker_has_started(answer: Answer, expected: bool) -> None:
-    with a_connect({"GET /health": answer}) as stub:
-        assert Connect(stub.url).serves() is expected
 
 
 def a_free_address() -> str:
@@ -37,9 +21,8 @@ def a_free_address() -> str:
         return f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
-def test_where_nobody_listens_it_serves_not_and_what_is_asked_may_be_repeated() -> None:
+def test_where_nobody_listens_what_is_asked_may_be_repeated() -> None:
     nobody = Connect(a_free_address())
-    assert not nobody.serves()
     with pytest.raises(RetryableError) as error:
         nobody.plugins()
     assert error.value.code == "CONNECT_UNREACHABLE"
@@ -68,27 +51,6 @@ def test_which_connectors_it_has() -> None:
         assert Connect(stub.url).plugins() == {"io.debezium.X": "3.6.1.Final"}
 
 
-def test_how_its_connectors_are() -> None:
-    trace = "org.errors.ConnectException: no slot\n\tat org.X.y(X.java:5)\nCaused by: org.P: gone\n\tat org.P(P.java:1)"
-
-    def one(state: str, *tasks: dict[str, Any]) -> dict[str, Any]:
-        return {"status": {"name": "x", "connector": {"state": state}, "tasks": list(tasks)}}
-
-    told = {
-        "shop": one("RUNNING", {"id": 0, "state": "FAILED", "trace": trace}),
-        "new": one("RUNNING"),
-        "good": one("RUNNING", {"id": 0, "state": "RUNNING"}),
-    }
-    with a_connect({"GET /connectors?expand=status": (200, told)}) as stub:
-        found = Connect(stub.url).connectors()
-    assert found == (
-        Running(name="good", state="RUNNING", tasks=("RUNNING",)),
-        Running(name="new", state="RUNNING", tasks=()),
-        Running(name="shop", state="RUNNING", tasks=("FAILED",), error="org.P: gone"),
-    )
-    assert [one.is_up for one in found] == [True, False, False]
-
-
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -102,7 +64,6 @@ def test_how_its_connectors_are() -> None:
     ("path", "ask"),
     [
         ("GET /connector-plugins", Connect.plugins),
-        ("GET /connectors?expand=status", Connect.connectors),
         (VALIDATE, lambda connect: connect.complaints(CONFIG)),
     ],
 )

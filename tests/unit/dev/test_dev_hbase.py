@@ -124,9 +124,7 @@ def test_the_command_has_hbase_before_pysparks_jars(monkeypatch: pytest.MonkeyPa
     assert len(told) == 1
 
 
-def test_after_a_kill_it_is_up_when_the_dead_servers_regions_are_open(
-    place: Place, script: Callable[[str], None]
-) -> None:
+def test_after_a_kill_it_is_up_when_the_dead_servers_regions_are_open(place: Place, script: Callable[[str], None]) -> None:
     """Kind: up is said, and whoever asks is refused."""
     script(
         "echo 'Scheduled ServerCrashProcedure pid=1053 for localhost,44073,1795766703155 (carryingMeta=true)';"

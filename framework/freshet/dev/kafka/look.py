@@ -86,10 +86,10 @@ def look_at(place: Place, kept: State | None) -> Kafka:
     return Kafka("up" if up else "starting", place.directory, port, cluster, kept.pid, place.log)
 
 
-def answers(port: int, host: str = HOST) -> bool:
-    """Say whether a broker of Kafka that asks nobody for a password answers on a port."""
+def answers(port: int) -> bool:
+    """Say whether a broker of Kafka answers on a port."""
     try:
-        with socket.create_connection((host, port), _ANSWER_SECONDS) as found:
+        with socket.create_connection((HOST, port), _ANSWER_SECONDS) as found:
             found.sendall(struct.pack(">i", len(_API_VERSIONS)) + _API_VERSIONS)
             head = _received(found, 10)
     except OSError:

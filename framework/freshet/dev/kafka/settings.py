@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from freshet.dev.kafka.files import Place, State
 from freshet.dev.ports import HOST
-from freshet.dev.properties import write_properties
 
 
 def write_settings(place: Place, state: State) -> None:
     """Write ``server.properties``."""
-    write_properties(place.properties, server_properties(place, state))
+    place.conf.mkdir(exist_ok=True)
+    text = "".join(f"{name}={_escaped(value)}\n" for name, value in server_properties(place, state).items())
+    # Java reads properties as Latin-1, and everything else by its escapes.
+    place.properties.write_bytes(text.encode("ascii"))
 
 
 def server_properties(place: Place, state: State) -> dict[str, str]:
@@ -35,3 +37,13 @@ def server_properties(place: Place, state: State) -> dict[str, str]:
         # A typing error in a name would make a topic.
         "auto.create.topics.enable": "false",
     }
+
+
+def _escaped(value: str) -> str:
+    text = value.replace("\\", "\\\\")
+    return "".join(letter if " " <= letter <= "~" else _unicode(letter) for letter in text)
+
+
+def _unicode(letter: str) -> str:
+    units = letter.encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
