@@ -36,7 +36,9 @@ def files_of(
     found = look_at(text, password_env, include, exclude)
     kind, name = found.address.kind, found.name
     reference = _reference(kind, found.position)
-    told, tables, left_out, contents = [*found.told], [], {}, {}
+    told, tables = [*found.told], list[DbTable]()
+    left_out: dict[str, list[str]] = {}
+    contents: dict[str, str] = {}
     for table in found.tables:
         columns = {one.name: written(kind, one) for one in table.columns}
         bad = [one for one, how in columns.items() if how is None]
