@@ -58,7 +58,7 @@ LAYERS = (
     ("metrics",),
     ("lineage",),
     ("backfill",),
-    ("landing",),
+    ("landing", "connect"),
     ("migration", "cases", "dev", "ingest"),
     ("audit",),
     ("site",),
@@ -70,7 +70,20 @@ TOOLS = ("__main__", "jvm.submitted.main", "hudi.keys.generate", "jvm.class_data
 # Work on an index is a run, and a run keeps dropped rows apart, which is a run itself.
 SIBLINGS = {("index.ops", "run"), ("run", "quarantine"), ("quarantine", "run")}
 #: Imported by their names alone, where a pipeline has what they are for.
-APART = ("index.hbase", "index.ops", "cases", "dev", "audit", "migration", "landing", "site", "serve", "databases", "ingest")
+APART = (
+    "index.hbase",
+    "index.ops",
+    "cases",
+    "dev",
+    "audit",
+    "migration",
+    "landing",
+    "site",
+    "serve",
+    "databases",
+    "ingest",
+    "connect",
+)
 NO_SPARK = (
     "errors",
     "secrets",
@@ -130,6 +143,7 @@ NO_SPARK = (
     "site",
     "api",
     "cli",
+    "connect",
     "databases",
     "dev",
     "ingest",

@@ -24,6 +24,7 @@ from freshet.hudi.buckets import buckets_for
 from freshet.problems import Problems
 from freshet.project.shape.json_schema import json_schema
 
+Patterns = tuple[str, ...]
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # Of what a new pipeline writes.
 _TARGETS = "derived"
@@ -86,6 +87,7 @@ def init(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     password_env: str,
+    servers: str,
 ) -> Exit:
     """Scaffold a project in FOLDER, or one more pipeline in it. Never overwrites a file.
 
@@ -106,13 +108,16 @@ def init(
       freshet init --pipeline visits --partition-size 2GB   its days will hold 2 GB each: 16 buckets
       freshet init shop --pattern fact --pattern history    a project of two patterns
       freshet init --from postgresql://cdc@db-1/shop --include 'public.*' --password-env SHOP_PASSWORD
+      freshet init --from mysql://cdc@db-1/shop --connector 127.0.0.1:9092   by Debezium on Kafka Connect
     """
     if address is not None:
         if any(_said(option) for option in ("name", "source", "sample", "patterns")):
-            raise click.UsageError("--from goes with --include, --exclude, --password-env and --partition-size alone.")
-        return _database(output, folder, address, password_env, include, exclude, size)
-    if include or exclude or password_env:
-        raise click.UsageError("--include, --exclude and --password-env are of --from.")
+            raise click.UsageError(
+                "--from goes with --include, --exclude, --password-env, --connector and --partition-size alone."
+            )
+        return _database(output, folder, (address, password_env, include, exclude), size, servers)
+    if include or exclude or password_env or servers:
+        raise click.UsageError("--include, --exclude, --password-env and --connector are of --from.")
     if patterns:
         if any(_said(option) for option in ("name", "source", "size", "sample")):
             raise click.UsageError("--pattern goes alone: it brings pipelines, sources and sample data of its own.")
@@ -182,31 +187,24 @@ def _patterns(output: Output, folder: Path, patterns: tuple[str, ...]) -> Exit:
     return Exit.OK
 
 
-def _database(
-    output: Output,
-    folder: Path,
-    address: str,
-    password_env: str,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    size: str,
-) -> Exit:
+def _database(output: Output, folder: Path, asked: tuple[str, str, Patterns, Patterns], size: str, servers: str) -> Exit:
     # Whoever captures no database needs none of its modules.
-    from freshet.cli.init_database import files_of
+    from freshet.cli import init_connector, init_database
 
     standing = stands_in(folder)
     contents = {} if standing else {path: _template(file) for path, file in _PROJECT.items()}
     need(("raw",), config_of(folder) if standing else _new_config())
-    found = files_of(address, password_env, include, exclude, "raw", buckets_for(size_of(size)))
-    if _IGNORED in contents:
+    known = (*asked, "raw", buckets_for(size_of(size)))
+    found = init_connector.files_of(*known, servers) if servers else init_database.files_of(*known)
+    if _IGNORED in contents and not servers:
         contents[_IGNORED] += "changes/\n"
     told = [*_write(folder, {**contents, **found.contents}), *found.told]
-    if standing:
+    if standing and not servers:
         told.append(f"{folder / _IGNORED} should have the line changes/")
     steps = [
         *([] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]),
         "freshet validate",
-        f"freshet ingest {found.name}",
+        *(init_connector.steps_of(found.name) if servers else [f"freshet ingest {found.name}"]),
     ]
     output.result(
         "\n".join([*told, "next:", *(f"  {step}" for step in steps)]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, count
@@ -21,6 +21,25 @@ from freshet.types.columns import PLAIN_NAME
 
 _OPEN_SECONDS = 60.0
 _USUAL = ("public",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a database has.
+
+    Args:
+        address: The database.
+        name: What is made of it is called so.
+        tables: Those that can be captured.
+        told: Which ones cannot, and why.
+        position: Where its log is, in its own words.
+    """
+
+    address: Address
+    name: str
+    tables: tuple[DbTable, ...]
+    told: tuple[str, ...]
+    position: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +70,29 @@ def files_of(
         buckets: Of each table.
 
     Raises:
+        FreshetError: As ``look_at``.
+    """
+    found = look_at(text, password_env, include, exclude)
+    name, told = found.name, [*found.told]
+    pipelines = pipeline_names(name, found.tables)
+    contents = {f"{FOLDER}/{name}.yml": _ingest(found.address, name, password_env, include, exclude, pipelines)}
+    for one in found.tables:
+        pipeline = pipelines[one.full_name]
+        contents[f"ddl/{pipeline}.sql"] = ddl_of(one, f"{database}.{pipeline}")
+        contents[f"pipelines/{pipeline}.yml"] = _pipeline(one, name, pipeline, buckets)
+        told += remarks(one)
+    return Written(name=name, contents=contents, told=tuple(told))
+
+
+def look_at(text: str, password_env: str, include: Sequence[str], exclude: Sequence[str]) -> Found:
+    """Look at a database.
+
+    Args:
+        text: Its address.
+        password_env: The environment variable that has the password; empty where none is needed.
+        include, exclude: Patterns of ``schema.table``.
+
+    Raises:
         FreshetError: BAD_ADDRESS, NO_SUCH_VARIABLE, NO_TABLES, or what the database says.
     """
     if password_env and password_env not in os.environ:
@@ -64,6 +106,7 @@ def files_of(
     name = _plain(address.database)
     with closing(open_source(address, f"freshet_{name.lower()}", _OPEN_SECONDS)) as source:
         found = [one for one in source.tables() if is_chosen(one.full_name, include or ["*"], exclude)]
+        position = source.now().position
     tables = [one for one in found if not (one.refused or _odd(one))]
     told = [f"{one.full_name} cannot be captured: {one.refused or _odd(one)}" for one in found if one not in tables]
     if not tables:
@@ -73,25 +116,22 @@ def files_of(
             "Nothing was written.",
             "Look at --include and --exclude, and at the user's rights.",
         )
-    pipelines: dict[str, str] = {}
-    for one in tables:
-        pipelines[one.full_name] = _pipeline_name(name, one, set(pipelines.values()))
-    contents = {f"{FOLDER}/{name}.yml": _ingest(address, name, password_env, include, exclude, pipelines)}
-    for one in tables:
-        pipeline = pipelines[one.full_name]
-        contents[f"ddl/{pipeline}.sql"] = _ddl(one, f"{database}.{pipeline}")
-        contents[f"pipelines/{pipeline}.yml"] = _pipeline(one, name, pipeline, buckets)
-        if one.computed:
-            told.append(
-                f"{one.full_name}: {', '.join(one.computed)} is computed by the database, and not in its log: no column has it"
-            )
-        large = [column.name for column in one.columns if column.large and column.name not in one.key]
-        if large and not one.whole_rows:
-            told.append(
-                f"{one.full_name}: of an update the log may leave out {', '.join(large)}, where a value is large and stays; "
-                f"such a change goes aside. So that it has them: ALTER TABLE {one.full_name} REPLICA IDENTITY FULL"
-            )
-    return Written(name=name, contents=contents, told=tuple(told))
+    return Found(address=address, name=name, tables=tuple(tables), told=tuple(told), position=position)
+
+
+def remarks(table: DbTable) -> list[str]:
+    """Return what a person should know of a table's values that the log does not have, or not always."""
+    told = []
+    if table.computed:
+        names = ", ".join(table.computed)
+        told.append(f"{table.full_name}: {names} is computed by the database, and not in its log: no column has it")
+    large = [column.name for column in table.columns if column.large and column.name not in table.key]
+    if large and not table.whole_rows:
+        told.append(
+            f"{table.full_name}: of an update the log may leave out {', '.join(large)}, where a value is large and stays; "
+            f"such a change goes aside. So that it has them: ALTER TABLE {table.full_name} REPLICA IDENTITY FULL"
+        )
+    return told
 
 
 def _odd(table: DbTable) -> str:
@@ -103,6 +143,14 @@ def _odd(table: DbTable) -> str:
         return "it has no column beside its key"
     twice = len({one.lower() for one in names}) < len(names)
     return "two of its columns have one name but for its case" if twice else ""
+
+
+def pipeline_names(name: str, tables: Iterable[DbTable]) -> dict[str, str]:
+    """Return the name of each table's pipeline, by the table's; no two are alike."""
+    found: dict[str, str] = {}
+    for one in tables:
+        found[one.full_name] = _pipeline_name(name, one, set(found.values()))
+    return found
 
 
 def _pipeline_name(name: str, table: DbTable, taken: Collection[str]) -> str:
@@ -141,7 +189,8 @@ def _ingest(
     return "\n".join(lines) + "\n"
 
 
-def _ddl(table: DbTable, target: str) -> str:
+def ddl_of(table: DbTable, target: str) -> str:
+    """Return the DDL of the lake's table for a table of a database."""
     lines = []
     for number, column in enumerate(table.columns):
         comma = "," if number + 1 < len(table.columns) else ""

@@ -83,6 +83,13 @@ def from_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--password-env", default="", metavar="NAME", help="--from: the environment variable that has the password."
         ),
+        click.option(
+            "--connector",
+            "servers",
+            default="",
+            metavar="HOST:PORT",
+            help="--from: Debezium captures it into topics of this Kafka: write its connector's config and their pipelines.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

@@ -35,6 +35,7 @@ _COMMANDS = {
     "plan": "freshet.cli.plan",
     "run": "freshet.cli.run",
     "ingest": "freshet.cli.ingest",
+    "connector": "freshet.cli.connector",
     "serve": "freshet.cli.serve",
     "backfill": "freshet.cli.backfill",
     "checks": "freshet.cli.checks",

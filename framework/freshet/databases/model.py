@@ -20,6 +20,9 @@ class DbColumn:
         note: What a person should know of that type; empty where there is nothing.
         nullable: False where the database refuses nulls.
         large: True where the log may leave its value out as unchanged.
+        base: The type's own name, as the catalogue has it; ``enum`` for any enum of PostgreSQL's. Empty for what is made of
+            others, such as a composite type.
+        digits: Of a time without a zone, how many digits stand behind its seconds; -1 where that is not known.
     """
 
     name: str
@@ -28,6 +31,8 @@ class DbColumn:
     note: str = ""
     nullable: bool = True
     large: bool = False
+    base: str = ""
+    digits: int = -1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,7 @@ def test_all_the_commands_are_there() -> None:
         ("validate",),
         ("serve",),
         ("ingest",),
+        ("connector", "check"),
         ("test",),
         ("compile",),
         ("explain",),

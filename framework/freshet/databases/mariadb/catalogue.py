@@ -58,7 +58,15 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
         if generated != "NEVER":
             refused.setdefault(table, f"its column {name} is computed by the database, which was not tried")
         columns.setdefault(table, []).append(
-            DbColumn(name=name, declared=column_type, type=kind or Atomic("string"), note=note, nullable=nullable == "YES")
+            DbColumn(
+                name=name,
+                declared=column_type,
+                type=kind or Atomic("string"),
+                note=note,
+                nullable=nullable == "YES",
+                base=data_type,
+                digits=_digits(data_type, column_type),
+            )
         )
     keys: dict[str, list[str]] = {}
     for table, name in connection.rows(_KEYS):
@@ -95,6 +103,13 @@ def _unread(data_type: str, column_type: str, charset: str | None) -> str:
     if has_members and charset not in _UTF8 and not column_type.isascii():
         return f"of the type {data_type}, with members beyond ASCII in the character set {charset}"
     return ""
+
+
+def _digits(data_type: str, column_type: str) -> int:
+    if data_type != "datetime":
+        return -1
+    found = re.fullmatch(r"datetime\((\d)\)", column_type)
+    return int(found[1]) if found else 0
 
 
 def _refused(engine: str | None, key: list[str] | None, columns: list[DbColumn]) -> str:

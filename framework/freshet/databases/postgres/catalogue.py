@@ -25,7 +25,7 @@ ORDER BY n.nspname, c.relname
 _COLUMNS = """
 SELECT a.attrelid, a.attname, format_type(a.atttypid, a.atttypmod), b.typname, b.typtype,
   CASE WHEN t.typtype = 'd' AND a.atttypmod = -1 THEN t.typtypmod ELSE a.atttypmod END,
-  a.attnotnull, a.attstorage IN ('x', 'e'), a.attgenerated <> '', pg_type_is_visible(t.oid)
+  a.attnotnull, a.attstorage IN ('x', 'e'), a.attgenerated <> '', pg_type_is_visible(t.oid), t.typtype = 'd'
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ANY(%s)
@@ -45,11 +45,23 @@ def tables_of(connection: Connection) -> tuple[DbTable, ...]:
     columns: dict[int, list[DbColumn]] = {row[0]: [] for row in found}
     computed: set[tuple[int, str]] = set()
     unsorted: set[tuple[int, str]] = set()
-    for oid, name, declared, base, kind, modifier, not_null, large, generated, seen in connection.rows(
+    for oid, name, declared, base, kind, modifier, not_null, large, generated, seen, domain in connection.rows(
         _COLUMNS, (list(columns),)
     ):
         type_, note = lake_type(base if kind == "b" else "", modifier)
-        columns[oid].append(DbColumn(name=name, declared=declared, type=type_, note=note, nullable=not not_null, large=large))
+        columns[oid].append(
+            DbColumn(
+                name=name,
+                declared=declared,
+                type=type_,
+                note=note,
+                nullable=not not_null,
+                large=large,
+                base={"b": base, "e": "enum"}.get(kind, ""),
+                # Of a domain others may tell another number.
+                digits=-1 if base != "timestamp" or domain else 6 if modifier < 0 else modifier,
+            )
+        )
         if generated:
             computed.add((oid, name))
         if base == "citext" and not seen:
