@@ -59,7 +59,7 @@ class Answers:
 
 
 def a_column(name: str, kind: str = "int4", *, generated: bool = False, seen: bool = True) -> tuple[Any, ...]:
-    return (name, kind, kind, "b", -1, False, False, generated, seen)
+    return (name, kind, kind, "b", -1, False, False, generated, seen, False)
 
 
 def a_table(*columns: tuple[Any, ...], **more: Any) -> DbTable:
