@@ -143,7 +143,7 @@ def test_a_policy_of_rows_is_no_silence(shop: Shop, tmp_path: Path) -> None:
         f"create role {user} login replication",
         f"grant select on orders to {user}",
         f"create publication {shop.name} for table orders",
-        f"create policy some on orders to {user} using (id = 1)",
+        f"create policy few on orders to {user} using (id = 1)",
     )
     shop.address = replace(shop.address, user=user)
     try:
