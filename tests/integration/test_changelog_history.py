@@ -167,6 +167,8 @@ def test_events_that_differ_in_anything_are_two_and_others_are_one(spark: SparkS
     found = counted_events(layout, batch).localCheckpoint()
     assert sorted(row[EVENTS] for row in found.collect()) == [1, 1, 1, 2]
     assert found.select(ENTRY).distinct().count() == 4
+    other = Layout(key=("id",), columns=columns[::-1], keeps="events")
+    assert {row[ENTRY] for row in counted_events(other, batch).collect()} == {row[ENTRY] for row in found.collect()}
     names = [c.name for c in (*columns, *reserved_columns(layout))]
     assert found.drop(EVENTS, PUBLISHED, CHANGED).columns == names
     assert {(row[ORDER], row[DAY], row[EVENT]["ref_key"]) for row in found.collect()} == {(7, "1970-01-01", "k")}

@@ -124,6 +124,15 @@ def test_groups_within_windows_add_up(spark: SparkSession) -> None:
         assert told.lags_ms["min"] >= 5000
 
 
+def test_of_a_time_that_no_clock_tells_the_latency_is_long_and_not_negative(spark: SparkSession) -> None:
+    first = F.col("id") == 0
+    made = spark.range(2).select(F.when(first, F.lit(-(2**63))).otherwise(F.lit(2**63 - 1)).alias("ms"))
+    told = counted_of(grouped(made, F.col("ms"), HOUR).agg(*aggregates()).collect(), HOUR)
+    assert told is not None
+    assert (told.events, told.earlier, told.future, told.beyond) == (1, 1, 1, 1)
+    assert min(told.lags_ms["min"], told.ahead_ms) > 2**61
+
+
 DECLARED = "event_times: {column: at}\nslo: {completeness: 99.9%}\n"
 
 

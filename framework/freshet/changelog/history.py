@@ -59,7 +59,9 @@ def counted_events(layout: Layout, events: DataFrame) -> DataFrame:
         Rows of the table, with numbers as those of ``counted_history``.
     """
     own = [F.col(name(c.name)) for c in layout.columns]
-    entry = F.sha2(F.to_json(F.struct(*own, F.col(EVENT)), _AS_TEXT), 256)
+    # A DDL may name its columns in another order later.
+    by_name = [F.col(name(one)) for one in sorted(c.name for c in layout.columns)]
+    entry = F.sha2(F.to_json(F.struct(*by_name, F.col(EVENT)), _AS_TEXT), 256)
     told = F.struct(*own, F.col(EVENT)).alias(EVENT)
     by = [F.col(name(one)) for one in layout.key]
     each = events.select(*by, F.expr(_OF_DAY).alias(DAY), entry.alias(ENTRY), told).groupBy(*by, DAY, ENTRY)

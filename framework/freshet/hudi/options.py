@@ -112,7 +112,7 @@ def excludes_runs(spec: PipelineSpec, services: Collection[str]) -> bool:
 def compaction_is_left(spec: PipelineSpec) -> bool:
     """Say whether another process than the runs compacts the target, which must then be the one that cleans it, too.
 
-    A cleaner that plans beside a compaction is reported to delete the logs that it is to read: apache/hudi issue 19290, with
+    A cleaner that plans beside a compaction may delete the logs that it is to read: apache/hudi issue 19290, with
     writers that do not wait for each other, so that a log may be older than the base file that it belongs to. About ten
     orders of such a log, compaction, cleaning and archiving within one process did not show it on 1.0.2.
     """

@@ -13,6 +13,8 @@ from freshet.event_times.counted import LAGS, MOST_WINDOWS, Counted
 _TIME, _WINDOW = "__freshet_event_time", "__freshet_event_window"
 _EARLIER, _BEYOND, _NONE = -1, -2, -3
 _SHARES = (0.5, 0.95, 0.99)
+# No latency from before it is a number that Spark has; a changelog takes whatever time its producer wrote.
+_FURTHEST_MS = -(2**62)
 _LEVEL, _ROWS = "__freshet_level", "__freshet_timed_rows"
 
 
@@ -36,7 +38,8 @@ def grouped(rows: DataFrame, time_ms: Column, window_seconds: int, by: Sequence[
         .otherwise(begin)
         .cast("bigint")
     )
-    timed = rows.withColumn(_TIME, time_ms.cast("bigint"))
+    time = time_ms.cast("bigint")
+    timed = rows.withColumn(_TIME, F.when(time < _FURTHEST_MS, F.lit(_FURTHEST_MS)).otherwise(time))
     if not window_seconds:
         return timed.rollup(*by)
     return timed.withColumn(_WINDOW, window).rollup(_WINDOW, *by)

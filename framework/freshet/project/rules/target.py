@@ -167,7 +167,7 @@ class TargetRules(SettingRules):
                     self.setting(key),
                     "CLEANS_BESIDE_COMPACTION",
                     "Where a table with several writers is cleaned beside "
-                    "its compaction, Hudi 1.0 is reported to delete logs that the compaction is planned for.",
+                    "its compaction, Hudi 1.0.2 may delete logs that the compaction is planned for.",
                     "Write false: what compacts the table cleans it afterwards, in the same process.",
                 )
 
