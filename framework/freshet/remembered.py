@@ -94,7 +94,7 @@ def _code_at_first() -> str:
 def _code() -> str:
     try:
         parser = find_spec("sqlglot")
-        told = sorted(_files(Path(__file__).parent))
+        told = sorted(_files(os.path.dirname(__file__)))
         if parser and parser.origin:
             told.append(_file(Path(parser.origin).with_name("_version.py")))
     except (OSError, ValueError, ImportError):
@@ -102,12 +102,13 @@ def _code() -> str:
     return "" if any(changed > _BEGUN for *_, changed in told) else _digest(repr(told))
 
 
-def _files(folder: Path) -> Iterator[tuple[str, int, int, float]]:
-    for one in os.scandir(folder):
-        if one.is_dir():
-            yield from _files(Path(one.path))
-        elif one.name.endswith(".py"):
-            yield _file(one)
+def _files(folder: str) -> Iterator[tuple[str, int, int, float]]:
+    with os.scandir(folder) as entries:
+        for one in entries:
+            if one.name.endswith(".py"):
+                yield _file(one)
+            elif "." not in one.name and one.name != "__pycache__" and one.is_dir():
+                yield from _files(one.path)
 
 
 def _file(one: os.DirEntry[str] | Path) -> tuple[str, int, int, float]:

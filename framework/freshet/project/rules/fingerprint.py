@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -118,12 +119,16 @@ def plain(value: Any, apart: Fields = MappingProxyType({}), later: Fields = Mapp
     """
     if isinstance(value, _SCALARS):
         return value
-    if is_dataclass(value) and not isinstance(value, type):
-        kind, out, unsaid = type(value), apart.get(type(value), ()), later.get(type(value), ())
-        named = {f.name: getattr(value, f.name) for f in fields(value) if f.name not in out}
-        silent = {f.name for f in fields(value) if f.name in unsaid and named[f.name] == f.default}
-        told = {name: plain(one, apart, later) for name, one in named.items() if name not in silent}
-        return {"": kind.__name__, **told}
+    kind = type(value)
+    if is_dataclass(kind):
+        out, unsaid = apart.get(kind, ()), later.get(kind, ())
+        told: dict[str, Any] = {"": kind.__name__}
+        for name, default in _fields(kind):
+            if name not in out:
+                one = getattr(value, name)
+                if name not in unsaid or one != default:
+                    told[name] = one if isinstance(one, _SCALARS) else plain(one, apart, later)
+        return told
     if isinstance(value, Mapping):
         return {str(key): plain(one, apart, later) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -131,3 +136,8 @@ def plain(value: Any, apart: Fields = MappingProxyType({}), later: Fields = Mapp
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     return repr(value)
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
+    return tuple((one.name, one.default) for one in fields(kind))
