@@ -13,7 +13,8 @@ from freshet.events.event import Event
 from freshet.hudi.table import MemoryState
 from freshet.jvm.lock import jvm_lock
 from freshet.lease import local as lease
-from freshet.lease.local import backfill_lease, held_by_others, hold_lease, service_lease
+from freshet.lease.local import backfill_lease, hold_lease, service_lease
+from freshet.lease.others import held_by_others
 from freshet.project.model.pipeline import TableRef
 from freshet.run import service
 from tests.kit.memory import a_spec, a_table_spec, a_target
@@ -33,18 +34,18 @@ def test_the_jvm_of_a_service_holds_the_lock_that_the_next_one_waits_for(
     ref = TableRef("derived.earnings", str(tmp_path / "earnings"))
     spec = a_spec(target=a_table_spec(ref=ref, table_type="MERGE_ON_READ"), write_options=options)
     held = service_lease(ref) if options else ref
-    monkeypatch.setattr(lease, "_ORPHAN_SECONDS", 0.0)
+    monkeypatch.setattr(lease, "ORPHAN_SECONDS", 0.0)
     seen: list[str] = []
 
     def as_if_killed(*_: Any) -> str:
-        real, lease._try_flock = lease._try_flock, lambda file: True
+        real, lease.try_flock = lease.try_flock, lambda file: True
         try:
             with hold_lease(held, "next", 0.0, [].append):
                 seen.append("not locked")
         except RetryableError as refused:
             seen.append(refused.message)
         finally:
-            lease._try_flock = real
+            lease.try_flock = real
         return "done"
 
     monkeypatch.setattr(service, "_run", as_if_killed)

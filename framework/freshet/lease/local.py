@@ -14,7 +14,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,7 +30,7 @@ from freshet.storage.files import is_local, local_path
 # A chunk of a backfill that must not run beside a run ends by itself; the run waits for it, whatever it was told.
 CHUNK, CHUNK_SECONDS = "chunk of a backfill", 1800.0
 # A JVM whose Python is gone ends within seconds; no user chose to wait for it.
-_ORPHAN_SECONDS = 60.0
+ORPHAN_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 
 
@@ -62,7 +62,7 @@ def hold_lease(
     writer = stem.with_name(stem.name + ".writer")
     with _opened(target, stem) as file:
         _wait(
-            lambda: _try_flock(file),
+            lambda: try_flock(file),
             lambda: CHUNK_SECONDS if CHUNK in holder_in(file) else wait_seconds,
             on_wait,
             lambda: already_running(target, holder_in(file), wait_seconds),
@@ -86,7 +86,7 @@ def hold_lease(
         try:
             _wait(
                 lambda: is_free(writer),
-                lambda: max(wait_seconds, _ORPHAN_SECONDS),
+                lambda: max(wait_seconds, ORPHAN_SECONDS),
                 on_wait,
                 lambda: already_running(target, "the JVM of a run that was killed", wait_seconds),
             )
@@ -138,35 +138,6 @@ def holder_of(target: TableRef) -> Mapping[str, Any] | None:
     return found
 
 
-def held_by_others(target: TableRef) -> bool:
-    """Say whether anybody of this machine but the caller, who holds one of the target's leases, may be writing to it."""
-    leases = (target, backfill_lease(target), service_lease(target))
-    writers = [stem.with_name(stem.name + ".writer") for stem in map(stem_of, leases)]
-    return sum(map(is_running, leases)) > 1 or not all(is_free(file) for file in writers if file.exists())
-
-
-def left_behind(target: TableRef) -> list[Mapping[str, Any]]:
-    """Return what holders of the target's leases wrote of themselves that were killed or failed, and are gone.
-
-    Of one that was killed nobody knows when: what is seen here for the first time has ended by now, and is marked so.
-    """
-    found = []
-    for stem in map(stem_of, (target, backfill_lease(target), service_lease(target))):
-        lease, writer = (stem.with_name(f"{stem.name}.{ending}") for ending in ("lease", "writer"))
-        if not lease.exists() or (writer.exists() and not is_free(writer)):
-            continue
-        # What cannot be opened tells of nobody.
-        with suppress(OSError), open(lease, "a+", encoding="utf-8") as file:
-            if not _try_flock(file):
-                continue
-            record = record_in(file)
-            if record and "ended" not in record:
-                record["ended"] = time.time()
-                sign(file, json.dumps(record))
-            found.append(record)
-    return [record for record in found if record]
-
-
 class LocalLeases:
     """The leases of this machine."""
 
@@ -209,7 +180,8 @@ def _wait(
         time.sleep(_POLL_SECONDS)
 
 
-def _try_flock(file: IO[str]) -> bool:
+def try_flock(file: IO[str]) -> bool:
+    """Take the lock of an open lease, where nobody has it; says whether it was taken."""
     # More than once: who only asks whether a run goes on holds the lock for the moment of the question.
     for pause in (0.01, 0.02, 0.04, 0):
         try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from freshet.lease.local import held_by_others, left_behind
+from freshet.lease.others import held_by_others, left_behind, wait_for_orphans
 from freshet.lease.protocol import HeldLease
 from freshet.project.model.pipeline import TableRef
 from freshet.storage.files import is_local, local_path
@@ -35,11 +35,16 @@ def clear_stale_lock(target: TableRef, lease: HeldLease, on_wait: Callable[[str]
     Args:
         target: The table; only a local one is looked at.
         lease: One of the target's leases, which the caller holds.
-        on_wait: Told once, in words, while a heartbeat is too young to say that its writer is gone.
+        on_wait: Told in words of what is waited for: a JVM that ends, a heartbeat too young to say that its writer is gone.
     """
     if not is_local(target.path):
         return False
-    folder, gone = Path(local_path(target.path)) / ".hoodie", (lease.left, *left_behind(target))
+    folder = Path(local_path(target.path)) / ".hoodie"
+    if _modified(folder / "lock") is None:
+        return False
+    # Of one that was ended this moment: as long as its JVM lives, it may be its own, and is by all that can be told.
+    wait_for_orphans(target, on_wait)
+    gone = (lease.left, *left_behind(target))
     deadline, told = time.monotonic() + _HEARTBEAT_SECONDS + _SLACK_SECONDS, False
     while (made := _modified(folder / "lock")) is not None and not held_by_others(target):
         if not any(_at_work(one, made) for one in gone):

@@ -149,7 +149,7 @@ def test_the_jvm_of_a_killed_run_is_waited_for_though_no_wait_was_asked(table: T
 
 
 def test_a_jvm_that_does_not_end_is_named(table: TableRef, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "_ORPHAN_SECONDS", 0.05)
+    monkeypatch.setattr(lease, "ORPHAN_SECONDS", 0.05)
     with another_process("lockf", beside(table, "writer")), pytest.raises(RetryableError) as refused:
         take(table)
     assert refused.value.code == "ALREADY_RUNNING"

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from freshet.errors import FreshetError, StateError
-from freshet.lease.local import held_by_others, hold_lease, holder_of, is_running, left_behind
+from freshet.lease.local import hold_lease, holder_of, is_running
+from freshet.lease.others import held_by_others, left_behind
 from freshet.lease.stale_lock import clear_stale_lock
 from freshet.project.model.pipeline import TableRef
 from freshet.run.records import read_records, remember_killed

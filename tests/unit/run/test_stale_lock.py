@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from freshet.lease import local as lease
-from freshet.lease import stale_lock
+from freshet.lease import others, stale_lock
 from freshet.lease.local import Lease, backfill_lease, hold_lease, service_lease
 from freshet.lease.stale_lock import clear_stale_lock
 from freshet.project.model.pipeline import TableRef
-from tests.unit.run.test_lease import another_process, beside
+from tests.unit.run.test_lease import Told, another_process, beside
 
 LEASES: dict[str, Callable[[TableRef], TableRef]] = {
     "run": lambda table: table,
@@ -32,7 +32,8 @@ LEASES: dict[str, Callable[[TableRef], TableRef]] = {
 @pytest.fixture(autouse=True)
 def waiting_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stale_lock, "_POLL_SECONDS", 0.01)
-    monkeypatch.setattr(lease, "_ORPHAN_SECONDS", 0.05)
+    monkeypatch.setattr(lease, "ORPHAN_SECONDS", 0.05)
+    monkeypatch.setattr(others, "ORPHAN_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -143,3 +144,14 @@ def test_a_lock_that_another_writer_of_this_machine_may_hold_is_left_and_not_wai
         with another_process("lockf", beside(table, ending)):
             assert not clear_stale_lock(table, held), ending
     assert lock.exists()
+
+
+def test_the_jvm_of_a_writer_that_was_ended_this_moment_is_waited_for(table: TableRef, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kind: a command that is ended by the keyboard and repeated at once; the repeat must not wait for Hudi's own expiry."""
+    monkeypatch.setattr(others, "ORPHAN_SECONDS", 60.0)
+    killed(backfill_lease(table), 10)
+    lock = a_file(table, "lock", 5)
+    with another_process("lockf", beside(table, "backfill.writer")) as process:
+        told = Told(process.kill)
+        assert cleared(table, told)
+    assert (lock.exists(), len(told)) == (False, 1)
