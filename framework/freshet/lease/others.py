@@ -13,12 +13,11 @@ from freshet.lease.local import (
     backfill_lease,
     is_free,
     is_running,
-    record_in,
     service_lease,
-    sign,
     stem_of,
     try_flock,
 )
+from freshet.lease.text import record_in, sign
 from freshet.project.model.pipeline import TableRef
 
 _POLL_SECONDS = 0.1
