@@ -212,7 +212,7 @@ class StoredLeases:
         mine = LeaseRecord(epoch=other.epoch + 1, ttl_seconds=self.ttl_seconds, holder=holder)
         if other.run_id not in ("", killed) and not self._ended(self.store.now(path), found, other):
             return mine, None, other
-        tag = self._proven(target, path, found.tag) if other.epoch == 0 else found.tag
+        tag = self._proven(target, path, found.tag, other) if other.epoch == 0 else found.tag
         # Whoever renews or takes it at this moment writes another version: one of the two succeeds.
         return mine, self.store.swap(path, mine.as_bytes(), tag) if tag is not None else None, other
 
@@ -220,13 +220,13 @@ class StoredLeases:
     def _unproven(self) -> LeaseRecord:
         return LeaseRecord(epoch=0, ttl_seconds=self.ttl_seconds, holder={})
 
-    def _proven(self, target: TableRef, path: str, tag: str) -> str | None:
+    def _proven(self, target: TableRef, path: str, tag: str, record: LeaseRecord) -> str | None:
         """Return the tag of a new lease in a store that holds to conditions; None where somebody else was faster.
 
         Asked once in a table's life. Some servers of S3's interface take a condition, and write all the same.
         """
-        record = self._unproven
         kept = self.store.create(path, record.as_bytes()) is None
+        # Another text than what stands there, which somebody may have proven already: most stores' tags are of the text.
         after = self.store.swap(path, record.renewed({}).as_bytes(), tag) if kept else None
         if after is None and kept:
             return None

@@ -25,7 +25,7 @@ from freshet.lease import stored
 from freshet.lease.choice import leases_for
 from freshet.lease.keeping import Keeping
 from freshet.lease.local import LocalLeases, stem_of
-from freshet.lease.record import place_of
+from freshet.lease.record import place_of, record_of
 from freshet.lease.stored import StoredLeases
 from freshet.project.model.pipeline import TableRef
 from freshet.storage.conditional import ConditionalStore, DirectoryStore, Stored
@@ -238,6 +238,19 @@ def test_threads_that_race_for_it_have_it_one_at_a_time(
     assert max(most) == 1
     assert epochs == sorted(set(epochs))
     assert len(epochs) == 12
+
+
+def test_a_lease_that_somebody_has_proven_and_not_taken_is_proven_again(tmp_path: Path) -> None:
+    """Kind: a tag that is the text's, as an S3's is, and a writer that dies, or is slower, between its first writes."""
+    table, leases = TableRef("derived.earnings", str(tmp_path / "earnings")), StoredLeases(DirectoryStore())
+    path = place_of(table)
+    assert leases.store.create(path, leases._unproven.as_bytes()) is not None
+    for _ in range(2):
+        found = leases.store.read(path)
+        assert found is not None
+        assert leases._proven(table, path, found.tag, record_of(table, path, found)) is not None
+    held = leases.take(table, {"run_id": "late"}, leases.clock() + 60)
+    held.give_back()
 
 
 _RACER = """
